@@ -1,0 +1,364 @@
+//! Accounts, API keys and what a key may do.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::clock::Entropy;
+use crate::error::Error;
+use crate::id::{self, Id, kind};
+use crate::limits;
+use crate::timestamp::Timestamp;
+
+/// An owner of agents, files and keys. Nothing crosses accounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Its id.
+    pub id: Id<kind::Account>,
+    /// Its name, unique in the installation.
+    pub name: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// The account that `serve` makes on its first start.
+pub const DEFAULT_ACCOUNT: &str = "default";
+
+/// One thing that a key may be allowed to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Permission {
+    /// Read agents.
+    AgentsRead,
+    /// Create, change and delete agents.
+    AgentsWrite,
+    /// Read sources, files and what was extracted; search.
+    SourcesRead,
+    /// Add, refresh and delete sources and files.
+    SourcesWrite,
+    /// Read conversations.
+    ConversationsRead,
+    /// Send messages, delete conversations.
+    ConversationsWrite,
+    /// Read webhook endpoints and deliveries.
+    WebhooksRead,
+    /// Manage webhook endpoints.
+    WebhooksWrite,
+    /// Read API keys.
+    KeysRead,
+    /// Manage API keys.
+    KeysWrite,
+}
+
+impl Permission {
+    /// All of them, in the order that the documentation lists them.
+    pub const ALL: [Self; 10] = [
+        Self::AgentsRead,
+        Self::AgentsWrite,
+        Self::SourcesRead,
+        Self::SourcesWrite,
+        Self::ConversationsRead,
+        Self::ConversationsWrite,
+        Self::WebhooksRead,
+        Self::WebhooksWrite,
+        Self::KeysRead,
+        Self::KeysWrite,
+    ];
+
+    /// The name on the wire: `agents:read`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AgentsRead => "agents:read",
+            Self::AgentsWrite => "agents:write",
+            Self::SourcesRead => "sources:read",
+            Self::SourcesWrite => "sources:write",
+            Self::ConversationsRead => "conversations:read",
+            Self::ConversationsWrite => "conversations:write",
+            Self::WebhooksRead => "webhooks:read",
+            Self::WebhooksWrite => "webhooks:write",
+            Self::KeysRead => "keys:read",
+            Self::KeysWrite => "keys:write",
+        }
+    }
+
+    const fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The name is not one of a permission.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a permission; they are `*` or: {names}", names = Permission::ALL.map(Permission::name).join(", "))]
+pub struct ParsePermissionError(String);
+
+/// What a key may do: a set of permissions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Permissions(u16);
+
+impl Permissions {
+    /// Every permission, present and future (`*`).
+    pub const ALL: Self = Self(u16::MAX);
+
+    /// Whether `permission` is among them.
+    pub const fn allows(self, permission: Permission) -> bool {
+        self.0 & permission.bit() != 0
+    }
+
+    /// Whether everything that `other` allows is allowed here too.
+    pub const fn covers(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The names on the wire; `*` alone where everything is allowed.
+    pub fn names(self) -> Vec<&'static str> {
+        if self == Self::ALL {
+            return vec!["*"];
+        }
+        Permission::ALL.into_iter().filter(|p| self.allows(*p)).map(Permission::name).collect()
+    }
+
+    /// Reads names as they are written on the wire.
+    pub fn from_names<'a>(
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, ParsePermissionError> {
+        let mut bits = 0;
+        for name in names {
+            bits |= match name {
+                "*" => u16::MAX,
+                _ => Permission::ALL
+                    .into_iter()
+                    .find(|p| p.name() == name)
+                    .map(Permission::bit)
+                    .ok_or_else(|| ParsePermissionError(name.to_owned()))?,
+            };
+        }
+        Ok(Self(bits))
+    }
+}
+
+impl FromIterator<Permission> for Permissions {
+    fn from_iter<I: IntoIterator<Item = Permission>>(permissions: I) -> Self {
+        Self(permissions.into_iter().fold(0, |bits, p| bits | p.bit()))
+    }
+}
+
+/// An API key as it is kept. The secret itself is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    /// Its id.
+    pub id: Id<kind::ApiKey>,
+    /// The account that it speaks for.
+    pub account_id: Id<kind::Account>,
+    /// A name for people.
+    pub name: String,
+    /// What it may do.
+    pub permissions: Permissions,
+    /// The only agents that exist for it; every agent of the account where none are named.
+    pub agent_ids: Option<Vec<Id<kind::Agent>>>,
+    /// When it stops to work.
+    pub expires_at: Option<Timestamp>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The first and last characters of the secret, to recognise it by.
+    pub hint: String,
+}
+
+impl ApiKey {
+    /// Whether it no longer works at `now`.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
+    }
+
+    /// What may be seen with it.
+    pub fn scope(&self) -> Scope {
+        Scope {
+            account: self.account_id,
+            agents: self.agent_ids.as_ref().map(|ids| ids.as_slice().into()),
+        }
+    }
+}
+
+/// The part of the world that a caller may see. Every lookup of something owned takes it first.
+///
+/// Invariant: what lies outside answers exactly like what does not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scope {
+    /// The caller's account.
+    pub account: Id<kind::Account>,
+    /// The only agents that exist for the caller; all of the account where none.
+    pub agents: Option<Arc<[Id<kind::Agent>]>>,
+}
+
+impl Scope {
+    /// The whole of an account.
+    pub const fn account(account: Id<kind::Account>) -> Self {
+        Self { account, agents: None }
+    }
+
+    /// Whether `agent`, which belongs to this account, lies within.
+    pub fn sees(&self, agent: Id<kind::Agent>) -> bool {
+        self.agents.as_ref().is_none_or(|ids| ids.contains(&agent))
+    }
+}
+
+/// SHA-256 of a key's secret: all that is kept of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyHash(pub [u8; 32]);
+
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyHash(…)")
+    }
+}
+
+impl KeyHash {
+    /// The hash as 64 lower-case hexadecimal digits.
+    pub fn to_hex(self) -> String {
+        hex(&self.0)
+    }
+}
+
+/// Lower-case hexadecimal digits of `bytes`.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The secret of a key, shown once when it is made. Its `Debug` shows nothing.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeySecret(String);
+
+/// The text cannot be a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ParseKeyError {
+    /// It looks like a key of this service and its checksum does not fit: a typing mistake.
+    #[error("the key is mistyped: its checksum does not fit")]
+    Checksum,
+    /// It is too short to be a key, or holds what no key may hold.
+    #[error("a root key must be {min} or more visible ASCII characters", min = limits::ROOT_KEY_CHARS)]
+    Shape,
+}
+
+const KEY_PREFIX: &str = "ck_";
+const SECRET_CHARS: usize = 32;
+const CHECKSUM_CHARS: usize = 6;
+
+impl KeySecret {
+    /// A new secret for the key `id`: `ck_`, the id's 10 characters, `_`, 32 random base62
+    /// characters and 6 base62 characters of the CRC-32 over all before.
+    pub fn generate(id: Id<kind::ApiKey>, entropy: &dyn Entropy) -> Self {
+        let mut random = [0; SECRET_CHARS];
+        id::alphanumeric(entropy, &mut random);
+        let mut text = format!("{KEY_PREFIX}{}_", id.suffix());
+        text.extend(random.iter().map(|byte| char::from(*byte)));
+        text.push_str(&checksum(&text));
+        Self(text)
+    }
+
+    /// The text itself. To be shown to its owner once and nowhere else.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// SHA-256 of the secret.
+    pub fn hash(&self) -> KeyHash {
+        KeyHash(Sha256::digest(self.0.as_bytes()).into())
+    }
+
+    /// The first seven and last four characters.
+    pub fn hint(&self) -> String {
+        let first: String = self.0.chars().take(7).collect();
+        let last = self.0.len().saturating_sub(4);
+        format!("{first}…{}", self.0.get(last..).unwrap_or_default())
+    }
+}
+
+impl FromStr for KeySecret {
+    type Err = ParseKeyError;
+
+    fn from_str(text: &str) -> Result<Self, ParseKeyError> {
+        if text.len() < limits::ROOT_KEY_CHARS || !text.bytes().all(|b| b.is_ascii_graphic()) {
+            return Err(ParseKeyError::Shape);
+        }
+        let generated_length = KEY_PREFIX.len() + 10 + 1 + SECRET_CHARS + CHECKSUM_CHARS;
+        if text.starts_with(KEY_PREFIX) && text.len() == generated_length {
+            let (body, sum) = text.split_at(generated_length - CHECKSUM_CHARS);
+            if checksum(body) != sum {
+                return Err(ParseKeyError::Checksum);
+            }
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for KeySecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeySecret(…)")
+    }
+}
+
+/// CRC-32 of `text` in 6 base62 digits, the most significant first (62^6 > 2^32).
+fn checksum(text: &str) -> String {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut rest = crc32fast::hash(text.as_bytes());
+    let mut digits = [b'0'; CHECKSUM_CHARS];
+    for digit in digits.iter_mut().rev() {
+        let index = usize::try_from(rest % 62).unwrap_or_default();
+        *digit = DIGITS.get(index).copied().unwrap_or(b'0');
+        rest /= 62;
+    }
+    digits.iter().map(|byte| char::from(*byte)).collect()
+}
+
+/// The name of an account or key: 1 to 100 characters.
+pub fn parse_key_name(param: &str, text: String) -> Result<String, Error> {
+    if text.trim().is_empty() {
+        return Err(Error::invalid(param, "must not be empty"));
+    }
+    crate::error::check_text(&text, limits::KEY_NAME_CHARS)
+        .map_err(|message| Error::invalid(param, message))?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KeySecret, ParseKeyError, Permission, Permissions};
+    use crate::clock::SystemEntropy;
+    use crate::id::Id;
+
+    #[test]
+    fn a_generated_key_parses_and_a_mistyped_one_does_not() {
+        let secret = KeySecret::generate(Id::random(&SystemEntropy), &SystemEntropy);
+        let text = secret.reveal().to_owned();
+        assert_eq!(text.len(), 52);
+        assert_eq!(text.parse(), Ok(secret));
+        for position in 3..text.len() {
+            let mut wrong = text.clone().into_bytes();
+            wrong[position] = if wrong[position] == b'a' { b'b' } else { b'a' };
+            let wrong = String::from_utf8(wrong).unwrap();
+            assert_eq!(wrong.parse::<KeySecret>(), Err(ParseKeyError::Checksum), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn permissions_read_back_as_they_are_written() {
+        assert_eq!(Permissions::from_names(["*"]).unwrap(), Permissions::ALL);
+        let some: Permissions =
+            [Permission::AgentsRead, Permission::KeysWrite].into_iter().collect();
+        assert_eq!(some.names(), ["agents:read", "keys:write"]);
+        assert_eq!(Permissions::from_names(some.names()).unwrap(), some);
+        assert!(Permissions::ALL.covers(some) && !some.covers(Permissions::ALL));
+        assert!(Permissions::from_names(["agents"]).is_err());
+    }
+}

@@ -1,0 +1,42 @@
+//! Where time and randomness come from: the only two places that ask the machine.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rand::Rng as _;
+
+use crate::timestamp::Timestamp;
+
+/// Tells the time. Passed in wherever time matters, so that a test can own it.
+pub trait Clock: Send + Sync {
+    /// The current moment.
+    fn now(&self) -> Timestamp;
+}
+
+/// Gives unpredictable bytes. Passed in wherever chance matters, so that a test can own it.
+pub trait Entropy: Send + Sync {
+    /// Fills `target` with random bytes, fit for secrets.
+    fn fill(&self, target: &mut [u8]);
+}
+
+/// The machine's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(0).after(since)
+    }
+}
+
+/// The thread's cryptographic generator, seeded by the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemEntropy;
+
+impl Entropy for SystemEntropy {
+    #[expect(clippy::disallowed_methods, reason = "the one place that asks for randomness")]
+    fn fill(&self, target: &mut [u8]) {
+        rand::rng().fill_bytes(target);
+    }
+}

@@ -1,0 +1,135 @@
+//! Conversations and their messages.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, check_text};
+use crate::id::{Id, kind};
+use crate::limits;
+use crate::timestamp::Timestamp;
+
+/// An ordered exchange between an end user and an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// Its id.
+    pub id: Id<kind::Conversation>,
+    /// The account of its agent.
+    pub account_id: Id<kind::Account>,
+    /// Its agent.
+    pub agent_id: Id<kind::Agent>,
+    /// The caller's own pairs.
+    pub metadata: Metadata,
+    /// When its first message came.
+    pub created_at: Timestamp,
+    /// The time of its last message.
+    pub updated_at: Timestamp,
+}
+
+/// String pairs that a caller attaches to a conversation: at most 20, keys of at most 40
+/// characters, values of at most 500.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Metadata(BTreeMap<String, String>);
+
+impl Metadata {
+    /// Checks pairs against the limits.
+    pub fn parse(pairs: BTreeMap<String, String>) -> Result<Self, Error> {
+        if pairs.len() > limits::METADATA_KEYS {
+            let message =
+                format!("must have at most {} keys, not {}", limits::METADATA_KEYS, pairs.len());
+            return Err(Error::invalid("metadata", message));
+        }
+        for (key, value) in &pairs {
+            check_text(key, limits::METADATA_KEY_CHARS)
+                .map_err(|message| Error::invalid("metadata", format!("keys {message}")))?;
+            check_text(value, limits::METADATA_VALUE_CHARS)
+                .map_err(|message| Error::invalid(format!("metadata.{key}"), message))?;
+        }
+        Ok(Self(pairs))
+    }
+
+    /// The pairs.
+    pub const fn pairs(&self) -> &BTreeMap<String, String> {
+        &self.0
+    }
+}
+
+/// Who wrote a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The end user.
+    User,
+    /// The agent.
+    Assistant,
+}
+
+impl Role {
+    /// The name on the wire and in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+
+    /// The role of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::User, Self::Assistant].into_iter().find(|role| role.name() == name)
+    }
+}
+
+/// One message. Immutable, and without an id of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Who wrote it.
+    pub role: Role,
+    /// Its text.
+    pub content: String,
+    /// What it rests on, best first; empty for a user's.
+    pub sources_used: Vec<Citation>,
+    /// When it was written.
+    pub timestamp: Timestamp,
+}
+
+/// A source that a reply rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Citation {
+    /// The source.
+    pub id: Id<kind::Source>,
+    /// Its title.
+    pub title: String,
+}
+
+/// A message of 1 to 4,000 characters that is not blank.
+pub fn parse_message(param: &str, text: String) -> Result<String, Error> {
+    if text.trim().is_empty() {
+        return Err(Error::invalid(param, "must not be empty"));
+    }
+    check_text(&text, limits::MESSAGE_CHARS).map_err(|message| Error::invalid(param, message))?;
+    Ok(text)
+}
+
+/// Which conversations a list shows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ConversationFilter {
+    /// Only those created after this moment.
+    pub created_after: Option<Timestamp>,
+    /// Only those created before this moment.
+    pub created_before: Option<Timestamp>,
+    /// Only those with all of these metadata pairs.
+    pub metadata: Vec<(String, String)>,
+}
+
+/// A user's message and its reply, to be stored together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// The conversation with its new `updated_at`.
+    pub conversation: Conversation,
+    /// Whether the conversation comes to be with this turn.
+    pub is_first: bool,
+    /// The user's message.
+    pub question: Message,
+    /// The agent's reply.
+    pub reply: Message,
+}

@@ -1,0 +1,138 @@
+//! What can go wrong in a use case. The error knows nothing of HTTP.
+
+use crate::access::Permission;
+
+/// One bad field: which, and what must hold of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldError {
+    /// The field as the caller named it, with a path into it where needed: `content[3].answer`.
+    pub param: String,
+    /// What must hold, lower case, without a final period: `must be between 0.0 and 2.0`.
+    pub message: String,
+}
+
+impl FieldError {
+    /// A bad field.
+    pub fn new(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { param: param.into(), message: message.into() }
+    }
+}
+
+/// The failure of a use case. Each variant is answered differently.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A required field is absent or null.
+    #[error("`{param}` is required")]
+    Missing {
+        /// The absent field.
+        param: String,
+    },
+    /// A field has a bad value.
+    #[error("`{}` {}", .0.param, .0.message)]
+    Invalid(FieldError),
+    /// The content of a source or file breaks its limits or its format; one entry a finding.
+    #[error("{message}")]
+    Validation {
+        /// The findings together, for a person.
+        message: String,
+        /// Each finding.
+        errors: Vec<FieldError>,
+    },
+    /// The operation does not fit the resource.
+    #[error("{0}")]
+    InvalidOperation(String),
+    /// The key lacks a permission.
+    #[error("this key lacks the permission `{0}`")]
+    Forbidden(Permission),
+    /// No such thing, or not one that the caller may see.
+    #[error("no {what} has the id `{id}`")]
+    NotFound {
+        /// The resource's name: `agent`, `source`, `conversation`, `file`.
+        what: &'static str,
+        /// The id as given.
+        id: String,
+    },
+    /// The resource's state does not allow it now.
+    #[error("{0}")]
+    Conflict(String),
+    /// The claim of an idempotency key was lost to another request before the effect was stored;
+    /// nothing was changed.
+    #[error("another request with this idempotency key took over")]
+    ClaimLost,
+    /// More work is under way than the server takes on.
+    #[error("the server is at its limit, try again shortly")]
+    Overloaded,
+    /// The model gave no reply. The cause is for the log alone.
+    #[error("the model is unavailable")]
+    ModelUnavailable(#[source] Cause),
+    /// The database or object store cannot be reached or is full; nothing was changed.
+    #[error("storage is unavailable")]
+    Unavailable(#[source] Cause),
+    /// A fault in the service itself.
+    #[error("internal error")]
+    Internal(#[source] Cause),
+}
+
+/// The cause of an error, of any type.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+impl Error {
+    /// A field with a bad value.
+    pub fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid(FieldError::new(param, message))
+    }
+
+    /// A required field that is absent or null.
+    pub fn missing(param: impl Into<String>) -> Self {
+        Self::Missing { param: param.into() }
+    }
+
+    /// One finding against a source's or file's content.
+    pub fn validation(param: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::from(vec![FieldError::new(param, message)])
+    }
+
+    /// Nothing by that id that the caller may see.
+    pub fn not_found(what: &'static str, id: impl ToString) -> Self {
+        Self::NotFound { what, id: id.to_string() }
+    }
+
+    /// A fault in the service itself.
+    pub fn internal(cause: impl Into<Cause>) -> Self {
+        Self::Internal(cause.into())
+    }
+
+    /// The database or object store is out of reach or full.
+    pub fn unavailable(cause: impl Into<Cause>) -> Self {
+        Self::Unavailable(cause.into())
+    }
+}
+
+/// Findings against a source's or file's content. Must not be empty.
+impl From<Vec<FieldError>> for Error {
+    fn from(errors: Vec<FieldError>) -> Self {
+        let message = match errors.as_slice() {
+            [only] => format!("`{}` {}", only.param, only.message),
+            [first, rest @ ..] => {
+                format!("`{}` {}, and {} more", first.param, first.message, rest.len())
+            }
+            [] => "the content is not valid".to_owned(),
+        };
+        Self::Validation { message, errors }
+    }
+}
+
+/// Checks that `text` holds at most `limit` characters and no NUL, which no database text can hold.
+pub(crate) fn check_text(text: &str, limit: usize) -> Result<(), String> {
+    // A text of at most `limit` bytes cannot have more characters than that.
+    if text.len() > limit {
+        let count = text.chars().count();
+        if count > limit {
+            return Err(format!("must be at most {limit} characters, not {count}"));
+        }
+    }
+    if text.contains('\0') {
+        return Err("must not contain the NUL character".to_owned());
+    }
+    Ok(())
+}

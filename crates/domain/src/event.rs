@@ -1,0 +1,58 @@
+//! Events: what happened to a source, told to webhook endpoints.
+
+use serde_json::json;
+
+use crate::id::{Id, kind};
+use crate::source::{Source, SourceState};
+use crate::timestamp::Timestamp;
+
+/// Something that happened, with its payload as it will be sent. Written in the transaction that
+/// makes it true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Its id, the `webhook-id` of every delivery.
+    pub id: Id<kind::Event>,
+    /// The account that it is for.
+    pub account_id: Id<kind::Account>,
+    /// The source that it is about.
+    pub source_id: Id<kind::Source>,
+    /// Its name: `source.trained` or `source.failed`.
+    pub name: &'static str,
+    /// When it happened.
+    pub created_at: Timestamp,
+    /// The body `{event, created_at, data}`, serialised once: the bytes signed are the bytes sent.
+    pub payload: String,
+}
+
+impl Event {
+    /// The event of a source whose processing has just ended. None while it is under way.
+    pub fn of_finished(source: &Source, id: Id<kind::Event>, now: Timestamp) -> Option<Self> {
+        let name = match &source.state {
+            SourceState::Trained(_) => "source.trained",
+            SourceState::Failed { .. } => "source.failed",
+            SourceState::Pending | SourceState::Processing { .. } => return None,
+        };
+        let mut data = json!({
+            "id": source.id,
+            "type": source.content.source_type().name(),
+            "content": source.content.as_text(),
+            "status": source.state.status().name(),
+            "character_count": source.state.searchable().map(|trained| trained.character_count),
+            "agent_id": source.agent_id,
+            "created_at": source.created_at,
+        });
+        if let (Some(message), Some(fields)) = (source.state.error_message(), data.as_object_mut())
+        {
+            fields.insert("error_message".to_owned(), message.into());
+        }
+        let payload = json!({ "event": name, "created_at": now, "data": data }).to_string();
+        Some(Self {
+            id,
+            account_id: source.account_id,
+            source_id: source.id,
+            name,
+            created_at: now,
+            payload,
+        })
+    }
+}

@@ -1,0 +1,218 @@
+//! Identifiers: a type prefix and 10 random alphanumeric characters.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::clock::Entropy;
+
+/// Random characters after the prefix.
+const LENGTH: usize = 10;
+/// 62 characters: URL-safe and case-sensitive.
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// What an id names. The prefix keeps ids of different resources apart everywhere.
+pub trait Kind {
+    /// The prefix, with its underscore.
+    const PREFIX: &'static str;
+    /// The resource's name in messages.
+    const NAME: &'static str;
+}
+
+/// The kinds of resources that have ids.
+pub mod kind {
+    use super::Kind;
+
+    /// An account.
+    #[derive(Debug)]
+    pub enum Account {}
+    /// An API key.
+    #[derive(Debug)]
+    pub enum ApiKey {}
+    /// An agent.
+    #[derive(Debug)]
+    pub enum Agent {}
+    /// A source.
+    #[derive(Debug)]
+    pub enum Source {}
+    /// A conversation.
+    #[derive(Debug)]
+    pub enum Conversation {}
+    /// An uploaded file.
+    #[derive(Debug)]
+    pub enum Upload {}
+    /// A job.
+    #[derive(Debug)]
+    pub enum Job {}
+    /// An event.
+    #[derive(Debug)]
+    pub enum Event {}
+    /// A webhook endpoint.
+    #[derive(Debug)]
+    pub enum WebhookEndpoint {}
+    /// A webhook delivery.
+    #[derive(Debug)]
+    pub enum Delivery {}
+    /// A request.
+    #[derive(Debug)]
+    pub enum Request {}
+
+    impl Kind for Account {
+        const PREFIX: &'static str = "acct_";
+        const NAME: &'static str = "account";
+    }
+    impl Kind for ApiKey {
+        const PREFIX: &'static str = "key_";
+        const NAME: &'static str = "API key";
+    }
+    impl Kind for Agent {
+        const PREFIX: &'static str = "agent_";
+        const NAME: &'static str = "agent";
+    }
+    impl Kind for Source {
+        const PREFIX: &'static str = "src_";
+        const NAME: &'static str = "source";
+    }
+    impl Kind for Conversation {
+        const PREFIX: &'static str = "conv_";
+        const NAME: &'static str = "conversation";
+    }
+    impl Kind for Upload {
+        const PREFIX: &'static str = "file_";
+        const NAME: &'static str = "file";
+    }
+    impl Kind for Job {
+        const PREFIX: &'static str = "job_";
+        const NAME: &'static str = "job";
+    }
+    impl Kind for Event {
+        const PREFIX: &'static str = "evt_";
+        const NAME: &'static str = "event";
+    }
+    impl Kind for WebhookEndpoint {
+        const PREFIX: &'static str = "whep_";
+        const NAME: &'static str = "webhook endpoint";
+    }
+    impl Kind for Delivery {
+        const PREFIX: &'static str = "dlv_";
+        const NAME: &'static str = "delivery";
+    }
+    impl Kind for Request {
+        const PREFIX: &'static str = "req_";
+        const NAME: &'static str = "request";
+    }
+}
+
+/// The id of one resource of kind `K`: 10 bytes, copied freely.
+///
+/// 62^10 = 8.4 × 10^17 values; a collision is refused by the primary key it would break.
+pub struct Id<K> {
+    chars: [u8; LENGTH],
+    kind: PhantomData<fn() -> K>,
+}
+
+/// The text is not an id of this kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a valid id: it must be `{prefix}` and 10 letters or digits")]
+pub struct ParseIdError {
+    prefix: &'static str,
+}
+
+impl<K: Kind> Id<K> {
+    /// A new random id.
+    pub fn random(entropy: &dyn Entropy) -> Self {
+        let mut chars = [0; LENGTH];
+        alphanumeric(entropy, &mut chars);
+        Self { chars, kind: PhantomData }
+    }
+
+    /// The random part alone.
+    pub fn suffix(&self) -> &str {
+        // Only ASCII letters and digits are ever put in.
+        std::str::from_utf8(&self.chars).unwrap_or_default()
+    }
+}
+
+/// Fills `target` with random letters and digits, each equally likely.
+pub(crate) fn alphanumeric(entropy: &dyn Entropy, target: &mut [u8]) {
+    let mut filled = 0;
+    let mut random = [0_u8; 16];
+    while filled < target.len() {
+        entropy.fill(&mut random);
+        for byte in random {
+            // 248 is the largest multiple of 62 in a byte: what lies above would favour some.
+            let (true, Some(slot)) = (byte < 248, target.get_mut(filled)) else { continue };
+            *slot = ALPHABET.get(usize::from(byte % 62)).copied().unwrap_or(b'0');
+            filled += 1;
+        }
+    }
+}
+
+impl<K: Kind> FromStr for Id<K> {
+    type Err = ParseIdError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        let error = ParseIdError { prefix: K::PREFIX };
+        let suffix = text.strip_prefix(K::PREFIX).ok_or(error)?.as_bytes();
+        let chars: [u8; LENGTH] = suffix.try_into().map_err(|_| error)?;
+        if !chars.iter().all(u8::is_ascii_alphanumeric) {
+            return Err(error);
+        }
+        Ok(Self { chars, kind: PhantomData })
+    }
+}
+
+impl<K: Kind> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(K::PREFIX)?;
+        f.write_str(self.suffix())
+    }
+}
+
+impl<K: Kind> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<K> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for Id<K> {}
+impl<K> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.chars == other.chars
+    }
+}
+impl<K> Eq for Id<K> {}
+impl<K> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<K> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.chars.cmp(&other.chars)
+    }
+}
+impl<K> Hash for Id<K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.chars.hash(state);
+    }
+}
+impl<K: Kind> Serialize for Id<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+impl<'de, K: Kind> Deserialize<'de> for Id<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

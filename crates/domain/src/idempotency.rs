@@ -1,0 +1,115 @@
+//! Idempotency: the same request with the same key has one effect and one answer.
+
+use std::fmt;
+
+use crate::access::hex;
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::limits;
+
+/// A caller's key: 1 to 255 visible ASCII characters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(String);
+
+impl IdempotencyKey {
+    /// Reads the header's value.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let fits = (1..=limits::IDEMPOTENCY_KEY_CHARS).contains(&text.len());
+        if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Ok(Self(text.to_owned()));
+        }
+        let message =
+            format!("must be 1 to {} visible ASCII characters", limits::IDEMPOTENCY_KEY_CHARS);
+        Err(Error::invalid("Idempotency-Key", message))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// SHA-256 over what makes two requests the same: method, path, query and body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint(pub [u8; 32]);
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+/// The right to carry out the request of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// The account that the key is scoped to.
+    pub account: Id<kind::Account>,
+    /// The key.
+    pub key: IdempotencyKey,
+    /// Names this claim: 10 random characters. A completion with another token is refused.
+    pub token: String,
+}
+
+/// What a claim found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claimed {
+    /// The key is free: carry the request out.
+    Granted(Claim),
+    /// The same request is being carried out.
+    InProgress,
+    /// The key was used for another request.
+    Reused,
+    /// The same request was carried out; this was its answer.
+    Replay(StoredResponse),
+    /// The same request was carried out, and what its answer contained was deleted since.
+    Erased,
+}
+
+/// An answer that is kept to be given again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// The body's media type; none where there is no body.
+    pub content_type: Option<String>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The resource that the body contains, if any: deleting it, or its agent, erases the answer.
+    pub subject: Option<Subject>,
+}
+
+/// What a stored answer contains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The resource's id, prefix included.
+    pub id: String,
+    /// The agent that it belongs to, or that it is.
+    pub agent_id: Option<Id<kind::Agent>>,
+}
+
+/// Completes a claim in the transaction of its effect: turns the outcome into the answer to keep.
+///
+/// Invariant: a store that is given a completion writes its answer in the same transaction as the
+/// effect, and changes nothing where the claim was lost ([`Error::ClaimLost`]).
+pub struct Completion<T> {
+    claim: Claim,
+    render: Box<dyn FnOnce(&T) -> StoredResponse + Send>,
+}
+
+impl<T> Completion<T> {
+    /// A completion of `claim` whose answer `render` makes.
+    pub fn new(claim: Claim, render: impl FnOnce(&T) -> StoredResponse + Send + 'static) -> Self {
+        Self { claim, render: Box::new(render) }
+    }
+
+    /// The claim and the answer to keep for `outcome`.
+    pub fn complete(self, outcome: &T) -> (Claim, StoredResponse) {
+        (self.claim, (self.render)(outcome))
+    }
+}
+
+impl<T> fmt::Debug for Completion<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completion").field("claim", &self.claim).finish_non_exhaustive()
+    }
+}

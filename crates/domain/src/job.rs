@@ -1,0 +1,52 @@
+//! Jobs: work on a source as rows with leases.
+
+use crate::id::{Id, kind};
+use crate::source::Source;
+use crate::timestamp::Timestamp;
+
+/// The right to work on a job until a moment, unless a heartbeat extends it. Whoever holds a lease
+/// that another worker took over changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// The job.
+    pub job_id: Id<kind::Job>,
+    /// The source that it processes.
+    pub source_id: Id<kind::Source>,
+    /// Names this claim: 10 random characters.
+    pub token: String,
+}
+
+/// A job that this worker has claimed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClaimedJob {
+    /// The right to work on it.
+    pub lease: Lease,
+    /// The source to process, in the state `processing`.
+    pub source: Source,
+    /// Attempts that met transient faults before.
+    pub attempts: u32,
+    /// When it was queued.
+    pub queued_at: Timestamp,
+}
+
+/// Which jobs that are marked as running are taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reclaim {
+    /// Those whose lease ran out: their worker is gone.
+    Expired,
+    /// All: no other worker can exist, as when the only process of an embedded database starts.
+    All,
+}
+
+/// What a reclaim did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reclaimed {
+    /// Jobs that will run again.
+    pub requeued: u64,
+    /// Jobs whose workers crashed too often; their sources failed.
+    pub poisoned: u64,
+}
+
+/// The `error_message` of a source whose job took its worker down too often.
+pub const POISONED: &str = "processing crashed three times on this content; \
+     check that the file is not damaged, or split it, and add it again";

@@ -1,0 +1,40 @@
+//! Types, rules, ports and use cases of Cicerone.
+//!
+//! Everything that the service promises is decided here, and nothing here reads a clock, a file, a
+//! socket or the environment: time and randomness are arguments ([`Clock`], [`Entropy`]), storage,
+//! search and models are ports ([`ports`]). Adapters live in crates of their own and all point here.
+//!
+//! Words: an *account* owns *agents*; an agent has *sources*; processing turns a source into
+//! *documents* and those into *passages*; a question finds *hits* among the passages; a reply rests
+//! on some of them, its *citations*.
+
+pub mod access;
+pub mod agent;
+pub mod clock;
+pub mod content;
+pub mod conversation;
+pub mod error;
+pub mod event;
+pub mod id;
+pub mod idempotency;
+pub mod job;
+pub mod limits;
+pub mod page;
+pub mod ports;
+pub mod retrieval;
+pub mod services;
+pub mod source;
+pub mod timestamp;
+pub mod upload;
+
+pub use access::{Account, ApiKey, Permission, Permissions, Scope};
+pub use agent::{Agent, AgentPatch, AgentStatus};
+pub use clock::{Clock, Entropy, SystemClock, SystemEntropy};
+pub use content::{Document, Extracted, Passage};
+pub use conversation::{Citation, Conversation, Message, Role};
+pub use error::{Error, FieldError};
+pub use id::{Id, kind};
+pub use page::{Page, PageRequest, Position};
+pub use source::{Source, SourceContent, SourceState, SourceStatus, SourceType};
+pub use timestamp::Timestamp;
+pub use upload::{Upload, UploadType};

@@ -1,0 +1,66 @@
+//! Every limit of the service, with its unit in its name.
+//!
+//! Lengths count Unicode scalar values, never bytes.
+
+/// Longest agent name.
+pub const AGENT_NAME_CHARS: usize = 100;
+/// Longest system prompt of an agent.
+pub const SYSTEM_PROMPT_CHARS: usize = 4_000;
+/// Lowest and highest sampling temperature.
+pub const TEMPERATURE_RANGE: (f64, f64) = (0.0, 2.0);
+/// Temperature of an agent that names none.
+pub const TEMPERATURE_DEFAULT: f64 = 0.7;
+/// Fewest and most tokens in a reply.
+pub const REPLY_TOKENS_RANGE: (u32, u32) = (1, 4_096);
+/// Most tokens in a reply of an agent that names none.
+pub const REPLY_TOKENS_DEFAULT: u32 = 1_024;
+/// Longest message of a user, and longest search query.
+pub const MESSAGE_CHARS: usize = 4_000;
+/// Most metadata keys of a conversation.
+pub const METADATA_KEYS: usize = 20;
+/// Longest metadata key.
+pub const METADATA_KEY_CHARS: usize = 40;
+/// Longest metadata value.
+pub const METADATA_VALUE_CHARS: usize = 500;
+/// Longest text of a `text` source.
+pub const TEXT_SOURCE_CHARS: usize = 100_000;
+/// Most question/answer pairs of a `qa` source.
+pub const QA_PAIRS: usize = 500;
+/// Largest uploaded file, in bytes (10 MiB).
+pub const FILE_BYTES: usize = 10 * 1_024 * 1_024;
+/// Smallest and largest page of a list.
+pub const PAGE_SIZE_RANGE: (u32, u32) = (1, 100);
+/// Page size of a list request that names none.
+pub const PAGE_SIZE_DEFAULT: u32 = 20;
+/// Fewest and most hits of a search.
+pub const SEARCH_LIMIT_RANGE: (u32, u32) = (1, 50);
+/// Hits of a search that names no limit.
+pub const SEARCH_LIMIT_DEFAULT: u32 = 10;
+/// Longest title made from the first line of a text.
+pub const TITLE_CHARS: usize = 80;
+/// Longest `Idempotency-Key`, in visible ASCII characters.
+pub const IDEMPOTENCY_KEY_CHARS: usize = 255;
+/// Life of an idempotency record, from its first use.
+pub const IDEMPOTENCY_LIFE_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+/// Life of the claim of a request that is being carried out. A request that takes longer than this
+/// may be repeated; its own completion is then refused, so that the effect happens once.
+pub const IDEMPOTENCY_LEASE_MILLIS: i64 = 10 * 60 * 1_000;
+/// Life of an uploaded file that no source uses.
+pub const UNUSED_UPLOAD_LIFE_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+/// Largest JSON body of any request, in bytes. A text of 100,000 four-byte characters, each
+/// written as an escaped surrogate pair, is 1.2 MB; 500 long pairs are more.
+pub const BODY_BYTES: usize = 8 * 1_024 * 1_024;
+/// Messages of a conversation that a reply looks back on.
+pub const HISTORY_MESSAGES: usize = 40;
+/// Passages that a reply may rest on.
+pub const REPLY_PASSAGES: usize = 8;
+/// Fewest characters of a root key given by the operator.
+pub const ROOT_KEY_CHARS: usize = 32;
+/// Crashes of a job's worker after which its source fails.
+pub const JOB_CRASHES: u32 = 3;
+/// Attempts of a job that meets transient faults.
+pub const JOB_ATTEMPTS: u32 = 5;
+/// Life of a job's lease without a heartbeat.
+pub const JOB_LEASE_MILLIS: i64 = 30_000;
+/// Longest account or API key name.
+pub const KEY_NAME_CHARS: usize = 100;

@@ -1,0 +1,20 @@
+//! Ports: what the use cases need from outside, in their own words.
+//!
+//! Each is small and object-safe. One method of a store is one transaction: what must agree commits
+//! together. Every lookup of something owned takes the [`Scope`](crate::Scope) first, and what lies
+//! outside it is not found.
+
+mod index;
+mod jobs;
+mod model;
+mod stores;
+
+pub use index::{AgentContent, PassageFeed, PassageIndex};
+pub use jobs::{Housekeeping, JobStore, WorkSignal};
+pub use model::{
+    LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,
+};
+pub use stores::{
+    AgentStore, ConversationContext, ConversationStore, Health, IdempotencyStore, KeyStore,
+    ObjectStore, SourceFilter, SourceStore, UploadStore,
+};

@@ -1,0 +1,50 @@
+//! The index port and the feed that keeps an index in step with the rows.
+
+use async_trait::async_trait;
+
+use crate::content::Passage;
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::retrieval::{AgentVersion, Found, Query};
+
+/// Finds passages. A projection of the rows: it may be deleted at any time and comes back.
+#[async_trait]
+pub trait PassageIndex: Send + Sync {
+    /// The `limit` best passages of an agent, best first, over content at least as new as
+    /// `agent.generation`: what is missing is applied first. Fails with [`Error::Unavailable`] where
+    /// the rows or the disk cannot be reached.
+    async fn search(
+        &self,
+        agent: AgentVersion,
+        query: &Query,
+        limit: usize,
+    ) -> Result<Found, Error>;
+    /// Applies what is missing, so that the next search need not. Also after a deletion, so that
+    /// the text is gone from the disk.
+    async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error>;
+    /// Removes an agent's index from this machine.
+    async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error>;
+}
+
+/// The searchable content of an agent, by number, read at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentContent {
+    /// The agent's generation.
+    pub generation: u64,
+    /// Each source that has content, with its version: another content never has the same pair.
+    pub sources: Vec<(Id<kind::Source>, u64)>,
+}
+
+/// What an index is made from.
+#[async_trait]
+pub trait PassageFeed: Send + Sync {
+    /// The content of an agent; none where it was deleted.
+    async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error>;
+    /// The passages of a source at `version`, in order; none where that content was replaced or
+    /// deleted meanwhile: read [`PassageFeed::agent_content`] again.
+    async fn passages(
+        &self,
+        source: Id<kind::Source>,
+        version: u64,
+    ) -> Result<Option<Vec<Passage>>, Error>;
+}

@@ -1,0 +1,95 @@
+//! The job port, and the signal that wakes workers in this process.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::Notify;
+
+use crate::content::Extracted;
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::job::{ClaimedJob, Lease, Reclaim, Reclaimed};
+use crate::source::Source;
+use crate::timestamp::Timestamp;
+use crate::upload::ObjectKey;
+
+/// Jobs as leased rows. A method that takes a [`Lease`] gives `None` or false, and changes nothing,
+/// where it was lost: the job went to another worker, or the source was deleted.
+#[async_trait]
+pub trait JobStore: Send + Sync {
+    /// Claims the job that has waited longest among those due at `now`, until `until`; its source
+    /// goes to processing. `token` names the lease.
+    async fn claim_job(
+        &self,
+        token: String,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<ClaimedJob>, Error>;
+    /// Extends a lease.
+    async fn heartbeat(&self, lease: &Lease, until: Timestamp) -> Result<bool, Error>;
+    /// Ends a job well: in one transaction the agent's generation rises, what was extracted replaces
+    /// what was there, the source becomes trained with that generation as its version, the event
+    /// `event` is written and the job is gone. Gives the source.
+    async fn finish_trained(
+        &self,
+        lease: &Lease,
+        extracted: Extracted,
+        event: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Result<Option<Source>, Error>;
+    /// Ends a job badly: in one transaction the source becomes failed with `message` (what answered
+    /// before keeps answering), the event is written and the job is gone. Gives the source.
+    async fn finish_failed(
+        &self,
+        lease: &Lease,
+        message: String,
+        event: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Result<Option<Source>, Error>;
+    /// Gives a job back to be tried again at `at`: after a transient fault, which counts as an
+    /// attempt, or at a graceful stop, which does not.
+    async fn requeue(&self, lease: &Lease, at: Timestamp, counts: bool) -> Result<bool, Error>;
+    /// Takes back jobs whose worker is gone, each as a crash. A job that saw
+    /// [`JOB_CRASHES`](crate::limits::JOB_CRASHES) of them ends: its source fails with
+    /// [`POISONED`](crate::job::POISONED) and gets its event, whose id `event_id` gives.
+    async fn reclaim(
+        &self,
+        which: Reclaim,
+        now: Timestamp,
+        event_id: Arc<dyn Fn() -> Id<kind::Event> + Send + Sync>,
+    ) -> Result<Reclaimed, Error>;
+    /// When the next queued job is due, for a worker with nothing to do.
+    async fn next_due(&self) -> Result<Option<Timestamp>, Error>;
+}
+
+/// Regular removal of what is over.
+#[async_trait]
+pub trait Housekeeping: Send + Sync {
+    /// Objects noted as discarded that are due at `now`, at most `limit`.
+    async fn discarded_objects(&self, now: Timestamp, limit: u32) -> Result<Vec<ObjectKey>, Error>;
+    /// Takes the notes back: the objects are gone.
+    async fn forget_objects(&self, keys: &[ObjectKey]) -> Result<(), Error>;
+    /// Removes uploads older than `before` that no source uses, noting their objects as discarded.
+    /// Gives their number.
+    async fn expire_uploads(&self, before: Timestamp, now: Timestamp) -> Result<u64, Error>;
+    /// Removes idempotency records whose life ended before `now`. Gives their number.
+    async fn expire_idempotency(&self, now: Timestamp) -> Result<u64, Error>;
+    /// How many jobs wait and how many run: for the metrics.
+    async fn job_counts(&self) -> Result<(u64, u64), Error>;
+}
+
+/// Wakes a worker of this process when there is work. Work of other processes is found by looking.
+#[derive(Debug, Clone, Default)]
+pub struct WorkSignal(Arc<Notify>);
+
+impl WorkSignal {
+    /// There is work. A worker that looks later finds the signal still set.
+    pub fn notify(&self) {
+        self.0.notify_one();
+    }
+
+    /// Waits for a signal.
+    pub async fn wait(&self) {
+        self.0.notified().await;
+    }
+}

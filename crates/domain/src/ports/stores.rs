@@ -1,0 +1,294 @@
+//! The store ports: accounts and keys, agents, sources, uploads, conversations, idempotency.
+//!
+//! Every method fails with [`Error::Unavailable`] where the database cannot be reached, is busy
+//! beyond its timeout or has no space, and with [`Error::Internal`] where what it holds cannot be
+//! understood; in both cases nothing was changed. A method that takes a [`Completion`] fails with
+//! [`Error::ClaimLost`], changing nothing, where the claim is no longer held.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use crate::access::{Account, ApiKey, KeyHash, Scope};
+use crate::agent::{Agent, AgentPatch, AgentStatus};
+use crate::content::{Document, Passage};
+use crate::conversation::{Conversation, ConversationFilter, Message, Turn};
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::idempotency::{Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse};
+use crate::page::{Page, PageRequest};
+use crate::source::{CrawledPage, Source, SourceStatus, SourceType};
+use crate::timestamp::Timestamp;
+use crate::upload::{ObjectKey, Upload};
+
+/// Accounts and their keys.
+#[async_trait]
+pub trait KeyStore: Send + Sync {
+    /// Adds an account. Fails with [`Error::Conflict`] where the name is taken.
+    async fn insert_account(&self, account: Account) -> Result<(), Error>;
+    /// All accounts, oldest first.
+    async fn list_accounts(&self) -> Result<Vec<Account>, Error>;
+    /// The account of that name.
+    async fn find_account(&self, name: &str) -> Result<Option<Account>, Error>;
+    /// Adds a key. Fails with [`Error::NotFound`] where its account does not exist.
+    async fn insert_key(&self, key: ApiKey, hash: KeyHash) -> Result<(), Error>;
+    /// The key with that hash, expired ones included.
+    async fn find_key(&self, hash: KeyHash) -> Result<Option<ApiKey>, Error>;
+    /// Makes `key` (with `hash`) the one root key of `account`, creating the account where it does
+    /// not exist; a root key of before stops to work. One transaction; where that very hash is the
+    /// root key already, nothing changes.
+    async fn set_root_key(&self, account: Account, key: ApiKey, hash: KeyHash)
+    -> Result<(), Error>;
+    /// Whether any key exists.
+    async fn has_keys(&self) -> Result<bool, Error>;
+    /// Removes a key; false where there is none.
+    async fn delete_key(&self, id: Id<kind::ApiKey>) -> Result<bool, Error>;
+    /// The installation's own secret for signing cursors: 32 random bytes, `candidate` where none
+    /// was stored before.
+    async fn installation_secret(&self, candidate: [u8; 32]) -> Result<[u8; 32], Error>;
+}
+
+/// Agents.
+#[async_trait]
+pub trait AgentStore: Send + Sync {
+    /// Adds an agent.
+    async fn insert_agent(
+        &self,
+        agent: Agent,
+        completion: Option<Completion<Agent>>,
+    ) -> Result<Agent, Error>;
+    /// The agent.
+    async fn find_agent(&self, scope: &Scope, id: Id<kind::Agent>) -> Result<Option<Agent>, Error>;
+    /// Agents, newest first.
+    async fn list_agents(
+        &self,
+        scope: &Scope,
+        status: Option<AgentStatus>,
+        page: PageRequest,
+    ) -> Result<Page<Agent>, Error>;
+    /// Applies a change. Fails with [`Error::NotFound`].
+    async fn update_agent(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Agent>,
+        patch: AgentPatch,
+        now: Timestamp,
+        completion: Option<Completion<Agent>>,
+    ) -> Result<Agent, Error>;
+    /// Removes an agent with its sources, their documents, passages, pages and jobs, its
+    /// conversations, and the stored answers that contain any of it; uploads that no other source
+    /// uses are removed and their objects noted as discarded. Fails with [`Error::NotFound`].
+    async fn delete_agent(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Agent>,
+        now: Timestamp,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error>;
+}
+
+/// Which sources a list shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SourceFilter {
+    /// Only those of this status.
+    pub status: Option<SourceStatus>,
+    /// Only those of this type.
+    pub source_type: Option<SourceType>,
+}
+
+/// Sources and what was extracted from them.
+#[async_trait]
+pub trait SourceStore: Send + Sync {
+    /// Adds a source in the state pending, with the job `job` to process it. Fails with
+    /// [`Error::NotFound`] where the agent is not in `scope`, and with [`Error::Invalid`] on
+    /// `content` where it names an upload that does not exist in the account.
+    async fn insert_source(
+        &self,
+        scope: &Scope,
+        source: Source,
+        job: Id<kind::Job>,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error>;
+    /// The source.
+    async fn find_source(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+    ) -> Result<Option<Source>, Error>;
+    /// Sources of an agent, newest first. Fails with [`Error::NotFound`] where the agent is not in
+    /// `scope`.
+    async fn list_sources(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: SourceFilter,
+        page: PageRequest,
+    ) -> Result<Page<Source>, Error>;
+    /// Starts a refresh: the source goes to processing and the job `job` is queued. Fails with
+    /// [`Error::NotFound`], with [`Error::InvalidOperation`] where it is not a website, and with
+    /// [`Error::Conflict`] while it is being processed.
+    async fn refresh_source(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        job: Id<kind::Job>,
+        now: Timestamp,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error>;
+    /// Removes a source with its documents, passages, pages and job, and the stored answers that
+    /// contain it; raises the agent's generation where it had content; removes its upload where no
+    /// other source uses it, noting the object as discarded. Gives back what it was. Fails with
+    /// [`Error::NotFound`].
+    async fn delete_source(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        now: Timestamp,
+        completion: Option<Completion<()>>,
+    ) -> Result<Source, Error>;
+    /// What was extracted from it, in order. Fails with [`Error::NotFound`].
+    async fn list_documents(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        page: PageRequest,
+    ) -> Result<Page<Document>, Error>;
+    /// Its passages, in order. Fails with [`Error::NotFound`].
+    async fn list_passages(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        page: PageRequest,
+    ) -> Result<Page<Passage>, Error>;
+    /// The pages of its last crawl, in order. Fails with [`Error::NotFound`], and with
+    /// [`Error::InvalidOperation`] where it is not a website.
+    async fn list_pages(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        page: PageRequest,
+    ) -> Result<Page<CrawledPage>, Error>;
+}
+
+/// Uploaded files: the rows.
+#[async_trait]
+pub trait UploadStore: Send + Sync {
+    /// Notes that an object is about to be written: it is discarded at `deadline` unless
+    /// [`UploadStore::insert_upload`] is committed before, so that a crash leaves no orphan.
+    async fn expect_object(&self, key: &ObjectKey, deadline: Timestamp) -> Result<(), Error>;
+    /// Adds an upload whose object is written, and takes back its note.
+    async fn insert_upload(
+        &self,
+        upload: Upload,
+        completion: Option<Completion<Upload>>,
+    ) -> Result<Upload, Error>;
+    /// The upload.
+    async fn find_upload(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Upload>,
+    ) -> Result<Option<Upload>, Error>;
+    /// Removes an upload and notes its object as discarded. Fails with [`Error::NotFound`], and
+    /// with [`Error::Conflict`] while a source uses it.
+    async fn delete_upload(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Upload>,
+        now: Timestamp,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error>;
+}
+
+/// Uploaded files: the bytes.
+#[async_trait]
+pub trait ObjectStore: Send + Sync {
+    /// Writes an object whole, replacing one of that name.
+    async fn put(&self, key: &ObjectKey, bytes: Bytes) -> Result<(), Error>;
+    /// Reads an object; none where it does not exist.
+    async fn get(&self, key: &ObjectKey) -> Result<Option<Bytes>, Error>;
+    /// Removes an object; no error where it does not exist.
+    async fn delete(&self, key: &ObjectKey) -> Result<(), Error>;
+}
+
+/// What a message is answered with: read at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConversationContext {
+    /// The agent.
+    pub agent: Agent,
+    /// The conversation that goes on, with its last messages, oldest first.
+    pub conversation: Option<(Conversation, Vec<Message>)>,
+}
+
+/// Conversations.
+#[async_trait]
+pub trait ConversationStore: Send + Sync {
+    /// The agent that a message is for, and the conversation that it continues with its last
+    /// `messages` messages. Fails with [`Error::NotFound`] where the agent is not in `scope` or the
+    /// conversation not in the account, and with [`Error::Conflict`] where the conversation belongs
+    /// to another agent.
+    async fn context(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        conversation: Option<Id<kind::Conversation>>,
+        messages: usize,
+    ) -> Result<ConversationContext, Error>;
+    /// Stores a question and its reply after whatever the conversation holds by now, never between
+    /// another pair. Fails with [`Error::NotFound`] where the agent, or the conversation that was to
+    /// go on, was deleted meanwhile.
+    async fn append_turn(
+        &self,
+        turn: Turn,
+        completion: Option<Completion<Turn>>,
+    ) -> Result<Turn, Error>;
+    /// Conversations of an agent, newest first. Fails with [`Error::NotFound`] where the agent is
+    /// not in `scope`.
+    async fn list_conversations(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: ConversationFilter,
+        page: PageRequest,
+    ) -> Result<Page<Conversation>, Error>;
+    /// The conversation with all its messages, oldest first.
+    async fn find_conversation(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+    ) -> Result<Option<(Conversation, Vec<Message>)>, Error>;
+    /// Removes a conversation, its messages and the stored answers that contain it. Fails with
+    /// [`Error::NotFound`].
+    async fn delete_conversation(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        now: Timestamp,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error>;
+}
+
+/// Idempotency records.
+#[async_trait]
+pub trait IdempotencyStore: Send + Sync {
+    /// Claims a key for a request: a short transaction of its own. A record older than its life, and
+    /// a claim whose lease ran out, count as free. `token` names the new claim.
+    async fn claim(
+        &self,
+        account: Id<kind::Account>,
+        key: &IdempotencyKey,
+        fingerprint: Fingerprint,
+        token: String,
+        now: Timestamp,
+    ) -> Result<Claimed, Error>;
+    /// Keeps the answer of a request that had no effect (a 404, 409 or 422). Does nothing where the
+    /// claim was lost.
+    async fn complete(&self, claim: &Claim, response: StoredResponse) -> Result<(), Error>;
+    /// Gives the key back: the request was refused or failed, and may be repeated.
+    async fn release(&self, claim: &Claim) -> Result<(), Error>;
+}
+
+/// Whether the database can serve.
+#[async_trait]
+pub trait Health: Send + Sync {
+    /// Succeeds where the database answers and its schema is this program's.
+    async fn check(&self) -> Result<(), Error>;
+}

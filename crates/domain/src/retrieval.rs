@@ -1,0 +1,69 @@
+//! Questions put to an agent's passages, and what is found.
+
+use crate::id::{Id, kind};
+
+/// Which content of an agent an answer must see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentVersion {
+    /// The agent.
+    pub id: Id<kind::Agent>,
+    /// Its generation, as just read from its row.
+    pub generation: u64,
+}
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Query {
+    /// The question itself.
+    pub text: String,
+    /// What was said just before, newest first: a follow-up such as "and how much is it?" is
+    /// understood with it. Weighs less than the question.
+    pub context: Vec<String>,
+}
+
+/// A passage that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The source that it belongs to.
+    pub source_id: Id<kind::Source>,
+    /// Its number within the source.
+    pub position: i64,
+    /// What a citation of it shows.
+    pub title: Option<String>,
+    /// The headings that it stands under.
+    pub heading: Option<String>,
+    /// Where it came from, for a page of a website.
+    pub url: Option<String>,
+    /// Its page, where the format has pages.
+    pub page: Option<u32>,
+    /// Its text; for a pair the answer.
+    pub text: String,
+    /// Whether it is a question/answer pair.
+    pub is_pair: bool,
+    /// Its language as an ISO 639-3 code.
+    pub language: Option<String>,
+    /// How well it fits, comparable within one search only.
+    pub score: f32,
+    /// The share of the question's weight (by rarity of its words) that the passage contains, 0 to 1.
+    pub coverage: f32,
+    /// Whether it fits well enough for a reply to rest on it.
+    pub is_relevant: bool,
+}
+
+/// A word of the question as it is compared: analysed, with its rarity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryTerm {
+    /// The analysed form, as the language analysis gives it.
+    pub text: String,
+    /// How much it tells passages apart: its inverse document frequency, lower for context.
+    pub weight: f32,
+}
+
+/// What a search gave.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Found {
+    /// The hits, best first.
+    pub hits: Vec<Hit>,
+    /// The question's words.
+    pub terms: Vec<QueryTerm>,
+}

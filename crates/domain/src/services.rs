@@ -1,0 +1,16 @@
+//! The use cases. Each takes parsed values, checks what exists and what its state allows, and leaves
+//! what must agree to one call of a store.
+
+mod agents;
+mod conversations;
+mod idempotency;
+mod keys;
+mod sources;
+mod uploads;
+
+pub use agents::Agents;
+pub use conversations::{Accepted, ConversationLimits, Conversations, NewMessage};
+pub use idempotency::{Admission, Idempotency};
+pub use keys::{Keys, NewKey, RootKey};
+pub use sources::{NewSource, Sources};
+pub use uploads::{NewUpload, Uploads, file_too_large};

@@ -1,0 +1,113 @@
+//! Use cases of agents.
+
+use std::sync::Arc;
+
+use crate::access::Scope;
+use crate::agent::{Agent, AgentDraft, AgentPatch, AgentProfile, AgentStatus};
+use crate::clock::{Clock, Entropy};
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::idempotency::Completion;
+use crate::page::{Page, PageRequest};
+use crate::ports::{AgentStore, ModelCatalog, PassageIndex};
+
+/// Creates, reads, changes and deletes agents.
+#[derive(Clone)]
+pub struct Agents {
+    store: Arc<dyn AgentStore>,
+    index: Arc<dyn PassageIndex>,
+    models: Arc<dyn ModelCatalog>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Agents {
+    /// The use cases over these ports.
+    pub fn new(
+        store: Arc<dyn AgentStore>,
+        index: Arc<dyn PassageIndex>,
+        models: Arc<dyn ModelCatalog>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        Self { store, index, models, clock, entropy }
+    }
+
+    /// Whether an agent may name this model.
+    pub fn knows_model(&self, model: &str) -> bool {
+        self.models.knows(model)
+    }
+
+    /// Checks a draft: see [`AgentProfile::parse`].
+    pub fn parse(&self, draft: AgentDraft) -> Result<AgentProfile, Error> {
+        AgentProfile::parse(draft, |model| self.models.knows(model))
+    }
+
+    /// Creates an active agent.
+    ///
+    /// A key that is restricted to named agents can see no new one: [`Error::InvalidOperation`].
+    pub async fn create(
+        &self,
+        scope: &Scope,
+        profile: AgentProfile,
+        completion: Option<Completion<Agent>>,
+    ) -> Result<Agent, Error> {
+        if scope.agents.is_some() {
+            let message = "this key is restricted to existing agents and cannot create one";
+            return Err(Error::InvalidOperation(message.to_owned()));
+        }
+        let now = self.clock.now();
+        let agent = Agent {
+            id: Id::random(self.entropy.as_ref()),
+            account_id: scope.account,
+            profile,
+            status: AgentStatus::Active,
+            created_at: now,
+            updated_at: now,
+            index_generation: 0,
+        };
+        self.store.insert_agent(agent, completion).await
+    }
+
+    /// The agent. Fails with [`Error::NotFound`].
+    pub async fn find(&self, scope: &Scope, id: Id<kind::Agent>) -> Result<Agent, Error> {
+        self.store.find_agent(scope, id).await?.ok_or_else(|| Error::not_found("agent", id))
+    }
+
+    /// Agents, newest first.
+    pub async fn list(
+        &self,
+        scope: &Scope,
+        status: Option<AgentStatus>,
+        page: PageRequest,
+    ) -> Result<Page<Agent>, Error> {
+        self.store.list_agents(scope, status, page).await
+    }
+
+    /// Changes an agent. Fails with [`Error::NotFound`].
+    pub async fn update(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Agent>,
+        patch: AgentPatch,
+        completion: Option<Completion<Agent>>,
+    ) -> Result<Agent, Error> {
+        self.store.update_agent(scope, id, patch, self.clock.now(), completion).await
+    }
+
+    /// Deletes an agent and everything of it. Fails with [`Error::NotFound`].
+    pub async fn delete(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Agent>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        self.store.delete_agent(scope, id, self.clock.now(), completion).await?;
+        // The rows are gone and with them every answer; an index that stays behind is only disk
+        // space, and the next start sweeps it away.
+        if let Err(error) = self.index.remove(id).await {
+            tracing::warn!(agent_id = %id, error = &error as &dyn std::error::Error, "the index of a deleted agent is still on disk");
+        }
+        Ok(())
+    }
+}

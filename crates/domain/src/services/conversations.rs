@@ -1,0 +1,231 @@
+//! Use cases of conversations: from a message to a stored reply.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::access::Scope;
+use crate::agent::AgentStatus;
+use crate::clock::{Clock, Entropy};
+use crate::conversation::{
+    Citation, Conversation, ConversationFilter, Message, Metadata, Role, Turn,
+};
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::idempotency::Completion;
+use crate::limits;
+use crate::page::{Page, PageRequest};
+use crate::ports::{
+    ConversationContext, ConversationStore, LanguageModel, PassageIndex, ReplyRequest, TokenSink,
+};
+use crate::retrieval::{AgentVersion, Hit, Query};
+
+/// A message to answer, already parsed.
+#[derive(Debug, Clone)]
+pub struct NewMessage {
+    /// The agent that it is for.
+    pub agent_id: Id<kind::Agent>,
+    /// The conversation that it continues.
+    pub conversation_id: Option<Id<kind::Conversation>>,
+    /// Its text.
+    pub text: String,
+    /// Pairs for a new conversation.
+    pub metadata: Metadata,
+}
+
+/// Bounds of the replies in progress.
+#[derive(Debug, Clone, Copy)]
+pub struct ConversationLimits {
+    /// Replies in progress at once; beyond, [`Error::Overloaded`].
+    pub replies: usize,
+}
+
+impl Default for ConversationLimits {
+    fn default() -> Self {
+        Self { replies: 512 }
+    }
+}
+
+/// Answers messages; reads and deletes conversations.
+#[derive(Clone)]
+pub struct Conversations {
+    store: Arc<dyn ConversationStore>,
+    index: Arc<dyn PassageIndex>,
+    model: Arc<dyn LanguageModel>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    bounds: ConversationLimits,
+    replies: Arc<Semaphore>,
+}
+
+/// A message that was accepted: everything that can be refused without a reply was checked.
+#[derive(Debug)]
+pub struct Accepted {
+    context: ConversationContext,
+    message: NewMessage,
+    question: Message,
+    _permit: tokio::sync::OwnedSemaphorePermit,
+}
+
+impl Conversations {
+    /// The use cases over these ports.
+    pub fn new(
+        store: Arc<dyn ConversationStore>,
+        index: Arc<dyn PassageIndex>,
+        model: Arc<dyn LanguageModel>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        bounds: ConversationLimits,
+    ) -> Self {
+        let replies = Arc::new(Semaphore::new(bounds.replies));
+        Self { store, index, model, clock, entropy, bounds, replies }
+    }
+
+    /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation,
+    /// [`Error::Conflict`] for a conversation of another agent and for a new one on a paused agent,
+    /// [`Error::Overloaded`] beyond the bound of replies in progress.
+    pub async fn accept(&self, scope: &Scope, message: NewMessage) -> Result<Accepted, Error> {
+        let permit =
+            Arc::clone(&self.replies).try_acquire_owned().map_err(|_| Error::Overloaded)?;
+        let now = self.clock.now();
+        let context = self
+            .store
+            .context(scope, message.agent_id, message.conversation_id, limits::HISTORY_MESSAGES)
+            .await?;
+        if context.conversation.is_none() && context.agent.status == AgentStatus::Paused {
+            let text = "the agent is paused and takes no new conversations";
+            return Err(Error::Conflict(text.to_owned()));
+        }
+        let question = Message {
+            role: Role::User,
+            content: message.text.clone(),
+            sources_used: Vec::new(),
+            timestamp: now,
+        };
+        Ok(Accepted { context, message, question, _permit: permit })
+    }
+
+    /// Answers an accepted message and stores both together. With `tokens`, fragments of the reply
+    /// are passed on as they come.
+    ///
+    /// Fails with [`Error::ModelUnavailable`] where the model gave no whole reply: then nothing is
+    /// stored.
+    pub async fn answer(
+        &self,
+        accepted: Accepted,
+        tokens: Option<TokenSink>,
+        completion: Option<Completion<Turn>>,
+    ) -> Result<Turn, Error> {
+        let Accepted { context, message, question, _permit } = accepted;
+        let ConversationContext { agent, conversation } = context;
+        let (conversation, history) = conversation.unzip();
+        let history = history.unwrap_or_default();
+
+        let version = AgentVersion { id: agent.id, generation: agent.index_generation };
+        let query = Query { text: message.text.clone(), context: context_of(&history) };
+        let found = self.index.search(version, &query, limits::REPLY_PASSAGES).await?;
+        let passages: Vec<Hit> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
+        let sources = passages.iter().map(citation).collect::<Vec<_>>();
+
+        let request = ReplyRequest {
+            profile: agent.profile,
+            history,
+            question: message.text,
+            passages,
+            terms: found.terms,
+        };
+        let reply = self
+            .model
+            .reply(request, tokens)
+            .await
+            .map_err(|error| Error::ModelUnavailable(Box::new(error)))?;
+
+        let now = self.clock.now().max(question.timestamp);
+        let is_first = conversation.is_none();
+        let conversation = match conversation {
+            Some(conversation) => {
+                Conversation { updated_at: conversation.updated_at.max(now), ..conversation }
+            }
+            None => Conversation {
+                id: Id::random(self.entropy.as_ref()),
+                account_id: agent.account_id,
+                agent_id: agent.id,
+                metadata: message.metadata,
+                created_at: question.timestamp,
+                updated_at: now,
+            },
+        };
+        let reply = Message {
+            role: Role::Assistant,
+            content: reply.text,
+            sources_used: distinct(reply.cited.iter().filter_map(|index| sources.get(*index))),
+            timestamp: now,
+        };
+        self.store.append_turn(Turn { conversation, is_first, question, reply }, completion).await
+    }
+
+    /// Conversations of an agent, newest first. Fails with [`Error::NotFound`] for the agent.
+    pub async fn list(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: ConversationFilter,
+        page: PageRequest,
+    ) -> Result<Page<Conversation>, Error> {
+        self.store.list_conversations(scope, agent, filter, page).await
+    }
+
+    /// The conversation with its messages, oldest first. Fails with [`Error::NotFound`].
+    pub async fn find(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+    ) -> Result<(Conversation, Vec<Message>), Error> {
+        self.store
+            .find_conversation(scope, id)
+            .await?
+            .ok_or_else(|| Error::not_found("conversation", id))
+    }
+
+    /// Deletes a conversation. Fails with [`Error::NotFound`].
+    pub async fn delete(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        self.store.delete_conversation(scope, id, self.clock.now(), completion).await
+    }
+
+    /// Waits until no reply is in progress: for a graceful stop, which no longer accepts any.
+    pub async fn drain(&self) {
+        let all = u32::try_from(self.bounds.replies).unwrap_or(u32::MAX);
+        // The semaphore is never closed, so this ends only with every permit back.
+        let _ = self.replies.acquire_many(all).await;
+    }
+}
+
+/// What a follow-up is understood with: the last two questions and the last reply, newest first.
+fn context_of(history: &[Message]) -> Vec<String> {
+    let of = |role: Role, count: usize| {
+        let texts = history.iter().rev().filter(move |message| message.role == role);
+        texts.take(count).map(|message| message.content.clone())
+    };
+    of(Role::User, 2).chain(of(Role::Assistant, 1)).collect()
+}
+
+fn citation(hit: &Hit) -> Citation {
+    let title = hit.title.clone().or_else(|| hit.url.clone());
+    Citation { id: hit.source_id, title: title.unwrap_or_else(|| hit.source_id.to_string()) }
+}
+
+/// The citations in order, each source once.
+fn distinct<'a>(citations: impl Iterator<Item = &'a Citation>) -> Vec<Citation> {
+    let mut kept: Vec<Citation> = Vec::new();
+    for citation in citations {
+        if !kept.iter().any(|other| other.id == citation.id) {
+            kept.push(citation.clone());
+        }
+    }
+    kept
+}

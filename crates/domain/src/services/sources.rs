@@ -1,0 +1,182 @@
+//! Use cases of sources, and search over them.
+
+use std::sync::Arc;
+
+use crate::access::Scope;
+use crate::clock::{Clock, Entropy};
+use crate::content::{Document, Passage};
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::idempotency::Completion;
+use crate::page::{Page, PageRequest};
+use crate::ports::{AgentStore, PassageIndex, SourceFilter, SourceStore, WorkSignal};
+use crate::retrieval::{AgentVersion, Hit, Query};
+use crate::source::{CrawledPage, Source, SourceContent, SourceState};
+
+/// A source to add, already parsed.
+#[derive(Debug, Clone)]
+pub struct NewSource {
+    /// The agent to add it to.
+    pub agent_id: Id<kind::Agent>,
+    /// What it holds.
+    pub content: SourceContent,
+}
+
+/// Adds, reads, refreshes and deletes sources; searches them.
+#[derive(Clone)]
+pub struct Sources {
+    store: Arc<dyn SourceStore>,
+    agents: Arc<dyn AgentStore>,
+    index: Arc<dyn PassageIndex>,
+    signal: WorkSignal,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Sources {
+    /// The use cases over these ports; `signal` wakes the workers of this process.
+    pub fn new(
+        store: Arc<dyn SourceStore>,
+        agents: Arc<dyn AgentStore>,
+        index: Arc<dyn PassageIndex>,
+        signal: WorkSignal,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        Self { store, agents, index, signal, clock, entropy }
+    }
+
+    /// Adds a source, in the state pending. Fails as [`SourceStore::insert_source`] does.
+    pub async fn create(
+        &self,
+        scope: &Scope,
+        new: NewSource,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error> {
+        let source = Source {
+            id: Id::random(self.entropy.as_ref()),
+            account_id: scope.account,
+            agent_id: new.agent_id,
+            content: new.content,
+            state: SourceState::Pending,
+            progress: None,
+            created_at: self.clock.now(),
+        };
+        let job = Id::random(self.entropy.as_ref());
+        let source = self.store.insert_source(scope, source, job, completion).await?;
+        self.signal.notify();
+        Ok(source)
+    }
+
+    /// The source. Fails with [`Error::NotFound`].
+    pub async fn find(&self, scope: &Scope, id: Id<kind::Source>) -> Result<Source, Error> {
+        self.store.find_source(scope, id).await?.ok_or_else(|| Error::not_found("source", id))
+    }
+
+    /// Sources of an agent, newest first. Fails with [`Error::NotFound`] for the agent.
+    pub async fn list(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: SourceFilter,
+        page: PageRequest,
+    ) -> Result<Page<Source>, Error> {
+        self.store.list_sources(scope, agent, filter, page).await
+    }
+
+    /// Crawls a website again. Fails as [`SourceStore::refresh_source`] does.
+    pub async fn refresh(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error> {
+        let job = Id::random(self.entropy.as_ref());
+        let source =
+            self.store.refresh_source(scope, id, job, self.clock.now(), completion).await?;
+        self.signal.notify();
+        Ok(source)
+    }
+
+    /// Deletes a source: the next answer does not know it. Fails with [`Error::NotFound`].
+    pub async fn delete(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        let now = self.clock.now();
+        let source = self.store.delete_source(scope, id, now, completion).await?;
+        if source.state.searchable().is_some() {
+            self.purge(source.agent_id, scope.account).await;
+        }
+        Ok(())
+    }
+
+    /// Takes deleted text off this machine's disk. Answers do not depend on it: they read the
+    /// agent's generation first.
+    async fn purge(&self, agent: Id<kind::Agent>, account: Id<kind::Account>) {
+        let found = self.agents.find_agent(&Scope::account(account), agent).await;
+        let result = match found {
+            Ok(Some(agent)) => {
+                let version = AgentVersion { id: agent.id, generation: agent.index_generation };
+                self.index.synchronise(version).await
+            }
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = result {
+            tracing::warn!(agent_id = %agent, error = &error as &dyn std::error::Error, "deleted text stays in the index until the next search");
+        }
+    }
+
+    /// What was extracted, in order. Fails with [`Error::NotFound`].
+    pub async fn documents(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        page: PageRequest,
+    ) -> Result<Page<Document>, Error> {
+        self.store.list_documents(scope, id, page).await
+    }
+
+    /// The passages, in order. Fails with [`Error::NotFound`].
+    pub async fn passages(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        page: PageRequest,
+    ) -> Result<Page<Passage>, Error> {
+        self.store.list_passages(scope, id, page).await
+    }
+
+    /// The pages of the last crawl. Fails with [`Error::NotFound`], and with
+    /// [`Error::InvalidOperation`] where the source is not a website.
+    pub async fn pages(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        page: PageRequest,
+    ) -> Result<Page<CrawledPage>, Error> {
+        self.store.list_pages(scope, id, page).await
+    }
+
+    /// The best `limit` passages for a text, over the index and ranking that replies use, without
+    /// their floor. Fails with [`Error::NotFound`] for the agent.
+    pub async fn search(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        text: String,
+        limit: usize,
+    ) -> Result<Vec<Hit>, Error> {
+        let agent = self
+            .agents
+            .find_agent(scope, agent)
+            .await?
+            .ok_or_else(|| Error::not_found("agent", agent))?;
+        let version = AgentVersion { id: agent.id, generation: agent.index_generation };
+        let query = Query { text, context: Vec::new() };
+        Ok(self.index.search(version, &query, limit).await?.hits)
+    }
+}

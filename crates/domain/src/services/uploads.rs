@@ -1,0 +1,147 @@
+//! Use cases of uploaded files.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::access::Scope;
+use crate::clock::{Clock, Entropy};
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::idempotency::Completion;
+use crate::limits;
+use crate::ports::{ObjectStore, UploadStore};
+use crate::upload::{Upload, UploadType};
+
+/// How long an object may lie without its row before it counts as left behind by a crash.
+const ORPHAN_MILLIS: i64 = 60 * 60 * 1_000;
+
+/// A file to store.
+#[derive(Debug, Clone)]
+pub struct NewUpload {
+    /// Its name as the caller gave it.
+    pub filename: String,
+    /// What it is, by content.
+    pub content_type: UploadType,
+    /// Its bytes.
+    pub bytes: Bytes,
+}
+
+/// Stores, reads and deletes uploaded files.
+#[derive(Clone)]
+pub struct Uploads {
+    store: Arc<dyn UploadStore>,
+    objects: Arc<dyn ObjectStore>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl NewUpload {
+    /// Checks a file against the limits. `detected` is its type by content, none where it is
+    /// nothing that a source can be made from.
+    ///
+    /// Fails with [`Error::Validation`] where it is empty, over 10 MiB or of another type.
+    pub fn parse(
+        filename: &str,
+        bytes: Bytes,
+        detected: Option<UploadType>,
+    ) -> Result<Self, Error> {
+        if bytes.is_empty() {
+            return Err(Error::validation("file", "must not be empty"));
+        }
+        if bytes.len() > limits::FILE_BYTES {
+            return Err(file_too_large());
+        }
+        let content_type = detected.ok_or_else(|| {
+            Error::validation(
+                "file",
+                "must be a PDF, DOCX or text file; its content is none of these",
+            )
+        })?;
+        Ok(Self { filename: clean_filename(filename), content_type, bytes })
+    }
+}
+
+/// The refusal of a file beyond 10 MiB.
+pub fn file_too_large() -> Error {
+    let message = format!("must be at most {} bytes (10 MiB)", limits::FILE_BYTES);
+    Error::validation("file", message)
+}
+
+/// The last part of a path, without control characters, at most 255 characters; `file` where
+/// nothing is left.
+fn clean_filename(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let clean: String = last.chars().filter(|c| !c.is_control()).take(255).collect();
+    if clean.trim().is_empty() { "file".to_owned() } else { clean }
+}
+
+impl Uploads {
+    /// The use cases over these ports.
+    pub fn new(
+        store: Arc<dyn UploadStore>,
+        objects: Arc<dyn ObjectStore>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        Self { store, objects, clock, entropy }
+    }
+
+    /// Stores a file: its bytes first, then its row. A crash between the two leaves nothing, as the
+    /// intent is noted before.
+    pub async fn create(
+        &self,
+        scope: &Scope,
+        new: NewUpload,
+        completion: Option<Completion<Upload>>,
+    ) -> Result<Upload, Error> {
+        let now = self.clock.now();
+        let upload = Upload {
+            id: Id::random(self.entropy.as_ref()),
+            account_id: scope.account,
+            filename: new.filename,
+            content_type: new.content_type,
+            bytes: u64::try_from(new.bytes.len()).unwrap_or(u64::MAX),
+            created_at: now,
+        };
+        let key = upload.object_key();
+        self.store.expect_object(&key, now.plus_millis(ORPHAN_MILLIS)).await?;
+        self.objects.put(&key, new.bytes).await?;
+        self.store.insert_upload(upload, completion).await
+    }
+
+    /// The file's description. Fails with [`Error::NotFound`].
+    pub async fn find(&self, scope: &Scope, id: Id<kind::Upload>) -> Result<Upload, Error> {
+        self.store.find_upload(scope, id).await?.ok_or_else(|| Error::not_found("file", id))
+    }
+
+    /// Deletes a file. Fails with [`Error::NotFound`], and with [`Error::Conflict`] while a source
+    /// uses it.
+    pub async fn delete(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Upload>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        self.store.delete_upload(scope, id, self.clock.now(), completion).await?;
+        // The row is gone; the object follows now where that works, else with the housekeeping.
+        if let Err(error) = self.objects.delete(&crate::upload::object_key(id)).await {
+            tracing::warn!(file_id = %id, error = &error as &dyn std::error::Error, "the object of a deleted file is left to the housekeeping");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean_filename;
+
+    #[test]
+    fn a_filename_keeps_its_last_part_only() {
+        assert_eq!(clean_filename("C:\\docs\\manual.pdf"), "manual.pdf");
+        assert_eq!(clean_filename("../../etc/passwd"), "passwd");
+        assert_eq!(clean_filename("a\0b\n.txt"), "ab.txt");
+        assert_eq!(clean_filename("dir/"), "file");
+        assert_eq!(clean_filename(&"é".repeat(300)).chars().count(), 255);
+    }
+}

@@ -1,0 +1,415 @@
+//! Sources: what an agent knows, and the states that one goes through.
+
+use serde::Deserialize;
+use url::Url;
+
+use crate::error::{Error, FieldError, check_text};
+use crate::id::{Id, kind};
+use crate::limits;
+use crate::timestamp::Timestamp;
+
+/// Content of an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Its id.
+    pub id: Id<kind::Source>,
+    /// The account of its agent.
+    pub account_id: Id<kind::Account>,
+    /// Its agent.
+    pub agent_id: Id<kind::Agent>,
+    /// What it holds.
+    pub content: SourceContent,
+    /// Where its processing stands.
+    pub state: SourceState,
+    /// How far a running crawl is.
+    pub progress: Option<Progress>,
+    /// When it was added.
+    pub created_at: Timestamp,
+}
+
+/// The four types of sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceType {
+    /// A web page, or a site.
+    Website,
+    /// Raw text.
+    Text,
+    /// An uploaded file.
+    File,
+    /// Question/answer pairs.
+    Qa,
+}
+
+impl SourceType {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Website, Self::Text, Self::File, Self::Qa];
+
+    /// The name on the wire and in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Website => "website",
+            Self::Text => "text",
+            Self::File => "file",
+            Self::Qa => "qa",
+        }
+    }
+
+    /// The type of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// What a source holds, parsed. [`SourceContent::as_text`] gives back what the caller sent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SourceContent {
+    /// A page, or with `crawl_subpages` the site that it starts.
+    Website {
+        /// The address as given.
+        url: String,
+        /// Whether links within the host are followed.
+        crawl_subpages: bool,
+    },
+    /// The text itself.
+    Text(String),
+    /// The uploaded file.
+    File(Id<kind::Upload>),
+    /// The JSON array of pairs as given; [`qa_pairs`] reads it.
+    Qa(String),
+}
+
+impl SourceContent {
+    /// Its type.
+    pub const fn source_type(&self) -> SourceType {
+        match self {
+            Self::Website { .. } => SourceType::Website,
+            Self::Text(_) => SourceType::Text,
+            Self::File(_) => SourceType::File,
+            Self::Qa(_) => SourceType::Qa,
+        }
+    }
+
+    /// The `content` field as the caller sent it.
+    pub fn as_text(&self) -> std::borrow::Cow<'_, str> {
+        match self {
+            Self::Website { url, .. } => url.into(),
+            Self::Text(text) | Self::Qa(text) => text.into(),
+            Self::File(id) => id.to_string().into(),
+        }
+    }
+
+    /// Reads and checks a new source's fields.
+    ///
+    /// Fails with [`Error::Invalid`] on a bad type, address, file id or `crawl_subpages`, and with
+    /// [`Error::Validation`] on a text or pairs beyond their limits or format.
+    pub fn parse(kind: &str, content: String, crawl_subpages: bool) -> Result<Self, Error> {
+        let Some(kind) = SourceType::from_name(kind) else {
+            return Err(Error::invalid("type", "must be one of website, text, file, qa"));
+        };
+        if crawl_subpages && kind != SourceType::Website {
+            return Err(Error::invalid("crawl_subpages", "applies to the type website only"));
+        }
+        match kind {
+            SourceType::Website => {
+                parse_website(&content)?;
+                Ok(Self::Website { url: content, crawl_subpages })
+            }
+            SourceType::Text => parse_text(content).map(Self::Text),
+            SourceType::File => content
+                .parse()
+                .map(Self::File)
+                .map_err(|_| Error::invalid("content", "must be the id of an uploaded file")),
+            SourceType::Qa => {
+                qa_pairs(&content)?;
+                Ok(Self::Qa(content))
+            }
+        }
+    }
+}
+
+fn parse_text(text: String) -> Result<String, Error> {
+    if text.trim().is_empty() {
+        return Err(Error::validation("content", "must not be empty"));
+    }
+    check_text(&text, limits::TEXT_SOURCE_CHARS).map_err(|m| Error::validation("content", m))?;
+    Ok(text)
+}
+
+/// An absolute http or https address with a host and without credentials.
+pub fn parse_website(text: &str) -> Result<Url, Error> {
+    let bad = |message: String| Error::invalid("content", message);
+    let url = Url::parse(text.trim()).map_err(|cause| {
+        bad(format!("must be a full URL such as https://example.com/docs ({cause})"))
+    })?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(bad(format!("must be an http or https URL, not `{}`", url.scheme())));
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(bad("must name a host".to_owned()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(bad("must not contain credentials".to_owned()));
+    }
+    Ok(url)
+}
+
+/// A question and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct QaPair {
+    /// The question.
+    pub question: String,
+    /// The answer.
+    pub answer: String,
+}
+
+/// Reads the pairs of a `qa` source: a JSON array of 1 to 500 objects with the non-empty string
+/// fields `question` and `answer`.
+///
+/// Fails with [`Error::Validation`], one entry a finding, at most 20.
+pub fn qa_pairs(text: &str) -> Result<Vec<QaPair>, Error> {
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|cause| {
+        Error::validation(
+            "content",
+            format!("must be a JSON array of question/answer pairs ({cause})"),
+        )
+    })?;
+    let serde_json::Value::Array(items) = value else {
+        return Err(Error::validation("content", "must be a JSON array of question/answer pairs"));
+    };
+    if items.is_empty() {
+        return Err(Error::validation("content", "must hold at least one pair"));
+    }
+    if items.len() > limits::QA_PAIRS {
+        let message = format!("must hold at most {} pairs, not {}", limits::QA_PAIRS, items.len());
+        return Err(Error::validation("content", message));
+    }
+    let mut findings = Vec::new();
+    let mut pairs = Vec::with_capacity(items.len());
+    for (index, item) in items.into_iter().enumerate() {
+        match qa_pair(index, item) {
+            Ok(pair) => pairs.push(pair),
+            Err(mut found) => findings.append(&mut found),
+        }
+        if findings.len() >= 20 {
+            break;
+        }
+    }
+    if findings.is_empty() { Ok(pairs) } else { Err(Error::from(findings)) }
+}
+
+fn qa_pair(index: usize, item: serde_json::Value) -> Result<QaPair, Vec<FieldError>> {
+    let serde_json::Value::Object(mut fields) = item else {
+        let message = "must be an object with the string fields `question` and `answer`";
+        return Err(vec![FieldError::new(format!("content[{index}]"), message)]);
+    };
+    let mut take = |name: &str| {
+        let param = format!("content[{index}].{name}");
+        match fields.remove(name) {
+            Some(serde_json::Value::String(text)) if text.trim().is_empty() => {
+                Err(FieldError::new(param, "must not be empty"))
+            }
+            Some(serde_json::Value::String(text)) if text.contains('\0') => {
+                Err(FieldError::new(param, "must not contain the NUL character"))
+            }
+            Some(serde_json::Value::String(text)) => Ok(text),
+            Some(_) => Err(FieldError::new(param, "must be a string")),
+            None => Err(FieldError::new(param, "is required")),
+        }
+    };
+    match (take("question"), take("answer")) {
+        (Ok(question), Ok(answer)) => Ok(QaPair { question, answer }),
+        (question, answer) => Err([question.err(), answer.err()].into_iter().flatten().collect()),
+    }
+}
+
+/// What was last extracted from a source, and answers questions until something replaces it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trained {
+    /// Characters extracted.
+    pub character_count: u64,
+    /// The title that citations show; for `qa` the matched question takes its place.
+    pub title: Option<String>,
+    /// The agent's generation that this content came with: its version in every index.
+    pub version: u64,
+}
+
+/// Where a source's processing stands, with what is valid there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceState {
+    /// Waiting for a worker; never trained before.
+    Pending,
+    /// A job is under way (or waits to be retried). A refresh keeps the content of before.
+    Processing {
+        /// What answers meanwhile.
+        last: Option<Trained>,
+    },
+    /// Processed.
+    Trained(Trained),
+    /// Processing failed. After a failed refresh the content of before still answers.
+    Failed {
+        /// What a person can act on.
+        message: String,
+        /// What answers still.
+        last: Option<Trained>,
+    },
+}
+
+/// The name of a source's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceStatus {
+    /// See [`SourceState::Pending`].
+    Pending,
+    /// See [`SourceState::Processing`].
+    Processing,
+    /// See [`SourceState::Trained`].
+    Trained,
+    /// See [`SourceState::Failed`].
+    Failed,
+}
+
+impl SourceStatus {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Pending, Self::Processing, Self::Trained, Self::Failed];
+
+    /// The name on the wire and in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Processing => "processing",
+            Self::Trained => "trained",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The status of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
+impl SourceState {
+    /// Its name.
+    pub const fn status(&self) -> SourceStatus {
+        match self {
+            Self::Pending => SourceStatus::Pending,
+            Self::Processing { .. } => SourceStatus::Processing,
+            Self::Trained(_) => SourceStatus::Trained,
+            Self::Failed { .. } => SourceStatus::Failed,
+        }
+    }
+
+    /// The content that answers questions in this state.
+    pub const fn searchable(&self) -> Option<&Trained> {
+        match self {
+            Self::Pending => None,
+            Self::Processing { last } | Self::Failed { last, .. } => last.as_ref(),
+            Self::Trained(trained) => Some(trained),
+        }
+    }
+
+    /// The error to show, in the failed state only.
+    pub fn error_message(&self) -> Option<&str> {
+        match self {
+            Self::Failed { message, .. } => Some(message),
+            Self::Pending | Self::Processing { .. } | Self::Trained(_) => None,
+        }
+    }
+
+    /// Starts a refresh: allowed once processing has ended, whichever way.
+    ///
+    /// Fails with [`Error::Conflict`] while it is under way.
+    pub fn begin_refresh(self) -> Result<Self, Error> {
+        match self {
+            Self::Trained(trained) => Ok(Self::Processing { last: Some(trained) }),
+            Self::Failed { last, .. } => Ok(Self::Processing { last }),
+            Self::Pending | Self::Processing { .. } => {
+                Err(Error::Conflict("the source is already being processed".to_owned()))
+            }
+        }
+    }
+
+    /// A worker begins.
+    pub fn begin_work(self) -> Self {
+        match self {
+            Self::Pending => Self::Processing { last: None },
+            Self::Trained(trained) => Self::Processing { last: Some(trained) },
+            Self::Failed { last, .. } => Self::Processing { last },
+            Self::Processing { last } => Self::Processing { last },
+        }
+    }
+
+    /// Processing failed; what answered before keeps answering.
+    pub fn fail(self, message: String) -> Self {
+        let last = match self {
+            Self::Pending => None,
+            Self::Processing { last } | Self::Failed { last, .. } => last,
+            Self::Trained(trained) => Some(trained),
+        };
+        Self::Failed { message, last }
+    }
+}
+
+/// How far a crawl is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Progress {
+    /// Pages done.
+    pub pages_done: u64,
+    /// Pages found so far.
+    pub pages_found: u64,
+    /// Pages that failed.
+    pub pages_failed: u64,
+}
+
+/// What became of one page of a website.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CrawledPage {
+    /// Its number in the order of the crawl, from 0.
+    pub position: i64,
+    /// Its address.
+    pub url: String,
+    /// What became of it.
+    pub status: CrawledPageStatus,
+    /// Its title.
+    pub title: Option<String>,
+    /// Characters extracted.
+    pub character_count: Option<u64>,
+    /// The status that its server answered.
+    pub http_status: Option<u16>,
+    /// Why it was skipped or failed.
+    pub reason: Option<String>,
+    /// When it was fetched.
+    pub fetched_at: Option<Timestamp>,
+}
+
+/// What became of a crawled page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CrawledPageStatus {
+    /// Its text is searchable.
+    Indexed,
+    /// It had not changed since the last crawl; its text is searchable.
+    Unchanged,
+    /// It was left out, for a reason.
+    Skipped,
+    /// It could not be fetched or read.
+    Failed,
+}
+
+impl CrawledPageStatus {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Indexed, Self::Unchanged, Self::Skipped, Self::Failed];
+
+    /// The name on the wire and in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Indexed => "indexed",
+            Self::Unchanged => "unchanged",
+            Self::Skipped => "skipped",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The status of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+}

@@ -1,0 +1,1 @@
+//! The HTTP interface: routes, handlers, errors, streams and the OpenAPI document.

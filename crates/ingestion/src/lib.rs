@@ -1,0 +1,1 @@
+//! From a source's content to passages: extraction, chunking and the processing worker.

@@ -1,0 +1,1 @@
+//! Replies: any OpenAI-compatible upstream, and the embedded extractive answerer.

@@ -1,0 +1,1 @@
+//! The program cicerone: configuration, wiring, telemetry and subcommands.

@@ -1,0 +1,1 @@
+//! Drivers that the tests, benchmarks and crash runs share.

@@ -1,0 +1,2 @@
+//! The program under test.
+fn main() {}
