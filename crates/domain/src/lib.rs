@@ -8,6 +8,10 @@
 //! *documents* and those into *passages*; a question finds *hits* among the passages; a reply rests
 //! on some of them, its *citations*.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod access;
 pub mod agent;
 pub mod clock;
