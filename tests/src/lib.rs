@@ -1,1 +1,24 @@
-//! Drivers that the tests, benchmarks and crash runs share.
+//! Drivers that the tests, benchmarks and crash runs share: the program as a process, a client, an
+//! event-stream reader and a raw connection.
+//!
+//! They speak to the program through its command line, its sockets and its signals alone. A driver
+//! that meets something unexpected panics: in a test that is the failure, with its place.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a driver's failure is the failure of the test that drives it"
+)]
+
+pub mod answer;
+pub mod client;
+pub mod process;
+pub mod raw;
+pub mod scenario;
+pub mod sse;
+
+pub use answer::Answer;
+pub use client::Client;
+pub use process::{Program, ROOT_KEY, Server};

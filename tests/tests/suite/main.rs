@@ -1,1 +1,15 @@
-//! The one integration-test binary.
+//! The black-box suite: the program over its sockets, its command line and its signals.
+//!
+//! Files mirror the paths of the API, one per endpoint, in order: the happy path, each error of
+//! the specification, then limits at the limit and one beyond, in characters of several bytes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
+mod agents;
+mod world;

@@ -1,0 +1,281 @@
+//! The program as a process: started on a free port and a data directory of its own, stopped,
+//! killed, started again.
+
+use std::io::{BufRead as _, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::client::Client;
+
+/// The full-permission key of the account `default` on every server started here.
+pub const ROOT_KEY: &str = "root-key-of-the-test-suite-0123456789abcdef";
+
+/// How long a start, a stop or a command may take before it counts as hung.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What `serve` says first, followed by its address.
+const GREETING: &str = "cicerone is listening on http://";
+
+/// The executable to drive.
+#[derive(Debug, Clone)]
+pub struct Program(PathBuf);
+
+impl Program {
+    /// The executable at `path`.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// A command line of the program on the data directory `data`, with an environment that holds
+    /// nothing else.
+    pub fn command(&self, data: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.0);
+        command.env_clear().env("CICERONE_DATA_DIR", data).args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command line to its end.
+    pub fn run(&self, data: &Path, arguments: &[&str]) -> Output {
+        self.command(data, arguments).output().expect("the program can be started")
+    }
+
+    /// Runs a command line that must succeed, and gives its standard output.
+    pub fn succeed(&self, data: &Path, arguments: &[&str]) -> String {
+        let output = self.run(data, arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "`{arguments:?}` ended with {}: {errors}", output.status);
+        String::from_utf8(output.stdout).expect("the output is UTF-8")
+    }
+}
+
+/// How a server is started.
+#[derive(Debug, Clone)]
+pub struct Builder {
+    program: Program,
+    environment: Vec<(String, String)>,
+    root_key: bool,
+}
+
+impl Builder {
+    /// Sets a variable of the server's environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.environment.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Leaves [`ROOT_KEY`] out, so that the server makes one of its own.
+    #[must_use]
+    pub fn without_root_key(mut self) -> Self {
+        self.root_key = false;
+        self
+    }
+
+    /// Starts it on a new data directory.
+    pub fn start(self) -> Server {
+        let data = TempDir::with_prefix("cicerone-test-").expect("a temporary directory");
+        let running = Running::start(&self, data.path());
+        Server { builder: self, data, running }
+    }
+
+    /// Expects the start to fail; gives what was said on standard error.
+    pub fn start_fails(self) -> String {
+        let data = TempDir::with_prefix("cicerone-test-").expect("a temporary directory");
+        let output = self.command(data.path()).output().expect("the program can be started");
+        assert!(!output.status.success(), "the start was expected to fail");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
+    fn command(&self, data: &Path) -> Command {
+        let mut command = self.program.command(data, &["serve"]);
+        command.env("CICERONE_BIND", "127.0.0.1:0").env("RUST_LOG", "info");
+        if self.root_key {
+            command.env("CICERONE_ROOT_KEY", ROOT_KEY);
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}
+
+/// A running server with its data directory. Dropping it kills the process and removes the data.
+#[derive(Debug)]
+pub struct Server {
+    builder: Builder,
+    data: TempDir,
+    running: Running,
+}
+
+impl Server {
+    /// A server of `program` that is about to start.
+    pub fn of(program: &Program) -> Builder {
+        // Tests send as fast as they can; the tests of the rate limit set their own.
+        let environment = vec![("CICERONE_RATE_LIMIT_PER_MINUTE".to_owned(), "0".to_owned())];
+        Builder { program: program.clone(), environment, root_key: true }
+    }
+
+    /// Where it listens. Another port after every restart.
+    pub fn address(&self) -> SocketAddr {
+        self.running.address
+    }
+
+    /// Its data directory.
+    pub fn data(&self) -> &Path {
+        self.data.path()
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.running.child.id()
+    }
+
+    /// A client with the root key.
+    pub fn client(&self) -> Client {
+        Client::new(self.address(), Some(ROOT_KEY))
+    }
+
+    /// What it has written to standard output so far.
+    pub fn stdout(&self) -> String {
+        self.running.stdout.lock().unwrap().clone()
+    }
+
+    /// What it has written to standard error so far.
+    pub fn stderr(&self) -> String {
+        self.running.stderr.lock().unwrap().clone()
+    }
+
+    /// Runs a command line of the same program on the same data and database.
+    pub fn command(&self, arguments: &[&str]) -> Output {
+        let mut command = self.builder.program.command(self.data(), arguments);
+        command.envs(self.builder.environment.iter().map(|(name, value)| (name, value)));
+        command.output().expect("the program can be started")
+    }
+
+    /// Runs a command line that must succeed, and gives its standard output.
+    pub fn succeed(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "`{arguments:?}` ended with {}: {errors}", output.status);
+        String::from_utf8(output.stdout).expect("the output is UTF-8")
+    }
+
+    /// Kills the process at once, as a loss of power would.
+    pub fn kill(&mut self) {
+        self.running.kill();
+    }
+
+    /// Sends SIGTERM without waiting for the end.
+    pub fn terminate(&self) {
+        signal("TERM", self.pid());
+    }
+
+    /// Waits for the process to end by itself.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.running.wait()
+    }
+
+    /// Starts again on the same data, killing the process first where it still runs.
+    pub fn restart(&mut self) {
+        self.running.kill();
+        self.running = Running::start(&self.builder, self.data.path());
+    }
+}
+
+fn signal(name: &str, pid: u32) {
+    let status = Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).status();
+    assert!(status.expect("a shell").success(), "no process {pid}");
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    guardian: Child,
+    address: SocketAddr,
+    stdout: Arc<Mutex<String>>,
+    stderr: Arc<Mutex<String>>,
+}
+
+impl Running {
+    fn start(builder: &Builder, data: &Path) -> Self {
+        let mut command = builder.command(data);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program can be started");
+        let guardian = guardian(child.id(), data);
+        let (ready, greeted) = mpsc::channel();
+        let stdout = collect(child.stdout.take().unwrap(), Some(ready));
+        let stderr = collect(child.stderr.take().unwrap(), None);
+        let Ok(address) = greeted.recv_timeout(PATIENCE) else {
+            let _ = child.kill();
+            let status = child.wait();
+            panic!("the server did not start ({status:?}): {}", stderr.lock().unwrap());
+        };
+        Self { child, guardian, address, stdout, stderr }
+    }
+
+    fn kill(&mut self) {
+        // The guardian first: it would kill whatever process bears this id later.
+        let _ = self.guardian.kill();
+        let _ = self.guardian.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child process") {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the server did not stop");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A process that outlives this one by a moment, to take the server and its data with it: a server
+/// that a whole test binary shares has nobody to drop it.
+fn guardian(pid: u32, data: &Path) -> Child {
+    Command::new("sh")
+        .args(["-c", "cat >/dev/null; kill -9 \"$1\"; rm -rf \"$2\"", "guardian"])
+        .arg(pid.to_string())
+        .arg(data)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a shell")
+}
+
+/// Reads an output of the server to its end, and reports the address that it greets with.
+fn collect(
+    output: impl Read + Send + 'static,
+    ready: Option<mpsc::Sender<SocketAddr>>,
+) -> Arc<Mutex<String>> {
+    let text = Arc::new(Mutex::new(String::new()));
+    let collected = Arc::clone(&text);
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            let address = line.strip_prefix(GREETING).and_then(|rest| rest.trim().parse().ok());
+            {
+                let mut collected = collected.lock().unwrap();
+                collected.push_str(&line);
+                collected.push('\n');
+            }
+            if let (Some(ready), Some(address)) = (&ready, address) {
+                let _ = ready.send(address);
+            }
+        }
+    });
+    text
+}

@@ -1,0 +1,60 @@
+//! A connection without a client's manners: malformed and unfinished requests.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// How long the server may take to answer or to hang up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A connection.
+#[derive(Debug)]
+pub struct Connection {
+    stream: TcpStream,
+}
+
+impl Connection {
+    /// Connects.
+    pub async fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).await.expect("the server listens");
+        stream.set_nodelay(true).expect("a socket");
+        Self { stream }
+    }
+
+    /// Sends bytes.
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.write_all(bytes.as_ref()).await.expect("the connection holds");
+    }
+
+    /// Reads until the server hangs up.
+    pub async fn read_to_end(&mut self) -> String {
+        let mut answer = Vec::new();
+        let read = self.stream.read_to_end(&mut answer);
+        // A reset after the answer is a way to hang up, too.
+        let _ = timeout(PATIENCE, read).await.expect("the server hangs up");
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// Reads until what has come contains `mark`.
+    pub async fn read_until(&mut self, mark: &str) -> String {
+        let mut answer = Vec::new();
+        let mut piece = [0; 4096];
+        while !String::from_utf8_lossy(&answer).contains(mark) {
+            let read = timeout(PATIENCE, self.stream.read(&mut piece)).await;
+            let count = read.expect("the server answers").expect("the connection holds");
+            assert!(count > 0, "the end came before `{mark}`: {answer:?}");
+            answer.extend_from_slice(&piece[..count]);
+        }
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+}
+
+/// Sends a request, and reads until the server hangs up.
+pub async fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> String {
+    let mut connection = Connection::open(address).await;
+    connection.send(request).await;
+    connection.read_to_end().await
+}

@@ -1,0 +1,7 @@
+//! `/v1/agents`.
+
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod get;
+pub(crate) mod list;
+pub(crate) mod update;

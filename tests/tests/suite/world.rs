@@ -1,0 +1,46 @@
+//! What the tests share: the program, one server for all that leave it as it is, and accounts.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use cicerone_tests::{Client, Program, Server};
+
+/// The executable under test.
+pub(crate) fn program() -> Program {
+    Program::at(env!("CARGO_BIN_EXE_cicerone-under-test"))
+}
+
+/// A server of one's own, for tests that stop it or set it up differently.
+pub(crate) fn own_server() -> Server {
+    Server::of(&program()).start()
+}
+
+/// The server that tests share.
+pub(crate) fn server() -> &'static Server {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    SERVER.get_or_init(own_server)
+}
+
+/// A client of the account `default`, which tests share: for those that look at what they made
+/// themselves.
+pub(crate) fn client() -> Client {
+    server().client()
+}
+
+/// A client of a new account, for tests that look at everything an account has.
+pub(crate) fn account() -> Client {
+    static COUNT: AtomicU32 = AtomicU32::new(1);
+    server().account(&format!("account {}", COUNT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// A character of four bytes, for limits that count characters.
+pub(crate) const CRAB: &str = "🦀";
+
+/// An agent's id that no agent has.
+pub(crate) const NO_AGENT: &str = "agent_0000000000";
+/// A source's id that no source has.
+pub(crate) const NO_SOURCE: &str = "src_0000000000";
+/// A conversation's id that no conversation has.
+pub(crate) const NO_CONVERSATION: &str = "conv_0000000000";
+/// A file's id that no file has.
+pub(crate) const NO_FILE: &str = "file_0000000000";
