@@ -1,0 +1,132 @@
+//! Telling the language of a text: by its script, its letters, its common words and its trigrams.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+use whatlang::Lang;
+
+use crate::fold::{lower, strip_marks};
+use crate::script::Script;
+use crate::stop_words;
+
+/// Characters that are looked at: more would not tell more.
+const LOOKED_AT: usize = 2_000;
+/// Letters from which statistics over trigrams can be trusted.
+const ENOUGH_FOR_TRIGRAMS: usize = 80;
+/// Languages in Latin letters whose common words are known well enough to tell them apart.
+const VOTING: [Lang; 22] = [
+    Lang::Eng,
+    Lang::Spa,
+    Lang::Por,
+    Lang::Fra,
+    Lang::Deu,
+    Lang::Ita,
+    Lang::Nld,
+    Lang::Swe,
+    Lang::Dan,
+    Lang::Nob,
+    Lang::Fin,
+    Lang::Pol,
+    Lang::Ces,
+    Lang::Slk,
+    Lang::Hun,
+    Lang::Ron,
+    Lang::Tur,
+    Lang::Cat,
+    Lang::Hrv,
+    Lang::Est,
+    Lang::Ind,
+    Lang::Vie,
+];
+
+pub(super) fn detect(text: &str) -> Option<Lang> {
+    let end = text.char_indices().nth(LOOKED_AT).map_or(text.len(), |(end, _)| end);
+    let text = text.get(..end).unwrap_or(text);
+    match main_script(text)? {
+        Script::Latin => latin(text),
+        Script::Han | Script::Hiragana | Script::Katakana => Some(chinese_or_japanese(text)),
+        Script::Cyrillic => Some(by_letters(
+            text,
+            &[("іїєґ", Lang::Ukr), ("ў", Lang::Bel), ("ђћџ", Lang::Srp), ("ѓќѕ", Lang::Mkd)],
+            Lang::Rus,
+        )),
+        Script::Arabic => {
+            Some(by_letters(text, &[("ٹڈڑےں", Lang::Urd), ("پچژگ", Lang::Pes)], Lang::Ara))
+        }
+        Script::Devanagari => Some(by_letters(text, &[("ळ", Lang::Mar)], Lang::Hin)),
+        Script::Other => whatlang::detect_lang(text),
+        script => script.usual_language(),
+    }
+}
+
+/// The script that most of the text is in. A Chinese character stands for about three letters.
+fn main_script(text: &str) -> Option<Script> {
+    let mut counts: Vec<(Script, usize)> = Vec::new();
+    for script in text.chars().filter_map(Script::of) {
+        let weight = if script == Script::Han { 3 } else { 1 };
+        match counts.iter_mut().find(|(counted, _)| *counted == script) {
+            Some((_, count)) => *count += weight,
+            None => counts.push((script, weight)),
+        }
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(script, _)| script)
+}
+
+/// Japanese cannot do without kana; Chinese has none but in names.
+fn chinese_or_japanese(text: &str) -> Lang {
+    let count = |wanted: fn(Script) -> bool| {
+        text.chars().filter_map(Script::of).filter(|script| wanted(*script)).count()
+    };
+    let kana = count(|script| matches!(script, Script::Hiragana | Script::Katakana));
+    let han = count(|script| script == Script::Han);
+    if kana * 20 > han { Lang::Jpn } else { Lang::Cmn }
+}
+
+/// A language of a script that several share: by trigrams where there is enough text, else by the
+/// letters that only one of them has, else the usual one.
+fn by_letters(text: &str, marks: &[(&str, Lang)], usual: Lang) -> Lang {
+    if text.chars().filter(|character| character.is_alphabetic()).count() >= ENOUGH_FOR_TRIGRAMS
+        && let Some(info) = whatlang::detect(text).filter(whatlang::Info::is_reliable)
+    {
+        return info.lang();
+    }
+    marks
+        .iter()
+        .find(|(letters, _)| text.chars().any(|character| letters.contains(character)))
+        .map_or(usual, |(_, language)| *language)
+}
+
+/// A language in Latin letters: the one with the most common words in the text, trigrams deciding
+/// between close ones and for languages whose common words are not known.
+fn latin(text: &str) -> Option<Lang> {
+    let words: Vec<String> = text
+        .unicode_words()
+        .filter(|word| word.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’')))
+        .map(|word| strip_marks(lower(word, None), None))
+        .collect();
+    let votes = |language| words.iter().filter(|word| stop_words::has(language, word)).count();
+    let mut counts: Vec<(Lang, usize)> =
+        VOTING.into_iter().map(|language| (language, votes(language))).collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let (first, most) = counts.first().copied()?;
+    let second = counts.get(1).map_or(0, |(_, count)| *count);
+
+    let letters = text.chars().filter(|character| character.is_alphabetic()).count();
+    let trigrams = whatlang::detect(text);
+    if let Some(info) = &trigrams
+        && info.is_reliable()
+        && letters >= ENOUGH_FOR_TRIGRAMS
+    {
+        let known = counts.iter().find(|(language, _)| *language == info.lang());
+        // The trigrams of a technical text mislead where its common words are plainly another's.
+        if known.map_or(most * 8 < words.len(), |(_, count)| count * 3 >= most * 2) {
+            return Some(info.lang());
+        }
+    }
+    let clear = most >= 2 && most * 6 >= words.len() && most > second;
+    if clear {
+        return Some(first);
+    }
+    // A draw: the trigrams may choose among those that lead.
+    trigrams.map(|info| info.lang()).filter(|guess| {
+        most >= 2 && counts.iter().any(|(language, count)| language == guess && *count == most)
+    })
+}

@@ -1,0 +1,204 @@
+//! The sentences of a text.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::script::Script;
+
+/// Words before a full stop that does not end a sentence, in lower case.
+const ABBREVIATIONS: [&str; 62] = [
+    "mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "vs", "e.g", "i.e", "cf", "al", "fig",
+    "figs", "eq", "no", "nos", "vol", "pp", "ed", "eds", "approx", "inc", "ltd", "corp", "dept",
+    "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "z.b",
+    "d.h", "bzw", "ca", "nr", "str", "vgl", "usw", "bspw", "sra", "dra", "ud", "uds", "pág", "núm",
+    "mme", "mlle", "av", "ex", "sig", "dott", "т.е", "т.д",
+];
+/// Characters from which a line may be one that was wrapped to fit a page.
+const WRAPPED_LINE_CHARS: usize = 50;
+/// Characters from which a sentence in a script without full stops is cut at a space.
+const LONG_SENTENCE_CHARS: usize = 160;
+
+/// The sentences of `text` in order: their bytes, without surrounding white space, never empty. A
+/// new paragraph, list item or heading begins a sentence, a line that merely was wrapped does not.
+pub fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    for (at, piece) in text.split_sentence_bound_indices() {
+        let end = at + piece.len();
+        if end < text.len() && goes_on(text, start, end) {
+            continue;
+        }
+        push_sentence(&mut sentences, text, start..end);
+        start = end;
+    }
+    push_sentence(&mut sentences, text, start..text.len());
+    sentences
+}
+
+fn push_sentence(sentences: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {
+    let piece = text.get(range.clone()).unwrap_or_default();
+    let trimmed = piece.trim();
+    if trimmed.is_empty() {
+        return;
+    }
+    let start = range.start + (piece.len() - piece.trim_start().len());
+    let without_stops =
+        trimmed.chars().any(|c| matches!(Script::of(c), Some(Script::Thai | Script::Lao)));
+    if without_stops {
+        cut_at_spaces(sentences, start, trimmed);
+    } else {
+        sentences.push(start..start + trimmed.len());
+    }
+}
+
+/// Thai and Lao set a space where others set a full stop, but also elsewhere.
+fn cut_at_spaces(sentences: &mut Vec<Range<usize>>, offset: usize, text: &str) {
+    let mut start = 0;
+    for (at, _) in text.match_indices(' ') {
+        let piece = text.get(start..at).unwrap_or_default();
+        if piece.chars().count() >= LONG_SENTENCE_CHARS {
+            sentences.push(offset + start..offset + at);
+            start = at + 1;
+        }
+    }
+    if text.get(start..).is_some_and(|rest| !rest.trim().is_empty()) {
+        sentences.push(offset + start..offset + text.len());
+    }
+}
+
+/// Whether the sentence that began at `start` goes on behind the boundary at `end`.
+fn goes_on(text: &str, start: usize, end: usize) -> bool {
+    let before = text.get(start..end).unwrap_or_default();
+    let after = text.get(end..).unwrap_or_default();
+    let trimmed = before.trim_end();
+    if trimmed.trim_start().is_empty() {
+        return false;
+    }
+    let gap = before.get(trimmed.len()..).unwrap_or_default();
+    if gap.contains(['\n', '\r', '\u{2028}', '\u{2029}']) {
+        return is_wrapped(trimmed, gap, after);
+    }
+    if gap.is_empty() {
+        // "example.com/?q=1": no sentence of ASCII begins without a space before it.
+        return trimmed.ends_with(['.', '?', '!'])
+            && after.starts_with(|next: char| next.is_ascii() && !next.is_ascii_whitespace());
+    }
+    trimmed.strip_suffix('.').is_some_and(|words| is_abbreviation(words.trim_start()))
+}
+
+/// Whether a line ends where the page did and not where a thought does.
+fn is_wrapped(before: &str, gap: &str, after: &str) -> bool {
+    let breaks = gap.chars().filter(|character| matches!(character, '\n' | '\u{2028}')).count();
+    if breaks > 1 || gap.contains('\u{2029}') || after.starts_with(['\n', '\r']) {
+        return false;
+    }
+    let line = before.rsplit(['\n', '\r', '\u{2028}']).next().unwrap_or(before);
+    let next = after.trim_start_matches([' ', '\t']);
+    if line.ends_with(['.', '!', '?', ':', ';', '。', '！', '？', '।', '؟', '…', '|'])
+        || line.contains('\t')
+        || is_list_item(next)
+    {
+        return false;
+    }
+    let starts_lower = next.chars().next().is_some_and(char::is_lowercase);
+    let ends_open = line.ends_with([',', '-', '(', '–']);
+    starts_lower || ends_open || line.chars().count() >= WRAPPED_LINE_CHARS
+}
+
+fn is_list_item(line: &str) -> bool {
+    let marker = line.split_whitespace().next().unwrap_or_default();
+    if matches!(marker, "-" | "*" | "+" | "•" | "–" | "—" | "◦" | "▪" | "·" | ">" | "|")
+    {
+        return true;
+    }
+    let number = marker.trim_end_matches(['.', ')', ':']).trim_start_matches('(');
+    let is_short = number.chars().count() <= 3 && !number.is_empty();
+    marker.starts_with('#')
+        || (number.len() < marker.len()
+            && is_short
+            && (number.chars().all(|c| c.is_ascii_digit()) || number.chars().count() == 1))
+}
+
+/// Whether the full stop behind `words` belongs to the last of them.
+fn is_abbreviation(words: &str) -> bool {
+    let last = words.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(words);
+    // "1. Open the lid": the number of an item, alone so far.
+    if last.len() == words.len() && last.len() <= 3 && last.bytes().all(|b| b.is_ascii_digit()) {
+        return true;
+    }
+    // Initials: "J. R. R. Tolkien", but not "plan B. Then".
+    let mut characters = last.chars();
+    if let (Some(initial), None) = (characters.next(), characters.next()) {
+        let previous = words.get(..words.len() - last.len()).unwrap_or_default().trim_end();
+        let follows_name = previous.is_empty()
+            || previous.ends_with(['.', ',', ';', '('])
+            || previous.rsplit(' ').next().is_some_and(|word| {
+                word.chars().next().is_some_and(char::is_uppercase) && word.chars().count() > 1
+            });
+        return initial.is_uppercase() && initial != 'I' && follows_name;
+    }
+    ABBREVIATIONS.contains(&last.to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<&str> {
+        sentences(text).into_iter().map(|range| &text[range]).collect()
+    }
+
+    #[test]
+    fn sentences_end_at_full_stops_of_any_script() {
+        assert_eq!(of("One. Two! Three?"), ["One.", "Two!", "Three?"]);
+        assert_eq!(
+            of("退款需要七天。请联系我们！好吗？"),
+            ["退款需要七天。", "请联系我们！", "好吗？"]
+        );
+        assert_eq!(of("यह पहला है। यह दूसरा है।"), ["यह पहला है।", "यह दूसरा है।"]);
+        assert_eq!(of("هل هذا صحيح؟ نعم."), ["هل هذا صحيح؟", "نعم."]);
+    }
+
+    #[test]
+    fn full_stops_within_a_sentence_do_not_end_it() {
+        for text in [
+            "Ask Dr. Smith about it, e.g. Mondays.",
+            "It costs 3.50 euros at example.com today.",
+            "J. R. R. Tolkien wrote it.",
+            "See Fig. 3 for the U.S. figures.",
+            "Read https://example.com/?q=1 first.",
+            "1. Open the lid.",
+        ] {
+            assert_eq!(of(text), [text]);
+        }
+        assert_eq!(of("We took plan B. Then we left."), ["We took plan B.", "Then we left."]);
+    }
+
+    #[test]
+    fn paragraphs_headings_and_items_are_sentences_of_their_own() {
+        assert_eq!(of("Refunds\nWithin 30 days."), ["Refunds", "Within 30 days."]);
+        assert_eq!(of("- apples\n- pears\n1) plums"), ["- apples", "- pears", "1) plums"]);
+        assert_eq!(of("One\n\nand two"), ["One", "and two"]);
+    }
+
+    #[test]
+    fn a_wrapped_line_goes_on() {
+        let text =
+            "The warranty covers every part of the machine for\ntwo years from the purchase.";
+        assert_eq!(of(text), [text]);
+        let names =
+            "The longest journey of the year went through the city of\nParis and on to Rome.";
+        assert_eq!(of(names), [names]);
+    }
+
+    #[test]
+    fn sentences_are_within_the_text_and_never_empty() {
+        for text in ["", " \n\n ", "....", "\0", "?!?!", "a.\u{2029}b", "👩‍👩‍👧. x", "\r\n\r\n.a"]
+        {
+            for range in sentences(text) {
+                assert!(!text[range].trim().is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The terms of a text: what is compared between a question and a passage.
+
+mod words;
+
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization as _;
+use whatlang::Lang;
+
+use crate::fold::{lower, strip_marks};
+use crate::language::{Language, stemmer};
+use crate::script::Script;
+use crate::stop_words;
+use words::{Apostrophe, Piece, Token, parts, tokens};
+
+/// Characters of a word that are compared: nobody asks for more, and data dumps have words of any
+/// length.
+const WORD_CHARS: usize = 64;
+
+/// A word of a text as it is compared with others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    /// The analysed form: lower case, stemmed, folded; two or three characters in scripts without
+    /// spaces.
+    pub text: String,
+    /// Its bytes in the text.
+    pub range: Range<usize>,
+    /// Whether it is so common in its language that it tells nothing: "the", "is", "of".
+    pub is_stop_word: bool,
+    /// Whether it is a whole whose parts follow as terms of their own: `rate_limit`, "e-mail". A
+    /// text that has the parts says the same.
+    pub is_compound: bool,
+}
+
+/// The terms of `text` in order, analysed as `language`; each word as the language that its script
+/// is mostly used for where that is none, or where it is written in another script.
+pub fn terms(text: &str, language: Option<Language>) -> Vec<Term> {
+    let mut terms =
+        Terms { text, language: language.map(|language| language.0), terms: Vec::new() };
+    terms.terms.reserve(text.len() / 5);
+    for token in tokens(text) {
+        match token {
+            Token::Run(range, script) => terms.push_run(range, script),
+            Token::Word(range) => terms.push_word(range),
+            Token::Hyphenated(range, words) => {
+                terms.push_whole(range, |text| text.retain(char::is_alphanumeric));
+                words.into_iter().for_each(|word| terms.push_word(word));
+            }
+        }
+    }
+    terms.terms
+}
+
+/// Collects the terms of one text.
+struct Terms<'text> {
+    text: &'text str,
+    language: Option<Lang>,
+    terms: Vec<Term>,
+}
+
+impl Terms<'_> {
+    /// The language that words of `script` are analysed as.
+    fn language_of(&self, script: Option<Script>) -> Option<Lang> {
+        match script {
+            None => self.language,
+            Some(script) => self
+                .language
+                .filter(|language| script.writes(*language))
+                .or_else(|| script.usual_language()),
+        }
+    }
+
+    /// A word, with the parts that it is put together from.
+    fn push_word(&mut self, range: Range<usize>) {
+        let word = self.text.get(range.clone()).unwrap_or_default();
+        let language = self.language_of(word.chars().find_map(Script::of));
+        match parts(word, language) {
+            Piece::Plain => self.push(range, language, |_| {}),
+            Piece::Without(apostrophe) => {
+                let Apostrophe { kept, negates } = apostrophe;
+                self.push(range.start..range.start + kept, language, |_| {});
+                if let (true, Some(term)) = (negates, self.terms.last_mut()) {
+                    term.is_stop_word = true;
+                }
+            }
+            Piece::Joined => {
+                self.push(range, language, |text| text.retain(|c| c != '\'' && c != '.'))
+            }
+            Piece::Split(parts) => {
+                for part in parts {
+                    self.push(range.start + part.start..range.start + part.end, language, |_| {});
+                }
+            }
+            Piece::Compound(parts) => {
+                self.push_whole(range.clone(), |text| text.retain(|c| c != '_' && c != '\''));
+                for part in parts {
+                    self.push(range.start + part.start..range.start + part.end, language, |_| {});
+                }
+            }
+        }
+    }
+
+    fn push_whole(&mut self, range: Range<usize>, tidy: impl FnOnce(&mut String)) {
+        let word = self.text.get(range.clone()).unwrap_or_default();
+        let language = self.language_of(word.chars().find_map(Script::of));
+        let before = self.terms.len();
+        self.push(range, language, tidy);
+        if let Some(term) = self.terms.get_mut(before) {
+            term.is_compound = true;
+        }
+    }
+
+    fn push(
+        &mut self,
+        range: Range<usize>,
+        language: Option<Lang>,
+        tidy: impl FnOnce(&mut String),
+    ) {
+        let mut word = lower(self.text.get(range.clone()).unwrap_or_default(), language);
+        tidy(&mut word);
+        if let Some((end, _)) = word.char_indices().nth(WORD_CHARS) {
+            word.truncate(end);
+        }
+        let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+        if has_digit {
+            // Thousands are written with and without a separator.
+            word.retain(|character| character != ',' && character != '\u{66C}');
+        }
+        if word.is_empty() {
+            return;
+        }
+        let folded = if word.is_ascii() { None } else { Some(strip_marks(word.clone(), language)) };
+        let is_stop_word = language
+            .is_some_and(|language| stop_words::has(language, folded.as_ref().unwrap_or(&word)));
+        let stem = language
+            .filter(|_| !has_digit)
+            .and_then(stemmer)
+            .map(|stemmer| stemmer.stem(&word).into_owned())
+            .filter(|stem| !stem.is_empty());
+        let text = match stem {
+            Some(stem) => strip_marks(stem, language),
+            None => folded.unwrap_or(word),
+        };
+        self.terms.push(Term { text, range, is_stop_word, is_compound: false });
+    }
+
+    /// Grams of a run in a script without spaces; a shorter run whole.
+    fn push_run(&mut self, range: Range<usize>, script: Script) {
+        let run = self.text.get(range.clone()).unwrap_or_default();
+        let gram = script.gram().unwrap_or(2);
+        let has_kana =
+            run.chars().any(|c| matches!(Script::of(c), Some(Script::Hiragana | Script::Katakana)));
+        let script = if has_kana { Script::Hiragana } else { script };
+        let language = self.language_of(Some(script));
+
+        let characters: Vec<(usize, char)> = run
+            .char_indices()
+            .flat_map(|(start, character)| character.nfkc().map(move |plain| (start, plain)))
+            .collect();
+        let end_of = |index: usize| characters.get(index).map_or(run.len(), |(start, _)| *start);
+        let windows = characters.windows(gram.min(characters.len()).max(1)).enumerate();
+        for (index, window) in windows {
+            let text: String = window.iter().map(|(_, character)| *character).collect();
+            let first = window.first().map_or(0, |(start, _)| *start);
+            let term = Term {
+                is_stop_word: language.is_some_and(|language| stop_words::has(language, &text)),
+                range: range.start + first..range.start + end_of(index + window.len()),
+                text,
+                is_compound: false,
+            };
+            self.terms.push(term);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str, language: &str) -> Vec<String> {
+        terms(text, Language::from_code(language)).into_iter().map(|term| term.text).collect()
+    }
+
+    fn content(text: &str, language: &str) -> Vec<String> {
+        let terms = terms(text, Language::from_code(language)).into_iter();
+        terms.filter(|term| !term.is_stop_word).map(|term| term.text).collect()
+    }
+
+    #[test]
+    fn inflected_words_become_one_term() {
+        assert_eq!(texts("refunds refunding", "eng"), ["refund", "refund"]);
+        assert_eq!(texts("suscripciones suscripción", "spa"), ["suscripcion", "suscripcion"]);
+        assert_eq!(texts("Häuser Haus", "deu"), ["haus", "haus"]);
+        assert_eq!(texts("chevaux cheval", "fra"), ["cheval", "cheval"]);
+        assert_eq!(texts("книги книга", "rus"), ["книг", "книг"]);
+        assert_eq!(texts("المدرسة مدرسة", "ara"), texts("مدرسة مدرسة", "ara"));
+        assert_eq!(texts("लड़के लड़का", "hin").first(), texts("लड़का", "hin").first());
+    }
+
+    #[test]
+    fn questions_keep_only_what_they_are_about() {
+        assert_eq!(content("What's your refund policy, please?", "eng"), ["refund", "polici"]);
+        assert_eq!(content("How much does it cost?", "eng"), ["cost"]);
+        assert_eq!(content("¿Cuánto cuesta la suscripción?", "spa"), ["cuest", "suscripcion"]);
+        assert_eq!(content("Qu'est-ce que l'abonnement ?", "fra").last().unwrap(), "abon");
+        assert_eq!(content("退款政策是什么？", "cmn"), ["退款", "款政", "政策", "策是"]);
+    }
+
+    #[test]
+    fn identifiers_are_kept_whole_and_in_parts() {
+        assert_eq!(texts("rate_limit", "eng"), ["ratelimit", "rate", "limit"]);
+        assert_eq!(texts("RateLimit", "eng"), ["ratelimit", "rate", "limit"]);
+        assert_eq!(texts("rate-limit", "eng"), ["ratelimit", "rate", "limit"]);
+        assert_eq!(texts("HTTPServer", "eng"), ["httpserver", "http", "server"]);
+        assert_eq!(texts("v1.2.3 3.5 1,000", "eng"), ["v1.2.3", "3.5", "1000"]);
+        assert_eq!(texts("example.com", "eng"), ["example.com", "exampl", "com"]);
+        assert_eq!(texts("U.S.A. e.g.", "eng"), ["usa", "eg"]);
+        assert_eq!(texts("C++ C# C", "eng"), ["c++", "c#", "c"]);
+        assert_eq!(texts("ISO9001", "eng"), ["iso9001", "iso", "9001"]);
+    }
+
+    #[test]
+    fn the_parts_of_a_compound_have_ranges_of_their_own() {
+        let text = "set rate_limit now";
+        let ranges: Vec<&str> =
+            terms(text, None).into_iter().map(|term| &text[term.range]).collect();
+        assert_eq!(ranges, ["set", "rate_limit", "rate", "limit", "now"]);
+        assert!(terms(text, None)[1].is_compound);
+    }
+
+    #[test]
+    fn apostrophes_belong_to_the_word_or_part_it_by_language() {
+        assert_eq!(texts("the dog’s O'Reilly", "eng"), ["the", "dog", "oreilli", "o", "reilli"]);
+        assert_eq!(texts("l’homme d'État", "fra"), ["l", "homm", "d", "etat"]);
+        assert_eq!(texts("Türkiye'nin", "tur"), texts("Türkiye", "tur"));
+        assert!(terms("don't", Some(Language::ENGLISH))[0].is_stop_word);
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_cut_into_grams() {
+        assert_eq!(texts("東京タワー", "jpn"), ["東京", "京タ", "タワ", "ワー"]);
+        assert_eq!(texts("猫", "jpn"), ["猫"]);
+        assert_eq!(texts("환불은 API를", "kor"), ["환불", "불은", "api", "를"]);
+        assert_eq!(texts("นโยบาย", "tha"), ["นโย", "โยบ", "ยบา", "บาย"]);
+        assert_eq!(
+            texts("第3章iPhone手机", "cmn"),
+            ["第", "3", "章", "iphon", "i", "phone", "手机"]
+        );
+        let text = "在東京";
+        let ranges: Vec<Range<usize>> = terms(text, None).into_iter().map(|t| t.range).collect();
+        assert_eq!(ranges, [0..6, 3..9]);
+    }
+
+    #[test]
+    fn words_in_another_script_are_analysed_as_their_own_language() {
+        assert_eq!(content("HTML के pages क्या हैं", "hin"), ["html", "page"]);
+    }
+
+    #[test]
+    fn any_text_has_terms_within_its_bounds() {
+        let long = "a".repeat(10_000);
+        for text in ["", "((((", "\0", "👩‍👩‍👧", "a\u{301}\u{301}", "'''", "_", "-a-", "İ", "ﷺ", &long]
+        {
+            for term in terms(text, None) {
+                assert!(text.get(term.range).is_some());
+                assert!(!term.text.is_empty());
+                assert!(term.text.chars().count() <= WORD_CHARS);
+            }
+        }
+    }
+}

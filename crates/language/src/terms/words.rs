@@ -1,0 +1,194 @@
+//! Where words begin and end, and what they are put together from.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation as _;
+use whatlang::Lang;
+
+use crate::script::Script;
+
+/// A stretch of text that is analysed as one.
+pub(super) enum Token {
+    /// A run of characters in a script that is cut into grams.
+    Run(Range<usize>, Script),
+    /// A word.
+    Word(Range<usize>),
+    /// Words joined by hyphens, and each of them.
+    Hyphenated(Range<usize>, Vec<Range<usize>>),
+}
+
+/// What a word is put together from; ranges are within the word.
+pub(super) enum Piece {
+    /// Nothing: it is one.
+    Plain,
+    /// What follows an apostrophe is no part of it: "dog's".
+    Without(Apostrophe),
+    /// Its punctuation is no part of it: "U.S.A".
+    Joined,
+    /// Several words written as one: "l'homme".
+    Split(Vec<Range<usize>>),
+    /// Several words that together are a name: `rate_limit`, `RateLimit`.
+    Compound(Vec<Range<usize>>),
+}
+
+/// What is left of a word before its apostrophe.
+pub(super) struct Apostrophe {
+    /// Bytes that are kept.
+    pub(super) kept: usize,
+    /// Whether it was "not": "can't" is about nothing.
+    pub(super) negates: bool,
+}
+
+/// The tokens of a text in order.
+pub(super) fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::with_capacity(text.len() / 6);
+    for (start, word) in text.unicode_word_indices() {
+        if word.is_ascii() {
+            let end = start + word.len();
+            push_word(&mut tokens, text, start..with_suffix(text, end));
+            continue;
+        }
+        for (range, script) in segments(word) {
+            let range = start + range.start..start + range.end;
+            match script {
+                None => push_word(&mut tokens, text, range),
+                Some(script) => push_run(&mut tokens, range, script),
+            }
+        }
+    }
+    tokens
+}
+
+/// "C++" and "C#" are names of their own.
+fn with_suffix(text: &str, end: usize) -> usize {
+    let rest = text.get(end..).unwrap_or_default();
+    let length =
+        ["++", "#"].into_iter().find(|suffix| rest.starts_with(suffix)).map_or(0, str::len);
+    let after = rest.get(length..).and_then(|rest| rest.chars().next());
+    if after.is_some_and(char::is_alphanumeric) { end } else { end + length }
+}
+
+/// The parts of a word that are cut into grams, with their script, and those that are not.
+fn segments(word: &str) -> Vec<(Range<usize>, Option<Script>)> {
+    let mut segments: Vec<(Range<usize>, Option<Script>)> = Vec::new();
+    for (start, character) in word.char_indices() {
+        let end = start + character.len_utf8();
+        let script = Script::of(character);
+        let gram = script.filter(|script| script.gram().is_some());
+        match segments.last_mut() {
+            // Marks and joiners have no script: they go with what they follow.
+            Some((range, _)) if script.is_none() && !character.is_alphanumeric() => range.end = end,
+            Some((range, last)) if *last == gram => range.end = end,
+            _ => segments.push((start..end, gram)),
+        }
+    }
+    segments
+}
+
+fn push_run(tokens: &mut Vec<Token>, range: Range<usize>, script: Script) {
+    match tokens.last_mut() {
+        Some(Token::Run(last, last_script))
+            if last.end == range.start && last_script.joins(script) =>
+        {
+            last.end = range.end;
+        }
+        _ => tokens.push(Token::Run(range, script)),
+    }
+}
+
+/// A word, joined with the one before where only a hyphen stands between.
+fn push_word(tokens: &mut Vec<Token>, text: &str, range: Range<usize>) {
+    let hyphen = |last: &Range<usize>| {
+        matches!(text.get(last.end..range.start), Some("-" | "\u{2010}" | "\u{2011}"))
+    };
+    match tokens.last_mut() {
+        Some(Token::Hyphenated(whole, words)) if hyphen(whole) => {
+            whole.end = range.end;
+            words.push(range);
+        }
+        Some(last) => {
+            let joined = match last {
+                Token::Word(word) if hyphen(word) => Some(word.clone()),
+                _ => None,
+            };
+            match joined {
+                Some(word) => *last = Token::Hyphenated(word.start..range.end, vec![word, range]),
+                None => tokens.push(Token::Word(range)),
+            }
+        }
+        None => tokens.push(Token::Word(range)),
+    }
+}
+
+/// What `word` is put together from.
+pub(super) fn parts(word: &str, language: Option<Lang>) -> Piece {
+    if let Some((at, mark)) = word.char_indices().find(|(_, c)| matches!(c, '\'' | '’')) {
+        return around_apostrophe(word, at, at + mark.len_utf8(), language);
+    }
+    let has_digit_point = word
+        .as_bytes()
+        .windows(2)
+        .any(|pair| matches!(pair, [b'.' | b',', next] if next.is_ascii_digit()));
+    if has_digit_point {
+        return Piece::Plain;
+    }
+    let parts = name_parts(word);
+    match parts.as_slice() {
+        [] | [_] => Piece::Plain,
+        parts if parts.iter().all(|part| part.len() == 1) => Piece::Joined,
+        _ => Piece::Compound(parts),
+    }
+}
+
+fn around_apostrophe(word: &str, at: usize, after: usize, language: Option<Lang>) -> Piece {
+    let rest = word.get(after..).unwrap_or_default();
+    match language {
+        Some(Lang::Eng) => match rest.to_ascii_lowercase().as_str() {
+            "s" | "re" | "ll" | "ve" | "d" | "m" => {
+                Piece::Without(Apostrophe { kept: at, negates: false })
+            }
+            "t" => Piece::Without(Apostrophe { kept: at, negates: true }),
+            _ => Piece::Compound(vec![0..at, after..word.len()]),
+        },
+        Some(Lang::Fra | Lang::Ita | Lang::Cat) => Piece::Split(vec![0..at, after..word.len()]),
+        // Endings of proper names stand behind it.
+        Some(Lang::Tur) => Piece::Without(Apostrophe { kept: at, negates: false }),
+        _ => Piece::Joined,
+    }
+}
+
+/// The words within a name: split at `_`, `.` and `:`, before a capital within it, and between
+/// letters and digits where both are more than one.
+fn name_parts(word: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut before: Option<char> = None;
+    let mut characters = word.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        let next = characters.peek().map(|(_, next)| *next);
+        if matches!(character, '_' | '.' | ':') {
+            parts.push(start..at);
+            start = at + character.len_utf8();
+        } else if before.is_some_and(|before| begins_part(before, character, next))
+            && (!character.is_ascii_digit() || at - start > 1)
+        {
+            parts.push(start..at);
+            start = at;
+        }
+        before = Some(character);
+    }
+    parts.push(start..word.len());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Whether a part begins at `character`: `rateLimit`, `HTTPServer`, `ISO9001`.
+fn begins_part(before: char, character: char, next: Option<char>) -> bool {
+    if character.is_uppercase() {
+        before.is_lowercase() || (before.is_uppercase() && next.is_some_and(char::is_lowercase))
+    } else {
+        character.is_ascii_digit()
+            && before.is_alphabetic()
+            && next.is_some_and(|next| next.is_ascii_digit())
+    }
+}
