@@ -1,1 +1,22 @@
 //! From a source's content to passages: extraction, chunking and the processing worker.
+//!
+//! [`extract`] is a pure function from what a source holds to its documents and passages. The
+//! [`Worker`] claims jobs, fetches what a source names, extracts it and stores the outcome through
+//! the ports of the domain. The [`Housekeeper`] removes what nobody needs any more.
+//!
+//! Invariant: nothing here knows the database, the index or HTTP.
+
+mod chunk;
+mod extract;
+mod housekeeper;
+mod worker;
+
+pub use chunk::{Chunk, chunks};
+pub use extract::{Material, Unreadable, decode, detect_upload_type, extract};
+pub use housekeeper::{Housekeeper, Swept};
+pub use worker::{Step, Worker, WorkerPorts, WorkerSettings};
+
+/// Runs the README's examples as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

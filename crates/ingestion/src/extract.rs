@@ -1,0 +1,168 @@
+//! What a source holds, made into documents and passages.
+
+mod decode;
+mod detect;
+mod title;
+
+use cicerone_domain::source::{QaPair, qa_pairs};
+use cicerone_domain::{Document, Extracted, Passage, UploadType};
+use cicerone_language::Language;
+
+use crate::chunk::chunks;
+
+pub use decode::decode;
+pub use detect::detect_upload_type;
+
+/// An answer beyond this many characters is searched in several passages.
+const PAIR_PASSAGE_CHARS: usize = 6_400;
+
+/// What a source holds, at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Material<'a> {
+    /// A text.
+    Text(&'a str),
+    /// A JSON array of question/answer pairs.
+    Pairs(&'a str),
+    /// A file.
+    File {
+        /// Its name, which becomes the title.
+        name: &'a str,
+        /// What it is.
+        content_type: UploadType,
+        /// Its bytes.
+        bytes: &'a [u8],
+    },
+    /// The address of a web page.
+    Website,
+}
+
+/// Nothing can be extracted, and why: a sentence that a person can act on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unreadable(pub String);
+
+impl Unreadable {
+    fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+/// Documents and passages of a source.
+///
+/// A text or file is one document in passages of about 1,600 characters; a pair is a document of its
+/// own, and one passage. Fails with [`Unreadable`] where the content holds no text that this version
+/// can read.
+pub fn extract(material: Material<'_>) -> Result<Extracted, Unreadable> {
+    match material {
+        Material::Text(text) => Ok(whole(title::of_text(text), text.to_owned())),
+        Material::Pairs(text) => {
+            let pairs = qa_pairs(text).map_err(|error| Unreadable::new(error.to_string()))?;
+            Ok(paired(pairs))
+        }
+        Material::File { name, content_type, bytes } => match content_type {
+            UploadType::Text => {
+                let text = decode(bytes)?;
+                if text.trim().is_empty() {
+                    return Err(Unreadable::new("the file contains no text"));
+                }
+                Ok(whole(Some(name.to_owned()), text))
+            }
+            UploadType::Pdf => Err(not_yet("PDF files")),
+            UploadType::Docx => Err(not_yet("DOCX files")),
+        },
+        Material::Website => Err(Unreadable::new(
+            "website sources cannot be read by this version yet; add the page's text as a `text` \
+             source, or upload it as a TXT file",
+        )),
+    }
+}
+
+fn not_yet(what: &str) -> Unreadable {
+    Unreadable::new(format!(
+        "{what} cannot be read by this version yet; add the document's text as a `text` source, or \
+         upload it as a TXT file"
+    ))
+}
+
+/// One document and its passages.
+fn whole(title: Option<String>, text: String) -> Extracted {
+    let language = Language::detect(&text_start(&text));
+    let passages = chunks(&text)
+        .into_iter()
+        .zip(0..)
+        .filter_map(|(chunk, position)| {
+            let stretch = text.get(chunk.range)?.to_owned();
+            Some(Passage {
+                position,
+                title: title.clone(),
+                heading: chunk.heading,
+                url: None,
+                page: None,
+                language: code(Language::detect(&stretch).or(language)),
+                text: stretch,
+                is_pair: false,
+            })
+        })
+        .collect();
+    let document = Document {
+        position: 0,
+        url: None,
+        title: title.clone(),
+        page_count: None,
+        text,
+        is_pair: false,
+    };
+    Extracted { title, documents: vec![document], passages }
+}
+
+/// A document a pair, and its passage; the source's title is the first question.
+fn paired(pairs: Vec<QaPair>) -> Extracted {
+    let title = pairs.first().and_then(|pair| title::of_text(&pair.question));
+    let mut documents = Vec::with_capacity(pairs.len());
+    let mut passages = Vec::with_capacity(pairs.len());
+    for (pair, position) in pairs.into_iter().zip(0..) {
+        let language = code(Language::detect(&format!("{}\n{}", pair.question, pair.answer)));
+        for text in answer_texts(&pair.answer) {
+            passages.push(Passage {
+                position: i64::try_from(passages.len()).unwrap_or(i64::MAX),
+                title: Some(pair.question.clone()),
+                heading: None,
+                url: None,
+                page: None,
+                text,
+                is_pair: true,
+                language: language.clone(),
+            });
+        }
+        documents.push(Document {
+            position,
+            url: None,
+            title: Some(pair.question),
+            page_count: None,
+            text: pair.answer,
+            is_pair: true,
+        });
+    }
+    Extracted { title, documents, passages }
+}
+
+/// The answer whole; in stretches only where no prompt would hold it.
+fn answer_texts(answer: &str) -> Vec<String> {
+    if answer.chars().nth(PAIR_PASSAGE_CHARS).is_none() {
+        return vec![answer.to_owned()];
+    }
+    let stretches = chunks(answer).into_iter();
+    stretches.filter_map(|chunk| answer.get(chunk.range).map(str::to_owned)).collect()
+}
+
+/// Enough of a text to tell its language by.
+fn text_start(text: &str) -> String {
+    text.chars().take(4_000).collect()
+}
+
+fn code(language: Option<Language>) -> Option<String> {
+    language.map(|language| language.code().to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! Bytes of a text file made into text.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::Encoding;
+
+use super::Unreadable;
+
+/// At most one control character in so many characters of a text; beyond that it is binary.
+const CHARS_A_CONTROL: usize = 100;
+
+/// The text that `bytes` hold: UTF-8, UTF-16 behind its byte order mark, otherwise the legacy
+/// encoding that their statistics point to. The byte order mark is no part of the text.
+///
+/// Fails with [`Unreadable`] where they are no text.
+pub fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
+    let (encoding, mark) = match Encoding::for_bom(bytes) {
+        Some(found) => found,
+        None if std::str::from_utf8(bytes).is_ok() => (encoding_rs::UTF_8, 0),
+        None => (legacy(bytes)?, 0),
+    };
+    let body = bytes.get(mark..).unwrap_or_default();
+    let (text, malformed) = encoding.decode_without_bom_handling(body);
+    if malformed {
+        let name = encoding.name();
+        return Err(Unreadable::new(format!(
+            "the file is not valid {name} text; save it as UTF-8 and upload it again"
+        )));
+    }
+    if is_binary(&text) {
+        return Err(binary());
+    }
+    Ok(text.into_owned())
+}
+
+/// The encoding that the bytes are most likely in.
+fn legacy(bytes: &[u8]) -> Result<&'static Encoding, Unreadable> {
+    if bytes.contains(&0) {
+        return Err(binary());
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(bytes, true);
+    Ok(detector.guess(None, Utf8Detection::Deny))
+}
+
+fn binary() -> Unreadable {
+    Unreadable::new("the file is not text: it contains binary data")
+}
+
+/// Whether a decoded text holds NUL, or more control characters than a text does.
+fn is_binary(text: &str) -> bool {
+    let mut controls = 0_usize;
+    let mut chars = 0_usize;
+    for char in text.chars() {
+        if char == '\0' {
+            return true;
+        }
+        chars += 1;
+        // A form feed ends a page, and ESC colours a terminal's log.
+        if char.is_control()
+            && !matches!(char, '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1b}' | '\u{85}')
+        {
+            controls += 1;
+        }
+    }
+    controls * CHARS_A_CONTROL > chars
+}

@@ -1,0 +1,54 @@
+//! What a file is, by its content.
+
+use std::io::{Cursor, Read as _};
+
+use cicerone_domain::UploadType;
+use zip::ZipArchive;
+
+use super::decode::decode;
+
+/// How far into a file its `%PDF-` may stand: readers accept it within the first 1,024 bytes.
+const PDF_HEADER_BYTES: usize = 1_024;
+/// As much of `[Content_Types].xml` as is read; real ones hold a few thousand bytes.
+const CONTENT_TYPES_BYTES: u64 = 1_024 * 1_024;
+/// What the main part of a Word document is declared as (ECMA-376, part 1, 11.3.10).
+const DOCX_MAIN_PART: &str = "wordprocessingml.document.main+xml";
+
+/// The type of an uploaded file by its content, whatever its name; none where no source can be made
+/// from it.
+///
+/// A DOCX is a ZIP archive that declares a WordprocessingML document; other archives are none. Text
+/// is what [`decode`] can read, except for formats that merely look like text (RTF, PostScript).
+pub fn detect_upload_type(bytes: &[u8]) -> Option<UploadType> {
+    let start = bytes.get(..PDF_HEADER_BYTES).unwrap_or(bytes);
+    if bytes.starts_with(b"PK\x03\x04") {
+        return is_docx(bytes).then_some(UploadType::Docx);
+    }
+    if bytes.starts_with(b"%PDF-") {
+        return Some(UploadType::Pdf);
+    }
+    if bytes.starts_with(b"{\\rtf") || bytes.starts_with(b"%!PS") {
+        return None;
+    }
+    // Signatures of a few letters ("BM", "GIF") begin texts too, so valid UTF-8 is asked first.
+    if std::str::from_utf8(bytes).is_err() && encoding_rs::Encoding::for_bom(bytes).is_none() {
+        if start.windows(5).any(|window| window == b"%PDF-") {
+            return Some(UploadType::Pdf);
+        }
+        let known = infer::get(bytes).map(|found| found.matcher_type());
+        if known.is_some_and(|kind| kind != infer::MatcherType::Text) {
+            return None;
+        }
+    }
+    decode(bytes).is_ok().then_some(UploadType::Text)
+}
+
+/// Whether a ZIP archive declares a Word document.
+fn is_docx(bytes: &[u8]) -> bool {
+    let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) else { return false };
+    let Ok(part) = archive.by_name("[Content_Types].xml") else { return false };
+    let mut declared = Vec::new();
+    // What cannot be inflated is no document.
+    let read = part.take(CONTENT_TYPES_BYTES).read_to_end(&mut declared);
+    read.is_ok() && decode(&declared).is_ok_and(|text| text.contains(DOCX_MAIN_PART))
+}

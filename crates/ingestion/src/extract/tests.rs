@@ -1,0 +1,154 @@
+use std::io::{Cursor, Write as _};
+
+use cicerone_domain::UploadType;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::{Material, decode, detect_upload_type, extract};
+
+fn file(bytes: &[u8]) -> Material<'_> {
+    Material::File { name: "notes.txt", content_type: UploadType::Text, bytes }
+}
+
+fn archive(entries: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, body) in entries {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(body.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn content_types(main: &str) -> String {
+    format!(
+        r#"<?xml version="1.0"?><Types><Override PartName="/a.xml" ContentType="application/vnd.openxmlformats-officedocument.{main}"/></Types>"#
+    )
+}
+
+#[test]
+fn a_text_is_one_document_titled_by_its_first_line() {
+    let text = "\n\n## The harbour light\n\nIt was built in 1854 of local stone.\n";
+    let extracted = extract(Material::Text(text)).unwrap();
+    assert_eq!(extracted.title.as_deref(), Some("The harbour light"));
+    assert_eq!(extracted.documents.len(), 1);
+    assert_eq!(extracted.documents[0].text, text);
+    assert_eq!(extracted.character_count(), 61);
+    assert_eq!(extracted.passages[0].title, extracted.title);
+    assert_eq!(extracted.passages[0].heading.as_deref(), Some("The harbour light"));
+}
+
+#[test]
+fn a_title_is_cut_at_80_characters() {
+    let extracted = extract(Material::Text(&"é".repeat(81))).unwrap();
+    assert_eq!(extracted.title, Some("é".repeat(80)));
+    assert_eq!(extracted.character_count(), 81);
+}
+
+#[test]
+fn each_pair_is_a_document_and_a_passage_under_its_question() {
+    let pairs = r#"[{"question": "When do you open?", "answer": "At nine."},
+                    {"question": "Do you ship abroad?", "answer": "To all of Europe."}]"#;
+    let extracted = extract(Material::Pairs(pairs)).unwrap();
+    assert_eq!(extracted.title.as_deref(), Some("When do you open?"));
+    let passages: Vec<_> = extracted
+        .passages
+        .iter()
+        .map(|passage| (passage.position, passage.title.as_deref().unwrap(), passage.text.as_str()))
+        .collect();
+    let expected =
+        [(0, "When do you open?", "At nine."), (1, "Do you ship abroad?", "To all of Europe.")];
+    assert_eq!(passages, expected);
+    assert!(extracted.passages.iter().all(|passage| passage.is_pair));
+    assert_eq!(extracted.documents[1].title.as_deref(), Some("Do you ship abroad?"));
+    assert_eq!(extracted.character_count(), 17 + 8 + 19 + 17);
+}
+
+#[test]
+fn an_answer_beyond_any_prompt_is_several_passages_of_one_document() {
+    let answer = "The light turns. ".repeat(1_000);
+    let pairs = format!(r#"[{{"question": "Q?", "answer": "{answer}"}}]"#);
+    let extracted = extract(Material::Pairs(&pairs)).unwrap();
+    assert_eq!(extracted.documents.len(), 1);
+    assert!(extracted.passages.len() > 5);
+    assert!(extracted.passages.iter().all(|passage| passage.title.as_deref() == Some("Q?")));
+}
+
+#[test]
+fn a_file_is_titled_by_its_name_and_read_in_its_encoding() {
+    let german = "Die Öffnungszeiten für Gäste: täglich von neun bis fünf, außer an Feiertagen.";
+    let (latin, _, _) = encoding_rs::WINDOWS_1252.encode(german);
+    let utf16: Vec<u8> =
+        [0xff, 0xfe].into_iter().chain(german.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let marked = [b"\xef\xbb\xbf".as_slice(), german.as_bytes()].concat();
+    for bytes in [german.as_bytes(), &latin, &utf16, &marked] {
+        let extracted = extract(file(bytes)).unwrap();
+        assert_eq!(extracted.title.as_deref(), Some("notes.txt"));
+        assert_eq!(extracted.documents[0].text, german);
+        assert_eq!(detect_upload_type(bytes), Some(UploadType::Text));
+    }
+    let japanese = "営業時間は午前九時から午後五時までです。祝日はお休みをいただきます。";
+    let (shift_jis, _, _) = encoding_rs::SHIFT_JIS.encode(japanese);
+    assert_eq!(decode(&shift_jis).unwrap(), japanese);
+    assert_eq!(detect_upload_type(&shift_jis), Some(UploadType::Text));
+}
+
+#[test]
+fn a_file_without_text_fails_with_a_reason() {
+    let reason = |bytes: &[u8]| extract(file(bytes)).unwrap_err().to_string();
+    assert_eq!(reason(b" \n\t\n"), "the file contains no text");
+    assert_eq!(reason(b"abc\0def"), "the file is not text: it contains binary data");
+    assert_eq!(reason(b"\xff\xfea\0\0\0"), "the file is not text: it contains binary data");
+    assert!(reason(b"\xff\xfea\0b").contains("not valid UTF-16LE text"));
+}
+
+#[test]
+fn what_comes_later_says_so() {
+    let pdf = Material::File { name: "a.pdf", content_type: UploadType::Pdf, bytes: b"%PDF-1.7" };
+    let docx = Material::File { name: "a.docx", content_type: UploadType::Docx, bytes: b"PK" };
+    for (material, what) in [(pdf, "PDF"), (docx, "DOCX"), (Material::Website, "website")] {
+        let message = extract(material).unwrap_err().to_string();
+        assert!(message.starts_with(what) && message.contains("by this version yet"), "{message}");
+    }
+}
+
+#[test]
+fn an_archive_is_a_docx_only_where_it_declares_a_word_document() {
+    let word = content_types("wordprocessingml.document.main+xml");
+    let sheet = content_types("spreadsheetml.sheet.main+xml");
+    let docx = archive(&[("word/document.xml", "<w:document/>"), ("[Content_Types].xml", &word)]);
+    assert_eq!(detect_upload_type(&docx), Some(UploadType::Docx));
+    let xlsx = archive(&[("[Content_Types].xml", &sheet), ("xl/workbook.xml", "<x/>")]);
+    assert_eq!(detect_upload_type(&xlsx), None);
+    assert_eq!(detect_upload_type(&archive(&[("word/document.xml", "plain")])), None);
+    assert_eq!(detect_upload_type(b"PK\x03\x04 and no archive"), None);
+    let cut = docx.get(..docx.len() / 2).unwrap();
+    assert_eq!(detect_upload_type(cut), None);
+}
+
+#[test]
+fn a_pdf_is_told_by_its_header_also_behind_a_preamble() {
+    assert_eq!(detect_upload_type(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), Some(UploadType::Pdf));
+    assert_eq!(detect_upload_type(b"\xff\x01\r\n%PDF-1.4\n%\xe2\xe3"), Some(UploadType::Pdf));
+    assert_eq!(detect_upload_type(b"How to write %PDF-1.4 by hand"), Some(UploadType::Text));
+}
+
+#[test]
+fn binary_content_is_of_no_type() {
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x01\0";
+    let gzip = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xcb\x48\xcd\xc9\xc9\x07\x00";
+    let noise: Vec<u8> =
+        (0..2_000_u32).map(|n| u8::try_from(n * n * 31 % 255 + 1).unwrap()).collect();
+    let files = [png.as_slice(), gzip, &noise, b"{\\rtf1 text}", b"a\0b", b"\x01\x02\x03\x04"];
+    for bytes in files {
+        assert_eq!(detect_upload_type(bytes), None, "{bytes:?}");
+    }
+}
+
+#[test]
+fn texts_that_begin_like_a_binary_signature_are_text() {
+    for text in
+        ["BMW is a car maker", "GIF is a format", "MZ", "ID3 tags explained", "<!DOCTYPE html>"]
+    {
+        assert_eq!(detect_upload_type(text.as_bytes()), Some(UploadType::Text), "{text}");
+    }
+}

@@ -1,0 +1,94 @@
+//! One attempt at a job: its work, beside a heartbeat that notices when the lease is lost.
+
+use std::sync::Arc;
+
+use cicerone_domain::job::{ClaimedJob, Lease};
+use cicerone_domain::{Error, Extracted, limits};
+use tokio_util::sync::CancellationToken;
+
+use super::Worker;
+use super::material::Fetched;
+
+/// What became of an attempt.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// Documents and passages.
+    Extracted(Extracted),
+    /// The content cannot be read, for a reason that the owner is told.
+    Unreadable(String),
+    /// Something else failed.
+    Fault(Error),
+    /// The worker stops and gives the job back.
+    Released,
+    /// The lease was lost: the source is gone, or another worker has the job.
+    Lost,
+}
+
+impl Worker {
+    /// Works on a job until it is done, its lease is lost, its time is over or `release` asks for
+    /// it back.
+    pub(super) async fn attempt(&self, job: &ClaimedJob, release: &CancellationToken) -> Outcome {
+        tokio::select! {
+            biased;
+            outcome = self.process(job) => outcome,
+            () = self.lose(&job.lease) => Outcome::Lost,
+            () = release.cancelled() => Outcome::Released,
+            () = tokio::time::sleep(self.settings.deadline) => {
+                let minutes = self.settings.deadline.as_secs().div_ceil(60);
+                Outcome::Unreadable(format!(
+                    "processing was stopped after {minutes} minutes; split the content and add it \
+                     in parts"
+                ))
+            }
+        }
+    }
+
+    async fn process(&self, job: &ClaimedJob) -> Outcome {
+        match self.fetch(&job.source).await {
+            Ok(fetched) => self.extract(fetched).await,
+            Err(error) => Outcome::Fault(error),
+        }
+    }
+
+    /// Extracts on a thread of its own: the work is bound by the processor. A panic there is an
+    /// answer too.
+    async fn extract(&self, fetched: Fetched) -> Outcome {
+        let Ok(permit) = Arc::clone(&self.threads).acquire_owned().await else {
+            return Outcome::Released;
+        };
+        let work = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            fetched.extract()
+        });
+        match work.await {
+            Ok(Ok(extracted)) => Outcome::Extracted(extracted),
+            Ok(Err(unreadable)) => Outcome::Unreadable(unreadable.to_string()),
+            Err(failure) if failure.is_panic() => Outcome::Unreadable(
+                "the content could not be processed: reading it failed unexpectedly; check that it \
+                 is not damaged, or add its text as a `text` source"
+                    .to_owned(),
+            ),
+            Err(failure) => Outcome::Fault(Error::internal(failure)),
+        }
+    }
+
+    /// Extends the lease again and again; ends when it is lost.
+    async fn lose(&self, lease: &Lease) {
+        let mut until = self.ports.clock.now().plus_millis(limits::JOB_LEASE_MILLIS);
+        loop {
+            tokio::time::sleep(self.settings.heartbeat).await;
+            let now = self.ports.clock.now();
+            let next = now.plus_millis(limits::JOB_LEASE_MILLIS);
+            match self.ports.jobs.heartbeat(lease, next).await {
+                Ok(true) => until = next,
+                Ok(false) => return,
+                Err(error) => {
+                    tracing::warn!(source_id = %lease.source_id, error = &error as &dyn std::error::Error, "a heartbeat failed");
+                    if now >= until {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}

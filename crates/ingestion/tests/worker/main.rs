@@ -1,0 +1,130 @@
+//! The worker over scripted ports: each way that a job can end.
+
+mod scripted;
+
+use std::time::Duration;
+
+use cicerone_domain::SourceContent;
+use cicerone_ingestion::Step;
+use scripted::{Script, text};
+use tokio_util::sync::CancellationToken;
+
+#[tokio::test]
+async fn a_text_is_trained_and_the_index_brought_up_to_date() {
+    let script = Script::new();
+    script.queue(text("# Light\n\nIt was built in 1854."));
+    let worker = script.worker();
+    assert_eq!(worker.run_one().await.unwrap(), Step::Done);
+    assert_eq!(script.log(), ["trained 1 passages"]);
+    assert_eq!(worker.run_one().await.unwrap(), Step::Idle);
+    script.synchronised().await;
+}
+
+#[tokio::test]
+async fn a_website_fails_with_a_reason_that_helps() {
+    let script = Script::new();
+    let url = "https://example.com".to_owned();
+    script.queue(SourceContent::Website { url, crawl_subpages: true });
+    assert_eq!(script.worker().run_one().await.unwrap(), Step::Done);
+    let log = script.log().join("\n");
+    assert!(log.starts_with("failed website sources cannot be read by this version yet"), "{log}");
+}
+
+#[tokio::test]
+async fn a_file_is_read_from_the_object_store_under_its_name() {
+    let script = Script::new();
+    script.queue_file("notes.txt", Some(b"Opening hours are nine to five."));
+    assert_eq!(script.worker().run_one().await.unwrap(), Step::Done);
+    assert_eq!(script.log(), ["trained 1 passages"]);
+}
+
+#[tokio::test]
+async fn a_file_whose_bytes_are_gone_fails() {
+    let script = Script::new();
+    script.queue_file("notes.txt", None);
+    assert_eq!(script.worker().run_one().await.unwrap(), Step::Done);
+    assert!(script.log().join("").contains("no longer stored"));
+}
+
+#[tokio::test]
+async fn a_transient_fault_is_tried_again_and_the_fifth_fails_the_source() {
+    let script = Script::new();
+    script.queue_file("notes.txt", Some(b"text"));
+    script.break_objects();
+    let worker = script.worker();
+    for attempt in 1..=4 {
+        assert_eq!(worker.run_one().await.unwrap(), Step::Retried);
+        assert_eq!(script.log().len(), attempt);
+        assert_eq!(worker.run_one().await.unwrap(), Step::Idle, "before its pause is over");
+        script.advance_millis(60_000);
+    }
+    assert_eq!(worker.run_one().await.unwrap(), Step::Done);
+    let log = script.log();
+    assert!(log[..4].iter().all(|line| line == "requeued, counts"), "{log:?}");
+    assert!(log[4].starts_with("failed the server's storage was out of reach 5 times"), "{log:?}");
+}
+
+#[tokio::test]
+async fn a_transient_fault_at_the_end_is_tried_again_too() {
+    let script = Script::new();
+    script.queue(text("words"));
+    script.break_finish();
+    assert_eq!(script.worker().run_one().await.unwrap(), Step::Retried);
+    assert_eq!(script.log(), ["requeued, counts"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_source_ends_its_job_at_the_next_heartbeat() {
+    let script = Script::new();
+    script.queue_file("notes.txt", Some(b"text"));
+    script.stall_objects();
+    script.lose_lease();
+    let began = tokio::time::Instant::now();
+    assert_eq!(script.worker().run_one().await.unwrap(), Step::Done);
+    assert!(began.elapsed() <= Duration::from_secs(1));
+    assert_eq!(script.log(), Vec::<String>::new(), "nothing of it becomes visible");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_without_end_is_stopped_at_its_deadline() {
+    let script = Script::new();
+    script.queue_file("notes.txt", Some(b"text"));
+    script.stall_objects();
+    assert_eq!(script.worker().run_one().await.unwrap(), Step::Done);
+    assert!(script.log().join("").starts_with("failed processing was stopped after 15 minutes"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_gives_a_job_that_outlasts_the_grace_back_without_counting() {
+    let script = Script::new();
+    script.queue_file("notes.txt", Some(b"text"));
+    script.stall_objects();
+    let stop = CancellationToken::new();
+    let worker = script.worker();
+    let run = tokio::spawn({
+        let stop = stop.clone();
+        async move { worker.run(stop).await }
+    });
+    script.claimed().await;
+    stop.cancel();
+    run.await.unwrap();
+    assert_eq!(script.log(), ["requeued"]);
+}
+
+#[tokio::test]
+async fn the_running_worker_takes_what_is_queued_and_stops() {
+    let script = Script::new();
+    let stop = CancellationToken::new();
+    let worker = script.worker();
+    let run = tokio::spawn({
+        let stop = stop.clone();
+        async move { worker.run(stop).await }
+    });
+    for _ in 0..20 {
+        script.queue(text("words"));
+        script.synchronised().await;
+    }
+    stop.cancel();
+    run.await.unwrap();
+    assert_eq!(script.log().len(), 20);
+}

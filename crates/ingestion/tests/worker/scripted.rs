@@ -1,0 +1,310 @@
+//! Scripted ports: a queue in memory whose faults the test decides.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cicerone_domain::idempotency::Completion;
+use cicerone_domain::job::{ClaimedJob, Lease, Reclaim, Reclaimed};
+use cicerone_domain::ports::{JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal};
+use cicerone_domain::retrieval::{AgentVersion, Found, Query};
+use cicerone_domain::source::Trained;
+use cicerone_domain::upload::ObjectKey;
+use cicerone_domain::{
+    Clock, Error, Extracted, Id, Scope, Source, SourceContent, SourceState, SystemEntropy,
+    Timestamp, Upload, UploadType, kind,
+};
+use cicerone_ingestion::{Worker, WorkerPorts, WorkerSettings};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<ClaimedJob>,
+    /// When the queue is due, in milliseconds.
+    due: i64,
+    running: Option<ClaimedJob>,
+    uploads: Vec<(Upload, Option<Bytes>)>,
+    log: Vec<String>,
+    now: i64,
+}
+
+#[derive(Default)]
+struct Inner {
+    state: Mutex<State>,
+    signal: WorkSignal,
+    objects_broken: AtomicBool,
+    objects_stalled: AtomicBool,
+    finish_broken: AtomicBool,
+    lease_lost: AtomicBool,
+    claimed: Notify,
+    synchronised: Notify,
+}
+
+/// All ports of a worker, and what the test does to them.
+#[derive(Clone, Default)]
+pub(crate) struct Script(Arc<Inner>);
+
+/// A text as a source holds it.
+pub(crate) fn text(text: &str) -> SourceContent {
+    SourceContent::Text(text.to_owned())
+}
+
+fn out_of_reach() -> Error {
+    Error::unavailable(std::io::Error::other("scripted"))
+}
+
+impl Script {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn worker(&self) -> Worker {
+        let ports = WorkerPorts {
+            jobs: Arc::new(self.clone()),
+            uploads: Arc::new(self.clone()),
+            objects: Arc::new(self.clone()),
+            index: Arc::new(self.clone()),
+            signal: self.0.signal.clone(),
+            clock: Arc::new(self.clone()),
+            entropy: Arc::new(SystemEntropy),
+        };
+        Worker::new(ports, WorkerSettings::default())
+    }
+
+    pub(crate) fn queue(&self, content: SourceContent) {
+        let source = Source {
+            id: Id::random(&SystemEntropy),
+            account_id: Id::random(&SystemEntropy),
+            agent_id: Id::random(&SystemEntropy),
+            content,
+            state: SourceState::Pending,
+            progress: None,
+            created_at: Timestamp::from_millis(0),
+        };
+        let lease = Lease {
+            job_id: Id::random(&SystemEntropy),
+            source_id: source.id,
+            token: String::new(),
+        };
+        let job = ClaimedJob { lease, source, attempts: 0, queued_at: Timestamp::from_millis(0) };
+        self.0.state.lock().queue.push_back(job);
+        self.0.signal.notify();
+    }
+
+    pub(crate) fn queue_file(&self, name: &str, bytes: Option<&'static [u8]>) {
+        let upload = Upload {
+            id: Id::random(&SystemEntropy),
+            account_id: Id::random(&SystemEntropy),
+            filename: name.to_owned(),
+            content_type: UploadType::Text,
+            bytes: 0,
+            created_at: Timestamp::from_millis(0),
+        };
+        let content = SourceContent::File(upload.id);
+        self.0.state.lock().uploads.push((upload, bytes.map(Bytes::from_static)));
+        self.queue(content);
+    }
+
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.0.state.lock().log.clone()
+    }
+
+    pub(crate) fn advance_millis(&self, by: i64) {
+        self.0.state.lock().now += by;
+    }
+
+    pub(crate) fn break_objects(&self) {
+        self.0.objects_broken.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn stall_objects(&self) {
+        self.0.objects_stalled.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn break_finish(&self) {
+        self.0.finish_broken.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn lose_lease(&self) {
+        self.0.lease_lost.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) async fn claimed(&self) {
+        self.0.claimed.notified().await;
+    }
+
+    pub(crate) async fn synchronised(&self) {
+        self.0.synchronised.notified().await;
+    }
+
+    /// Ends the running job, where `lease` still holds it.
+    fn end(&self, lease: &Lease, line: String, state: SourceState) -> Option<Source> {
+        let mut inner = self.0.state.lock();
+        let job = inner.running.take_if(|job| job.lease == *lease)?;
+        inner.log.push(line);
+        Some(Source { state, ..job.source })
+    }
+}
+
+impl Clock for Script {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.state.lock().now)
+    }
+}
+
+#[async_trait]
+impl JobStore for Script {
+    async fn claim_job(
+        &self,
+        token: String,
+        now: Timestamp,
+        _until: Timestamp,
+    ) -> Result<Option<ClaimedJob>, Error> {
+        let mut state = self.0.state.lock();
+        if state.due > now.as_millis() {
+            return Ok(None);
+        }
+        let Some(mut job) = state.queue.pop_front() else { return Ok(None) };
+        job.lease.token = token;
+        state.running = Some(job.clone());
+        self.0.claimed.notify_one();
+        Ok(Some(job))
+    }
+
+    async fn heartbeat(&self, _lease: &Lease, _until: Timestamp) -> Result<bool, Error> {
+        Ok(!self.0.lease_lost.load(Ordering::SeqCst))
+    }
+
+    async fn finish_trained(
+        &self,
+        lease: &Lease,
+        extracted: Extracted,
+        _event: Id<kind::Event>,
+        _now: Timestamp,
+    ) -> Result<Option<Source>, Error> {
+        if self.0.finish_broken.load(Ordering::SeqCst) {
+            return Err(out_of_reach());
+        }
+        let line = format!("trained {} passages", extracted.passages.len());
+        let trained = Trained { character_count: 0, title: extracted.title, version: 1 };
+        Ok(self.end(lease, line, SourceState::Trained(trained)))
+    }
+
+    async fn finish_failed(
+        &self,
+        lease: &Lease,
+        message: String,
+        _event: Id<kind::Event>,
+        _now: Timestamp,
+    ) -> Result<Option<Source>, Error> {
+        let line = format!("failed {message}");
+        Ok(self.end(lease, line, SourceState::Failed { message, last: None }))
+    }
+
+    async fn requeue(&self, lease: &Lease, at: Timestamp, counts: bool) -> Result<bool, Error> {
+        let mut state = self.0.state.lock();
+        let Some(mut job) = state.running.take_if(|job| job.lease == *lease) else {
+            return Ok(false);
+        };
+        job.attempts += u32::from(counts);
+        state.log.push(if counts { "requeued, counts" } else { "requeued" }.to_owned());
+        state.due = at.as_millis();
+        state.queue.push_back(job);
+        Ok(true)
+    }
+
+    async fn reclaim(
+        &self,
+        _which: Reclaim,
+        _now: Timestamp,
+        _event_id: Arc<dyn Fn() -> Id<kind::Event> + Send + Sync>,
+    ) -> Result<Reclaimed, Error> {
+        Ok(Reclaimed::default())
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, Error> {
+        let state = self.0.state.lock();
+        Ok((!state.queue.is_empty()).then(|| Timestamp::from_millis(state.due)))
+    }
+}
+
+#[async_trait]
+impl UploadStore for Script {
+    async fn expect_object(&self, _key: &ObjectKey, _deadline: Timestamp) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn insert_upload(
+        &self,
+        upload: Upload,
+        _completion: Option<Completion<Upload>>,
+    ) -> Result<Upload, Error> {
+        Ok(upload)
+    }
+
+    async fn find_upload(
+        &self,
+        _scope: &Scope,
+        id: Id<kind::Upload>,
+    ) -> Result<Option<Upload>, Error> {
+        let state = self.0.state.lock();
+        Ok(state.uploads.iter().map(|(upload, _)| upload).find(|upload| upload.id == id).cloned())
+    }
+
+    async fn delete_upload(
+        &self,
+        _scope: &Scope,
+        _id: Id<kind::Upload>,
+        _now: Timestamp,
+        _completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl ObjectStore for Script {
+    async fn put(&self, _key: &ObjectKey, _bytes: Bytes) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn get(&self, key: &ObjectKey) -> Result<Option<Bytes>, Error> {
+        if self.0.objects_stalled.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        if self.0.objects_broken.load(Ordering::SeqCst) {
+            return Err(out_of_reach());
+        }
+        let state = self.0.state.lock();
+        let found = state.uploads.iter().find(|(upload, _)| upload.object_key() == *key);
+        Ok(found.and_then(|(_, bytes)| bytes.clone()))
+    }
+
+    async fn delete(&self, _key: &ObjectKey) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl PassageIndex for Script {
+    async fn search(
+        &self,
+        _agent: AgentVersion,
+        _query: &Query,
+        _limit: usize,
+    ) -> Result<Found, Error> {
+        Ok(Found::default())
+    }
+
+    async fn synchronise(&self, _agent: AgentVersion) -> Result<(), Error> {
+        self.0.synchronised.notify_one();
+        Ok(())
+    }
+
+    async fn remove(&self, _agent: Id<kind::Agent>) -> Result<(), Error> {
+        Ok(())
+    }
+}
