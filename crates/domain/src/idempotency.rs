@@ -102,6 +102,11 @@ impl<T> Completion<T> {
         Self { claim, render: Box::new(render) }
     }
 
+    /// The claim that is to be completed.
+    pub const fn claim(&self) -> &Claim {
+        &self.claim
+    }
+
     /// The claim and the answer to keep for `outcome`.
     pub fn complete(self, outcome: &T) -> (Claim, StoredResponse) {
         (self.claim, (self.render)(outcome))
