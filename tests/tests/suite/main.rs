@@ -12,4 +12,7 @@
 )]
 
 mod agents;
+mod conversations;
+mod files;
+mod sources;
 mod world;

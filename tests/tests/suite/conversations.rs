@@ -1,0 +1,7 @@
+//! `/v1/conversations`.
+
+pub(crate) mod delete;
+pub(crate) mod get;
+pub(crate) mod list;
+pub(crate) mod send;
+pub(crate) mod stream;

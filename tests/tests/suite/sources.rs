@@ -1,0 +1,12 @@
+//! `/v1/agents/{agent_id}/sources`, `/v1/sources` and the search over them.
+
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod documents;
+pub(crate) mod get;
+pub(crate) mod list;
+pub(crate) mod pages;
+pub(crate) mod passages;
+pub(crate) mod processing;
+pub(crate) mod refresh;
+pub(crate) mod search;

@@ -1,0 +1,74 @@
+//! `POST /v1/sources/{source_id}/refresh`.
+
+use cicerone_tests::scenario::{id, qa_content};
+use serde_json::{Value, json};
+
+use crate::world::{NO_SOURCE, client};
+
+#[tokio::test]
+async fn a_failed_website_can_be_refreshed() {
+    let client = client();
+    let agent = client.agent().await;
+    let source = client.source(&agent, "website", "http://127.0.0.1:9/").await;
+    client.failed(&source).await;
+    let path = format!("/v1/sources/{source}");
+    let refreshed = client.post_nothing(&format!("{path}/refresh")).await.expect(200);
+    assert_eq!(refreshed["id"], source.as_str());
+    assert_eq!(refreshed["status"], "processing");
+    assert_eq!(refreshed["error_message"], Value::Null);
+    assert_eq!(refreshed["character_count"], Value::Null);
+    client.failed(&source).await;
+}
+
+#[tokio::test]
+async fn other_types_than_website_are_refused() {
+    let client = client();
+    let agent = client.agent().await;
+    let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
+    let contents = [
+        ("text", "The museum opens at nine.".to_owned()),
+        ("file", file),
+        ("qa", qa_content(&[("When?", "At nine.")])),
+    ];
+    for (kind, content) in contents {
+        let source = client.source(&agent, kind, &content).await;
+        // While it is processed and after: the type is wrong either way.
+        let path = format!("/v1/sources/{source}/refresh");
+        client.post_nothing(&path).await.refused(400, "invalid_operation");
+        client.trained(&source).await;
+        client.post_nothing(&path).await.refused(400, "invalid_operation");
+    }
+}
+
+#[tokio::test]
+async fn a_website_that_is_being_processed_is_refused() {
+    let client = client();
+    let agent = client.agent().await;
+    // Of many that were just added, some still wait whatever the worker's speed.
+    let mut refused = 0;
+    for _ in 0..20 {
+        let source = client.source(&agent, "website", "http://127.0.0.1:9/").await;
+        let answer = client.post_nothing(&format!("/v1/sources/{source}/refresh")).await;
+        if answer.status == 409 {
+            answer.refused(409, "conflict");
+            refused += 1;
+        } else {
+            assert_eq!(answer.expect(200)["status"], "processing");
+        }
+        client.failed(&source).await;
+    }
+    assert!(refused > 0, "not one refresh met a source that was being processed");
+}
+
+#[tokio::test]
+async fn an_unknown_source_is_not_found() {
+    let path = format!("/v1/sources/{NO_SOURCE}/refresh");
+    client().post_nothing(&path).await.refused(404, "resource_not_found");
+}
+
+#[tokio::test]
+async fn a_body_is_not_needed_and_does_no_harm() {
+    let client = client();
+    let path = format!("/v1/sources/{NO_SOURCE}/refresh");
+    client.post(&path, json!({})).await.refused(404, "resource_not_found");
+}
