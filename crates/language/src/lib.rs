@@ -4,6 +4,7 @@
 //! both sides of every comparison are analysed alike.
 
 mod fold;
+mod grams;
 mod language;
 mod script;
 mod sentences;
@@ -11,6 +12,7 @@ mod stop_words;
 mod terms;
 
 pub use fold::fold;
+pub use grams::grams;
 pub use language::Language;
 pub use script::Script;
 pub use sentences::sentences;

@@ -1,0 +1,43 @@
+//! Pieces of words, for comparing what is spelt or inflected differently.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use crate::fold::fold;
+
+/// Characters of a piece.
+const LENGTH: usize = 4;
+
+/// Calls `each` with the pieces of four characters that the words of `text` consist of, folded;
+/// with shorter words whole. In scripts without spaces these are single characters.
+pub fn grams(text: &str, mut each: impl FnMut(&str)) {
+    let folded = fold(text);
+    let mut starts: Vec<usize> = Vec::new();
+    for word in folded.unicode_words() {
+        starts.clear();
+        starts.extend(word.char_indices().map(|(start, _)| start));
+        if starts.len() <= LENGTH {
+            each(word);
+            continue;
+        }
+        let ends = starts.iter().skip(LENGTH).copied().chain([word.len()]);
+        starts.iter().copied().zip(ends).filter_map(|(start, end)| word.get(start..end)).for_each(&mut each);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<String> {
+        let mut pieces = Vec::new();
+        grams(text, |piece| pieces.push(piece.to_owned()));
+        pieces
+    }
+
+    #[test]
+    fn words_are_cut_into_overlapping_pieces() {
+        assert_eq!(of("Refund the Éclair"), ["refu", "efun", "fund", "the", "ecla", "clai", "lair"]);
+        assert_eq!(of("退款"), ["退", "款"]);
+        assert_eq!(of(""), Vec::<String>::new());
+    }
+}

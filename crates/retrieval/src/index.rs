@@ -1,0 +1,156 @@
+//! The indexes of all agents on this machine.
+
+mod folders;
+mod synchronisation;
+mod turns;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cicerone_domain::ports::{PassageFeed, PassageIndex};
+use cicerone_domain::retrieval::{AgentVersion, Found, Query};
+use cicerone_domain::{Error, Id, kind};
+use moka::policy::EvictionPolicy;
+use moka::sync::Cache;
+use tokio::sync::Semaphore;
+
+use crate::search::Snapshot;
+use folders::Folders;
+use turns::Turns;
+
+/// From this many passages a search takes long enough to leave the thread that asked for it.
+const LARGE_INDEX_PASSAGES: u64 = 20_000;
+/// Indexes that are changed at a time. Each takes 15 MB and three threads meanwhile.
+const WRITERS: usize = 4;
+
+/// How the indexes are kept.
+#[derive(Debug, Clone)]
+pub struct IndexConfig {
+    /// The folder that holds a folder for each agent. It may be deleted at any time.
+    pub directory: PathBuf,
+    /// How many agents' indexes are kept open for searching. An open one takes some 0.3 MB and six
+    /// memory maps, more where the agent has many passages.
+    pub open_agents: u64,
+}
+
+/// The indexes of all agents on this machine, each brought in step when it is asked.
+#[derive(Clone)]
+pub struct Index {
+    shared: Arc<Shared>,
+}
+
+/// What all searches and synchronisations share.
+struct Shared {
+    feed: Arc<dyn PassageFeed>,
+    folders: Folders,
+    open: Cache<Id<kind::Agent>, Arc<Snapshot>>,
+    turns: Turns,
+    writers: Arc<Semaphore>,
+}
+
+impl Index {
+    /// The indexes under `config.directory`, which is made where it is missing, filled from `feed`.
+    pub fn open(config: IndexConfig, feed: Arc<dyn PassageFeed>) -> Result<Self, std::io::Error> {
+        let open = Cache::builder()
+            .max_capacity(config.open_agents)
+            .eviction_policy(EvictionPolicy::lru())
+            .build();
+        let folders = Folders::open(config.directory)?;
+        let writers = Arc::new(Semaphore::new(WRITERS));
+        let shared = Shared { feed, folders, open, turns: Turns::default(), writers };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Removes the folders of agents other than `live`, as after a deletion that another machine
+    /// made. Answers how many.
+    pub async fn sweep(&self, live: &[Id<kind::Agent>]) -> Result<usize, Error> {
+        let mut removed = 0;
+        for agent in self.shared.folders.agents().await? {
+            if !live.contains(&agent) {
+                self.remove(agent).await?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// How many indexes are open for searching.
+    pub fn open_agents(&self) -> u64 {
+        self.shared.open.run_pending_tasks();
+        self.shared.open.entry_count()
+    }
+
+    /// An index with content at least as new as `agent`; none where the agent is gone.
+    async fn in_step(&self, agent: AgentVersion) -> Result<Option<Arc<Snapshot>>, Error> {
+        if let Some(snapshot) = self.shared.current(agent) {
+            return Ok(Some(snapshot));
+        }
+        // A caller that goes away must not leave a change half made.
+        tokio::spawn(synchronisation::synchronise(Arc::clone(&self.shared), agent))
+            .await
+            .map_err(Error::internal)?
+    }
+
+    /// Forgets an index that cannot be read, so that it is made again.
+    async fn discard(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
+        let _turn = self.shared.turns.take(agent).await;
+        self.shared.open.invalidate(&agent);
+        self.shared.folders.remove(agent).await
+    }
+}
+
+impl Shared {
+    /// The open index of an agent, where it is new enough and its folder is still there.
+    fn current(&self, agent: AgentVersion) -> Option<Arc<Snapshot>> {
+        let snapshot = self.open.get(&agent.id)?;
+        (snapshot.generation() >= agent.generation && self.folders.exists(agent.id))
+            .then_some(snapshot)
+    }
+}
+
+#[async_trait]
+impl PassageIndex for Index {
+    async fn search(
+        &self,
+        agent: AgentVersion,
+        query: &Query,
+        limit: usize,
+    ) -> Result<Found, Error> {
+        let Some(snapshot) = self.in_step(agent).await? else { return Ok(Found::default()) };
+        match search(snapshot, query, limit).await? {
+            Ok(found) => Ok(found),
+            Err(error) => {
+                tracing::warn!(agent = %agent.id, %error, "an index cannot be read and is made again");
+                self.discard(agent.id).await?;
+                let Some(snapshot) = self.in_step(agent).await? else {
+                    return Ok(Found::default());
+                };
+                search(snapshot, query, limit).await?.map_err(Error::unavailable)
+            }
+        }
+    }
+
+    async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error> {
+        self.in_step(agent).await.map(drop)
+    }
+
+    async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
+        self.discard(agent).await
+    }
+}
+
+/// Searches here where that takes a fraction of a millisecond, else on a thread for slow work.
+async fn search(
+    snapshot: Arc<Snapshot>,
+    query: &Query,
+    limit: usize,
+) -> Result<tantivy::Result<Found>, Error> {
+    if snapshot.passages() < LARGE_INDEX_PASSAGES {
+        return Ok(snapshot.search(query, limit));
+    }
+    let query = query.clone();
+    tokio::task::spawn_blocking(move || snapshot.search(&query, limit))
+        .await
+        .map_err(Error::internal)
+}

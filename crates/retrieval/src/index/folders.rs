@@ -1,0 +1,60 @@
+//! The folders that the indexes lie in, one an agent.
+
+use std::io;
+use std::path::PathBuf;
+
+use cicerone_domain::{Error, Id, kind};
+
+/// A folder of folders, each named by its agent's id.
+pub(super) struct Folders {
+    root: PathBuf,
+}
+
+impl Folders {
+    /// The folders under `root`, which is made where it is missing.
+    pub(super) fn open(root: PathBuf) -> io::Result<Self> {
+        std::fs::create_dir_all(&root)?;
+        Ok(Self { root })
+    }
+
+    /// The folder of an agent, whether it exists or not.
+    pub(super) fn of(&self, agent: Id<kind::Agent>) -> PathBuf {
+        self.root.join(agent.to_string())
+    }
+
+    /// Whether an agent's folder holds an index. Somebody may have deleted it: it costs a
+    /// microsecond to ask.
+    pub(super) fn exists(&self, agent: Id<kind::Agent>) -> bool {
+        self.of(agent).join("meta.json").exists()
+    }
+
+    /// The agents that have a folder.
+    pub(super) async fn agents(&self) -> Result<Vec<Id<kind::Agent>>, Error> {
+        let root = self.root.clone();
+        blocking(move || {
+            let mut agents: Vec<Id<kind::Agent>> = Vec::new();
+            for entry in std::fs::read_dir(root)? {
+                let name = entry?.file_name();
+                agents.extend(name.to_str().and_then(|name| name.parse::<Id<kind::Agent>>().ok()));
+            }
+            Ok(agents)
+        })
+        .await
+    }
+
+    /// Removes an agent's folder, if there is one.
+    pub(super) async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
+        let folder = self.of(agent);
+        blocking(move || match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        })
+        .await
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work).await.map_err(Error::internal)?.map_err(Error::unavailable)
+}

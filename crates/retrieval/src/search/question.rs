@@ -1,0 +1,164 @@
+//! What a question asks for: its words, analysed in each language that the passages are in.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use cicerone_domain::retrieval::Query;
+use cicerone_language::{Language, Term, grams, terms};
+
+use super::weights::{CONTEXT, CONTEXT_DECAY};
+use crate::store::{neighbours, pair};
+
+/// Distinct words that are looked up: the longest message has some 700.
+const WORDS: usize = 256;
+/// Pieces of words that are looked up.
+const GRAMS: usize = 128;
+/// Characters of each message of the context that are read.
+const CONTEXT_CHARS: usize = 1_000;
+/// Messages of the context that are read.
+const CONTEXT_MESSAGES: usize = 4;
+/// Own words from which a question stands for itself.
+const SELF_CONTAINED: usize = 3;
+
+/// A word, in each of the forms that it may have in a passage.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    /// Its analysed forms, one a language, without repeats.
+    pub(super) forms: Vec<String>,
+    /// 1 for a word of the question, less for one of the context.
+    pub(super) weight: f32,
+    /// Whether it tells nothing.
+    pub(super) is_stop_word: bool,
+    /// Whether it is a whole whose parts are words too.
+    pub(super) is_compound: bool,
+}
+
+/// A question, taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Question {
+    /// Its words, and where it needs them those of the context.
+    pub(super) words: Vec<Word>,
+    /// Its neighbouring words.
+    pub(super) pairs: Vec<String>,
+    /// The pieces of its words.
+    pub(super) grams: Vec<String>,
+    /// Whether it consists of stop words alone.
+    pub(super) is_all_stop_words: bool,
+}
+
+impl Question {
+    /// The question that `query` asks of passages in `languages`.
+    pub(super) fn new(query: &Query, languages: &[Option<Language>]) -> Self {
+        let analysed = Analysed::new(&query.text, languages);
+        let own = analysed.words.iter().filter(|word| !word.is_stop_word && !word.is_compound);
+        let own = own.count();
+        let mut question = Self {
+            pairs: analysed.pairs,
+            grams: analysed.grams,
+            is_all_stop_words: own == 0,
+            words: analysed.words,
+        };
+        if own < SELF_CONTAINED {
+            question.add_context(&query.context, languages);
+        }
+        question
+    }
+
+    /// The words of the messages before, for a question that does not say what it is about.
+    fn add_context(&mut self, context: &[String], languages: &[Option<Language>]) {
+        let mut weight = CONTEXT;
+        for message in context.iter().take(CONTEXT_MESSAGES) {
+            let end = message.char_indices().nth(CONTEXT_CHARS).map_or(message.len(), |(at, _)| at);
+            let analysed = Analysed::new(message.get(..end).unwrap_or_default(), languages);
+            for mut word in analysed.words {
+                let known = |form: &String| self.words.iter().any(|word| word.forms.contains(form));
+                if word.is_stop_word || word.is_compound || word.forms.iter().any(known) {
+                    continue;
+                }
+                if self.words.len() >= WORDS {
+                    return;
+                }
+                word.weight = weight;
+                self.words.push(word);
+            }
+            weight *= CONTEXT_DECAY;
+        }
+    }
+}
+
+/// A text in each of the languages.
+struct Analysed {
+    words: Vec<Word>,
+    pairs: Vec<String>,
+    grams: Vec<String>,
+}
+
+impl Analysed {
+    fn new(text: &str, languages: &[Option<Language>]) -> Self {
+        let mut analyses: Vec<Vec<Term>> =
+            languages.iter().map(|language| terms(text, *language)).collect();
+        // What the text is written in is told best by its own small words: those of another
+        // language may be content here.
+        let stop_words = |terms: &[Term]| terms.iter().filter(|term| term.is_stop_word).count();
+        analyses.sort_by_key(|terms| std::cmp::Reverse(stop_words(terms)));
+
+        let mut analysed = Self { words: Vec::new(), pairs: Vec::new(), grams: Vec::new() };
+        let mut by_range: HashMap<(usize, usize), usize> = HashMap::new();
+        let mut by_form: HashMap<String, usize> = HashMap::new();
+        for terms in &analyses {
+            neighbours(terms, |first, second| analysed.add_pair(pair(first, second)));
+            for term in terms {
+                analysed.add_term(term, &mut by_range, &mut by_form);
+            }
+        }
+        if let Some(terms) = analyses.first() {
+            analysed.add_grams(text, terms);
+        }
+        analysed
+    }
+
+    fn add_term(
+        &mut self,
+        term: &Term,
+        by_range: &mut HashMap<(usize, usize), usize>,
+        by_form: &mut HashMap<String, usize>,
+    ) {
+        let Range { start, end } = term.range;
+        if let Some(index) = by_form.get(&term.text).copied() {
+            by_range.entry((start, end)).or_insert(index);
+            return;
+        }
+        if let Some(word) = by_range.get(&(start, end)).and_then(|index| self.words.get_mut(*index))
+        {
+            word.forms.push(term.text.clone());
+            return;
+        }
+        if self.words.len() >= WORDS {
+            return;
+        }
+        by_range.insert((start, end), self.words.len());
+        by_form.insert(term.text.clone(), self.words.len());
+        self.words.push(Word {
+            forms: vec![term.text.clone()],
+            weight: 1.0,
+            is_stop_word: term.is_stop_word,
+            is_compound: term.is_compound,
+        });
+    }
+
+    fn add_pair(&mut self, pair: String) {
+        if self.pairs.len() < WORDS && !self.pairs.contains(&pair) {
+            self.pairs.push(pair);
+        }
+    }
+
+    fn add_grams(&mut self, text: &str, terms: &[Term]) {
+        for term in terms.iter().filter(|term| !term.is_stop_word && !term.is_compound) {
+            grams(text.get(term.range.clone()).unwrap_or_default(), |piece| {
+                if self.grams.len() < GRAMS && !self.grams.iter().any(|known| known == piece) {
+                    self.grams.push(piece.to_owned());
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What an index holds at one moment, ready to be searched by any number of threads.
+
+use std::sync::Arc;
+
+use cicerone_domain::retrieval::{Found, Hit, Query, QueryTerm};
+use cicerone_language::Language;
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::schema::{Field, Value as _};
+use tantivy::{DocAddress, InvertedIndexReader, Searcher, TantivyDocument};
+
+use super::question::Question;
+use super::ranking::{Ranked, rank};
+use super::weights::{FLOOR, FieldWeight, WEIGHTS};
+use crate::store::{NO_LANGUAGE, Record, Store, Unusable, all_terms};
+
+/// Fields that are scored.
+pub(super) const FIELDS: usize = 6;
+/// Of these, the first that hold words as they are.
+pub(super) const WORD_FIELDS: usize = 4;
+/// Where neighbouring words are.
+pub(super) const PAIRS: usize = 4;
+/// Where pieces of words are.
+pub(super) const GRAMS: usize = 5;
+
+/// An index as it was when it was last in step.
+pub(crate) struct Snapshot {
+    generation: u64,
+    languages: Vec<Option<Language>>,
+    pub(super) passages: u64,
+    pub(super) segments: Vec<Segment>,
+    record: Field,
+    searcher: Searcher,
+}
+
+/// One part of an index.
+pub(super) struct Segment {
+    pub(super) fields: [ScoredField; FIELDS],
+    pub(super) max_doc: u32,
+    pub(super) reader: tantivy::SegmentReader,
+}
+
+/// A field of a segment.
+pub(super) struct ScoredField {
+    pub(super) terms: Arc<InvertedIndexReader>,
+    pub(super) lengths: FieldNormReader,
+    /// The part of the score's denominator that is the field's length, by its code.
+    pub(super) norms: Arc<[f32; 256]>,
+}
+
+impl Snapshot {
+    /// What `store` holds now.
+    pub(crate) fn new(store: &Store) -> Result<Self, Unusable> {
+        let searcher = store.searcher()?;
+        let fields = store.fields();
+        let scored = [
+            fields.question,
+            fields.title,
+            fields.heading,
+            fields.body,
+            fields.pairs,
+            fields.grams,
+        ];
+        let passages = searcher.num_docs();
+        let mut norms = Vec::with_capacity(FIELDS);
+        for (field, weight) in scored.into_iter().zip(WEIGHTS) {
+            norms.push(Arc::new(field_norms(&searcher, field, weight)?));
+        }
+        let mut segments = Vec::new();
+        for reader in searcher.segment_readers() {
+            let mut views = Vec::with_capacity(FIELDS);
+            for (field, norms) in scored.into_iter().zip(&norms) {
+                views.push(ScoredField {
+                    terms: reader.inverted_index(field)?,
+                    lengths: reader.get_fieldnorms_reader(field)?,
+                    norms: Arc::clone(norms),
+                });
+            }
+            let Ok(fields) = <[ScoredField; FIELDS]>::try_from(views) else { continue };
+            segments.push(Segment { fields, max_doc: reader.max_doc(), reader: reader.clone() });
+        }
+        let mut languages: Vec<Option<Language>> = Vec::new();
+        for code in all_terms(&searcher, fields.language)? {
+            let language = if code == NO_LANGUAGE { None } else { Language::from_code(&code) };
+            if !languages.contains(&language) {
+                languages.push(language);
+            }
+        }
+        Ok(Self {
+            generation: store.generation()?,
+            languages,
+            passages,
+            segments,
+            record: fields.record,
+            searcher,
+        })
+    }
+
+    /// The generation whose content this is.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// How many passages there are.
+    pub(crate) fn passages(&self) -> u64 {
+        self.passages
+    }
+
+    /// The `limit` best passages for `query`, best first.
+    pub(crate) fn search(&self, query: &Query, limit: usize) -> tantivy::Result<Found> {
+        let question = Question::new(query, &self.languages);
+        let ranking = rank(self, &question, limit)?;
+        let mut hits = Vec::with_capacity(ranking.best.len());
+        for ranked in &ranking.best {
+            hits.push(self.hit(ranked)?);
+        }
+        let terms = ranking
+            .words
+            .iter()
+            .flat_map(|(forms, weight)| {
+                forms.iter().map(|text| QueryTerm { text: text.clone(), weight: *weight })
+            })
+            .collect();
+        Ok(Found { hits, terms })
+    }
+
+    fn hit(&self, ranked: &Ranked) -> tantivy::Result<Hit> {
+        let address = DocAddress::new(ranked.segment, ranked.document);
+        let document: TantivyDocument = self.searcher.doc(address)?;
+        let bytes = document.get_first(self.record).and_then(|value| value.as_bytes());
+        let record: Record = serde_json::from_slice(bytes.unwrap_or_default())
+            .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
+        Ok(Hit {
+            source_id: record.source,
+            position: record.position,
+            title: record.title,
+            heading: record.heading,
+            url: record.url,
+            page: record.page,
+            text: record.text,
+            is_pair: record.is_pair,
+            language: record.language,
+            score: ranked.score,
+            coverage: ranked.coverage,
+            is_relevant: ranked.coverage >= FLOOR,
+        })
+    }
+}
+
+/// `k1 · (1 - b + b · length / average length)` for each code of a length.
+fn field_norms(
+    searcher: &Searcher,
+    field: Field,
+    weight: FieldWeight,
+) -> tantivy::Result<[f32; 256]> {
+    let mut tokens = 0;
+    for segment in searcher.segment_readers() {
+        tokens += segment.inverted_index(field)?.total_num_tokens();
+    }
+    let average = (tokens as f32 / searcher.num_docs().max(1) as f32).max(1.0);
+    let mut code = 0_u8;
+    Ok([(); 256].map(|()| {
+        let length = FieldNormReader::id_to_fieldnorm(code) as f32;
+        code = code.wrapping_add(1);
+        weight.k1 * (1.0 - weight.b + weight.b * length / average)
+    }))
+}

@@ -1,0 +1,136 @@
+//! The index of one agent on the disk: opened, changed, and seen as it was at one moment.
+
+mod directory;
+mod schema;
+mod writer;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tantivy::schema::Field;
+use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher};
+
+use directory::UnsyncedDirectory;
+pub(crate) use schema::{Fields, NO_LANGUAGE, Record, content_key, neighbours, pair};
+pub(crate) use writer::Writer;
+
+/// Blocks of stored passages that an open index keeps unpacked, of 8 KiB each.
+const STORE_CACHE_BLOCKS: usize = 16;
+const STORE_BLOCK_BYTES: usize = 8_192;
+
+/// What a commit says about itself.
+#[derive(Debug, Serialize, Deserialize)]
+struct Payload {
+    schema: u32,
+    generation: u64,
+}
+
+/// Why an index cannot be used: all of these end in making it again.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unusable {
+    /// There is none.
+    #[error("there is no index")]
+    Missing,
+    /// It was made by another version.
+    #[error("its schema is another version's")]
+    OtherSchema,
+    /// Files are not what was written.
+    #[error("{0} of its files are damaged")]
+    Damaged(usize),
+    /// The last change was not committed as this version does it.
+    #[error("its commit does not say what it holds")]
+    NoPayload,
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] tantivy::TantivyError),
+}
+
+/// The index of one agent, open.
+#[derive(Clone)]
+pub(crate) struct Store {
+    index: tantivy::Index,
+    fields: Fields,
+}
+
+impl Store {
+    /// A new, empty one. The folder must exist and be empty.
+    pub(crate) fn create(folder: &Path) -> tantivy::Result<Self> {
+        let (schema, fields) = schema::schema();
+        let settings = IndexSettings {
+            docstore_blocksize: STORE_BLOCK_BYTES,
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        };
+        let directory = UnsyncedDirectory::open(folder)?;
+        Ok(Self { index: tantivy::Index::create(directory, schema, settings)?, fields })
+    }
+
+    /// The one that the folder holds, once every byte of it has been checked.
+    pub(crate) fn open(folder: &Path) -> Result<Self, Unusable> {
+        if !folder.join("meta.json").exists() {
+            return Err(Unusable::Missing);
+        }
+        let (schema, fields) = schema::schema();
+        let directory = UnsyncedDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
+        let index = tantivy::Index::open(directory)?;
+        if index.schema() != schema {
+            return Err(Unusable::OtherSchema);
+        }
+        let damaged = index.validate_checksum()?.len();
+        if damaged > 0 {
+            return Err(Unusable::Damaged(damaged));
+        }
+        Ok(Self { index, fields })
+    }
+
+    /// The generation that was committed last.
+    pub(crate) fn generation(&self) -> Result<u64, Unusable> {
+        let payload = self.index.load_metas()?.payload.ok_or(Unusable::NoPayload)?;
+        let payload: Payload = serde_json::from_str(&payload).map_err(|_| Unusable::NoPayload)?;
+        if payload.schema != schema::VERSION {
+            return Err(Unusable::OtherSchema);
+        }
+        Ok(payload.generation)
+    }
+
+    /// What is searchable now.
+    pub(crate) fn searcher(&self) -> tantivy::Result<Searcher> {
+        let reader: IndexReader = self
+            .index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .doc_store_cache_num_blocks(STORE_CACHE_BLOCKS)
+            .try_into()?;
+        Ok(reader.searcher())
+    }
+
+    /// The fields.
+    pub(crate) fn fields(&self) -> Fields {
+        self.fields
+    }
+
+    /// The content keys of all passages.
+    pub(crate) fn contents(&self) -> tantivy::Result<HashSet<String>> {
+        Ok(all_terms(&self.searcher()?, self.fields.content)?.into_iter().collect())
+    }
+
+    /// Whether deleted passages are still somewhere in the files.
+    pub(crate) fn holds_deleted(&self) -> tantivy::Result<bool> {
+        let segments = self.index.searchable_segment_metas()?;
+        Ok(segments.iter().any(tantivy::SegmentMeta::has_deletes))
+    }
+}
+
+/// Every term of a field, of each segment.
+pub(crate) fn all_terms(searcher: &Searcher, field: Field) -> tantivy::Result<Vec<String>> {
+    let mut terms = Vec::new();
+    for segment in searcher.segment_readers() {
+        let index = segment.inverted_index(field)?;
+        let mut stream = index.terms().stream()?;
+        while stream.advance() {
+            terms.push(String::from_utf8_lossy(stream.key()).into_owned());
+        }
+    }
+    Ok(terms)
+}

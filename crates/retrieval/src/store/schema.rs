@@ -1,0 +1,170 @@
+//! What an index holds, and how a passage is put into it.
+
+use cicerone_domain::{Id, Passage, kind};
+use cicerone_language::{Language, Term, grams, terms};
+use serde::{Deserialize, Serialize};
+use tantivy::TantivyDocument;
+use tantivy::schema::{
+    Field, IndexRecordOption, STORED, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::{PreTokenizedString, Token};
+
+/// Raised whenever the fields, the analysis or what is stored changes: an index of another version
+/// is made again from the rows.
+pub(crate) const VERSION: u32 = 1;
+
+/// The fields of an index. Invariant: no field holds positions; neighbours are a field of their own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields {
+    /// Which content of which source a passage is from: what a change replaces.
+    pub(crate) content: Field,
+    /// The language that the passage was analysed as.
+    pub(crate) language: Field,
+    /// The question of a pair.
+    pub(crate) question: Field,
+    /// The title of anything else.
+    pub(crate) title: Field,
+    /// The headings.
+    pub(crate) heading: Field,
+    /// The text; for a pair the answer.
+    pub(crate) body: Field,
+    /// Two words that follow each other, anywhere.
+    pub(crate) pairs: Field,
+    /// Pieces of words, anywhere.
+    pub(crate) grams: Field,
+    /// The passage as it was given, as JSON.
+    pub(crate) record: Field,
+}
+
+/// The schema and its fields.
+pub(crate) fn schema() -> (Schema, Fields) {
+    let mut schema = SchemaBuilder::new();
+    let indexed = |option, norms| {
+        let indexing = TextFieldIndexing::default().set_index_option(option).set_fieldnorms(norms);
+        TextOptions::default().set_indexing_options(indexing.set_tokenizer("raw"))
+    };
+    let key = indexed(IndexRecordOption::Basic, false);
+    let text = indexed(IndexRecordOption::WithFreqs, true);
+    let fields = Fields {
+        content: schema.add_text_field("content", key.clone()),
+        language: schema.add_text_field("language", key),
+        question: schema.add_text_field("question", text.clone()),
+        title: schema.add_text_field("title", text.clone()),
+        heading: schema.add_text_field("heading", text.clone()),
+        body: schema.add_text_field("body", text.clone()),
+        pairs: schema.add_text_field("pairs", text.clone()),
+        grams: schema.add_text_field("grams", text),
+        record: schema.add_bytes_field("record", STORED),
+    };
+    (schema.build(), fields)
+}
+
+/// The key of a source's content: another content never has the same.
+pub(crate) fn content_key(source: Id<kind::Source>, version: u64) -> String {
+    format!("{source}@{version}")
+}
+
+/// The code under which passages of no known language are kept.
+pub(crate) const NO_LANGUAGE: &str = "und";
+
+/// A passage as it comes back.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) source: Id<kind::Source>,
+    pub(crate) position: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) heading: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) page: Option<u32>,
+    pub(crate) text: String,
+    pub(crate) is_pair: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) language: Option<String>,
+}
+
+/// The document of a passage.
+pub(crate) fn document(
+    fields: &Fields,
+    content: &str,
+    source: Id<kind::Source>,
+    passage: Passage,
+) -> Result<TantivyDocument, serde_json::Error> {
+    let language = passage.language.as_deref().and_then(Language::from_code);
+    let mut document = TantivyDocument::new();
+    document.add_text(fields.content, content);
+    document.add_text(fields.language, language.map_or(NO_LANGUAGE, Language::code));
+
+    let title_field = if passage.is_pair { fields.question } else { fields.title };
+    let parts = [
+        (title_field, passage.title.as_deref()),
+        (fields.heading, passage.heading.as_deref()),
+        (fields.body, Some(passage.text.as_str())),
+    ];
+    let mut pairs = Tokens::default();
+    let mut pieces = Tokens::default();
+    for (field, text) in parts {
+        let Some(text) = text else { continue };
+        let terms = terms(text, language);
+        neighbours(&terms, |first, second| pairs.push(pair(first, second)));
+        grams(text, |piece| pieces.push(piece.to_owned()));
+        let mut words = Tokens::default();
+        terms.into_iter().for_each(|term| words.push(term.text));
+        document.add_pre_tokenized_text(field, words.finish());
+    }
+    document.add_pre_tokenized_text(fields.pairs, pairs.finish());
+    document.add_pre_tokenized_text(fields.grams, pieces.finish());
+
+    let record = Record {
+        source,
+        position: passage.position,
+        title: passage.title,
+        heading: passage.heading,
+        url: passage.url,
+        page: passage.page,
+        text: passage.text,
+        is_pair: passage.is_pair,
+        language: passage.language,
+    };
+    document.add_bytes(fields.record, &serde_json::to_vec(&record)?);
+    Ok(document)
+}
+
+/// Calls `each` with every two content words that follow each other, whatever stop words stand
+/// between.
+pub(crate) fn neighbours<'terms>(terms: &'terms [Term], mut each: impl FnMut(&'terms Term, &'terms Term)) {
+    let mut before: Option<&Term> = None;
+    for term in terms.iter().filter(|term| !term.is_stop_word && !term.is_compound) {
+        if let Some(before) = before {
+            each(before, term);
+        }
+        before = Some(term);
+    }
+}
+
+/// The term of two neighbours.
+pub(crate) fn pair(first: &Term, second: &Term) -> String {
+    let mut pair = String::with_capacity(first.text.len() + second.text.len() + 1);
+    pair.push_str(&first.text);
+    pair.push(' ');
+    pair.push_str(&second.text);
+    pair
+}
+
+/// Collects the tokens of a field.
+#[derive(Default)]
+struct Tokens(Vec<Token>);
+
+impl Tokens {
+    fn push(&mut self, text: String) {
+        let position = self.0.len();
+        self.0.push(Token { text, position, position_length: 1, offset_from: 0, offset_to: 0 });
+    }
+
+    fn finish(self) -> PreTokenizedString {
+        PreTokenizedString { text: String::new(), tokens: self.0 }
+    }
+}
