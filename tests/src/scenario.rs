@@ -31,7 +31,10 @@ impl Server {
 
     /// A new key; `arguments` follow `key create`.
     pub fn create_key(&self, arguments: &[&str]) -> Key {
-        let output = self.succeed(&[&["key", "create"], arguments].concat());
+        let output = self.command(&[&["key", "create"], arguments].concat());
+        // The secret alone is on standard output, for scripts; its id is on standard error.
+        let output = [output.stdout, output.stderr].concat();
+        let output = String::from_utf8(output).expect("the output is UTF-8");
         let word = |prefix: &str| {
             let words = output.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
             let found = words.into_iter().find(|word| word.starts_with(prefix));

@@ -12,7 +12,19 @@
 )]
 
 mod agents;
+mod authentication;
+mod command_line;
+mod consistency;
 mod conversations;
+mod coverage;
+mod durability;
 mod files;
+mod idempotency;
+mod isolation;
+mod operations;
+mod permissions;
+mod protocol;
+mod rate_limits;
+mod routes;
 mod sources;
 mod world;

@@ -3,7 +3,18 @@
 use cicerone_tests::answer::{is_id, is_timestamp};
 use serde_json::{Value, json};
 
+use crate::coverage::Covers;
 use crate::world::{CRAB, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "POST /v1/agents",
+    cases: &[
+        ("201", an_agent_with_a_name_alone_has_every_default),
+        ("400 missing_required_field", an_agent_without_a_name_is_refused),
+        ("400 invalid_parameter", a_bad_value_is_refused_with_the_name_of_its_field),
+    ],
+};
 
 #[tokio::test]
 async fn an_agent_with_a_name_alone_has_every_default() {

@@ -2,7 +2,17 @@
 
 use serde_json::json;
 
+use crate::coverage::Covers;
 use crate::world::{NO_AGENT, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "DELETE /v1/agents/{agent_id}",
+    cases: &[
+        ("204", a_deleted_agent_is_gone_with_all_that_it_had),
+        ("404 resource_not_found", an_unknown_agent_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn a_deleted_agent_is_gone_with_all_that_it_had() {

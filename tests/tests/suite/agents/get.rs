@@ -2,7 +2,17 @@
 
 use serde_json::json;
 
+use crate::coverage::Covers;
 use crate::world::{NO_AGENT, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/agents/{agent_id}",
+    cases: &[
+        ("200", an_agent_is_found_by_its_id),
+        ("404 resource_not_found", an_unknown_agent_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn an_agent_is_found_by_its_id() {

@@ -3,7 +3,17 @@
 use cicerone_tests::scenario::{id, ids};
 use serde_json::json;
 
+use crate::coverage::Covers;
 use crate::world::{account, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/agents",
+    cases: &[
+        ("200", agents_are_listed_newest_first_and_whole),
+        ("400 invalid_parameter", a_page_size_of_1_and_100_is_taken_and_beyond_is_refused),
+    ],
+};
 
 #[tokio::test]
 async fn an_account_without_agents_has_an_empty_list() {

@@ -3,7 +3,18 @@
 use cicerone_tests::Client;
 use serde_json::{Value, json};
 
+use crate::coverage::Covers;
 use crate::world::{CRAB, NO_AGENT, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "PATCH /v1/agents/{agent_id}",
+    cases: &[
+        ("200", only_the_fields_that_are_given_change),
+        ("400 invalid_parameter", a_bad_value_is_refused_and_changes_nothing),
+        ("404 resource_not_found", an_unknown_agent_is_not_found),
+    ],
+};
 
 async fn agent(client: &Client) -> (Value, String) {
     let body = json!({

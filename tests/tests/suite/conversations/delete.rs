@@ -2,7 +2,17 @@
 
 use serde_json::json;
 
+use crate::coverage::Covers;
 use crate::world::{NO_CONVERSATION, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "DELETE /v1/conversations/{conversation_id}",
+    cases: &[
+        ("204", a_deleted_conversation_is_gone),
+        ("404 resource_not_found", an_unknown_conversation_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn a_deleted_conversation_is_gone() {

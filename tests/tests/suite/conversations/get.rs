@@ -3,7 +3,17 @@
 use cicerone_tests::answer::is_timestamp;
 use serde_json::json;
 
+use crate::coverage::Covers;
 use crate::world::{NO_CONVERSATION, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/conversations/{conversation_id}",
+    cases: &[
+        ("200", a_conversation_shows_its_messages_in_order),
+        ("404 resource_not_found", an_unknown_conversation_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn a_conversation_shows_its_messages_in_order() {

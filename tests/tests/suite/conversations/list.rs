@@ -4,7 +4,18 @@ use cicerone_tests::Client;
 use cicerone_tests::scenario::{id, ids};
 use serde_json::{Value, json};
 
+use crate::coverage::Covers;
 use crate::world::{NO_AGENT, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/agents/{agent_id}/conversations",
+    cases: &[
+        ("200", conversations_are_listed_newest_first_without_their_messages),
+        ("400 invalid_parameter", bad_values_are_refused_with_their_names),
+        ("404 resource_not_found", an_unknown_agent_is_not_found),
+    ],
+};
 
 async fn start(client: &Client, agent: &str, metadata: Value) -> String {
     let body = json!({ "agent_id": agent, "message": "Hello there", "metadata": metadata });

@@ -6,7 +6,20 @@ use cicerone_tests::answer::{is_id, is_timestamp};
 use cicerone_tests::scenario::id;
 use serde_json::{Value, json};
 
+use crate::coverage::Covers;
 use crate::world::{CRAB, NO_AGENT, NO_CONVERSATION, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "POST /v1/conversations",
+    cases: &[
+        ("200", a_first_message_makes_a_conversation_and_is_answered_from_the_sources),
+        ("400 missing_required_field", a_message_without_agent_or_text_is_refused),
+        ("400 invalid_parameter", bad_values_are_refused_with_their_names),
+        ("404 resource_not_found", an_unknown_agent_or_conversation_is_not_found),
+        ("409 conflict", a_conversation_of_another_agent_is_refused),
+    ],
+};
 
 const TEXT: &str = "Opening hours\n\nThe museum opens at nine o'clock. On Mondays it is closed.";
 

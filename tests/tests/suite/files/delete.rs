@@ -2,7 +2,18 @@
 
 use cicerone_tests::scenario::id;
 
+use crate::coverage::Covers;
 use crate::world::{NO_FILE, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "DELETE /v1/files/{file_id}",
+    cases: &[
+        ("204", a_deleted_file_is_gone),
+        ("404 resource_not_found", an_unknown_file_is_not_found),
+        ("409 conflict", a_file_that_a_source_uses_cannot_be_deleted),
+    ],
+};
 
 #[tokio::test]
 async fn a_deleted_file_is_gone() {

@@ -1,6 +1,16 @@
 //! `GET /v1/files/{file_id}`.
 
+use crate::coverage::Covers;
 use crate::world::{NO_FILE, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/files/{file_id}",
+    cases: &[
+        ("200", a_file_is_found_by_its_id),
+        ("404 resource_not_found", an_unknown_file_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn a_file_is_found_by_its_id() {

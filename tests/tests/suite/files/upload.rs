@@ -2,7 +2,20 @@
 
 use cicerone_tests::answer::{is_id, is_timestamp};
 
+use crate::coverage::Covers;
 use crate::world::client;
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "POST /v1/files",
+    cases: &[
+        ("201", a_text_file_is_stored_and_described),
+        ("400 missing_required_field", a_body_without_the_part_is_refused),
+        ("400 invalid_parameter", a_multipart_body_that_is_malformed_is_refused),
+        ("415 unsupported_media_type", a_body_that_is_not_multipart_is_refused),
+        ("422 validation_error", files_of_other_types_are_refused),
+    ],
+};
 
 /// The largest file, in bytes.
 const LIMIT: usize = 10 * 1_024 * 1_024;

@@ -5,7 +5,20 @@ use cicerone_tests::answer::{is_id, is_timestamp};
 use cicerone_tests::scenario::{id, qa_content};
 use serde_json::{Value, json};
 
+use crate::coverage::Covers;
 use crate::world::{CRAB, NO_AGENT, NO_FILE, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "POST /v1/agents/{agent_id}/sources",
+    cases: &[
+        ("201", a_text_starts_pending),
+        ("400 missing_required_field", a_source_without_type_or_content_is_refused),
+        ("400 invalid_parameter", a_malformed_address_is_refused),
+        ("404 resource_not_found", an_unknown_agent_is_not_found),
+        ("422 validation_error", malformed_pairs_are_refused_one_finding_each),
+    ],
+};
 
 async fn add(body: Value) -> Answer {
     let agent = client().agent().await;

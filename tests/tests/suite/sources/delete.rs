@@ -3,7 +3,17 @@
 use cicerone_tests::scenario::id;
 use serde_json::json;
 
+use crate::coverage::Covers;
 use crate::world::{NO_SOURCE, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "DELETE /v1/sources/{source_id}",
+    cases: &[
+        ("204", a_deleted_source_is_gone_and_answers_no_more),
+        ("404 resource_not_found", an_unknown_source_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn a_deleted_source_is_gone_and_answers_no_more() {

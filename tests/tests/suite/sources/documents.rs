@@ -3,7 +3,18 @@
 use cicerone_tests::scenario::id;
 use serde_json::{Value, json};
 
+use crate::coverage::Covers;
 use crate::world::{NO_SOURCE, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/sources/{source_id}/documents",
+    cases: &[
+        ("200", a_text_is_one_document),
+        ("400 invalid_parameter", bad_values_are_refused_with_their_names),
+        ("404 resource_not_found", an_unknown_source_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn a_text_is_one_document() {

@@ -2,7 +2,17 @@
 
 use serde_json::Value;
 
+use crate::coverage::Covers;
 use crate::world::{NO_SOURCE, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/sources/{source_id}",
+    cases: &[
+        ("200", a_trained_source_shows_what_was_extracted),
+        ("404 resource_not_found", an_unknown_source_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn a_trained_source_shows_what_was_extracted() {

@@ -3,7 +3,18 @@
 use cicerone_tests::scenario::{id, ids, qa_content};
 use serde_json::json;
 
+use crate::coverage::Covers;
 use crate::world::{NO_AGENT, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/agents/{agent_id}/sources",
+    cases: &[
+        ("200", sources_are_listed_newest_first_and_whole),
+        ("400 invalid_parameter", bad_values_are_refused_with_their_names),
+        ("404 resource_not_found", an_unknown_agent_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn an_agent_without_sources_has_an_empty_list() {

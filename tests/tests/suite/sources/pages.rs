@@ -2,7 +2,19 @@
 
 use serde_json::json;
 
+use crate::coverage::Covers;
 use crate::world::{NO_SOURCE, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/sources/{source_id}/pages",
+    cases: &[
+        ("200", a_website_that_was_not_crawled_has_no_pages),
+        ("400 invalid_parameter", bad_values_are_refused_with_their_names),
+        ("400 invalid_operation", other_types_than_website_are_refused),
+        ("404 resource_not_found", an_unknown_source_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn a_website_that_was_not_crawled_has_no_pages() {

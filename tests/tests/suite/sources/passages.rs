@@ -2,7 +2,18 @@
 
 use serde_json::{Value, json};
 
+use crate::coverage::Covers;
 use crate::world::{NO_SOURCE, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/sources/{source_id}/passages",
+    cases: &[
+        ("200", a_short_text_is_one_passage),
+        ("400 invalid_parameter", bad_values_are_refused_with_their_names),
+        ("404 resource_not_found", an_unknown_source_is_not_found),
+    ],
+};
 
 fn long_text() -> String {
     let rooms = (0..200).map(|n| format!("Room {n} shows the art of the year {}. ", 1_700 + n));

@@ -3,7 +3,19 @@
 use cicerone_tests::scenario::{id, qa_content};
 use serde_json::{Value, json};
 
+use crate::coverage::Covers;
 use crate::world::{NO_SOURCE, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "POST /v1/sources/{source_id}/refresh",
+    cases: &[
+        ("200", a_failed_website_can_be_refreshed),
+        ("400 invalid_operation", other_types_than_website_are_refused),
+        ("404 resource_not_found", an_unknown_source_is_not_found),
+        ("409 conflict", a_website_that_is_being_processed_is_refused),
+    ],
+};
 
 #[tokio::test]
 async fn a_failed_website_can_be_refreshed() {

@@ -2,7 +2,19 @@
 
 use serde_json::{Value, json};
 
+use crate::coverage::Covers;
 use crate::world::{CRAB, NO_AGENT, client};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "POST /v1/agents/{agent_id}/search",
+    cases: &[
+        ("200", the_best_passage_comes_first),
+        ("400 missing_required_field", a_search_without_a_query_is_refused),
+        ("400 invalid_parameter", bad_values_are_refused_with_their_names),
+        ("404 resource_not_found", an_unknown_agent_is_not_found),
+    ],
+};
 
 #[tokio::test]
 async fn the_best_passage_comes_first() {

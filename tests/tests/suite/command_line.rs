@@ -1,0 +1,319 @@
+//! The command line.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use cicerone_tests::Server;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::world::{own_server, program, server};
+
+fn run(arguments: &[&str]) -> (Output, String, String) {
+    run_with(arguments, &[])
+}
+
+fn run_with(arguments: &[&str], variables: &[(&str, &str)]) -> (Output, String, String) {
+    let data = TempDir::new().unwrap();
+    let mut command = program().command(data.path(), arguments);
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let (out, errors) = (text(&output.stdout), text(&output.stderr));
+    (output, out, errors)
+}
+
+/// Runs a command line that must fail with one clear line; gives the line.
+fn refused(arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let (output, _, errors) = run_with(arguments, variables);
+    assert!(!output.status.success(), "{arguments:?} {variables:?} was taken");
+    assert_eq!(errors.trim_end().lines().count(), 1, "one clear line: {errors}");
+    errors
+}
+
+#[test]
+fn without_a_subcommand_help_is_printed() {
+    let (_, out, errors) = run(&[]);
+    let help = out + &errors;
+    for command in ["serve", "ask", "account", "key", "migrate", "config", "openapi", "completions"]
+    {
+        assert!(help.contains(command), "`{command}` is not in {help}");
+    }
+}
+
+#[test]
+fn help_teaches_with_examples() {
+    for arguments in [["--help"].as_slice(), &["ask", "--help"], &["key", "create", "--help"]] {
+        let (output, out, _) = run(arguments);
+        assert!(output.status.success());
+        assert!(out.contains("Example"), "{out}");
+        assert!(out.contains("cicerone "), "{out}");
+    }
+}
+
+#[test]
+fn the_version_is_printed() {
+    let (output, out, _) = run(&["--version"]);
+    assert!(output.status.success());
+    assert_eq!(out.trim_end(), format!("cicerone {}", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn an_unknown_command_is_refused() {
+    let (output, _, errors) = run(&["serv"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors.contains("serv"), "{errors}");
+}
+
+#[test]
+fn completions_are_printed_for_each_shell() {
+    for shell in ["bash", "zsh", "fish"] {
+        let (output, out, _) = run(&["completions", shell]);
+        assert!(output.status.success());
+        assert!(out.contains("cicerone"), "{out}");
+    }
+}
+
+#[test]
+fn config_check_prints_what_is_in_effect_with_secrets_masked() {
+    let variables = [
+        ("CICERONE_BIND", "127.0.0.1:7777"),
+        ("CICERONE_ROOT_KEY", "root-secret-0123456789-0123456789-abc"),
+        ("OPENAI_API_KEY", "model-secret-0123456789"),
+        ("CICERONE_DATABASE_URL", "postgres://guide:database-secret@db.example/cicerone"),
+        ("CICERONE_RATE_LIMIT_PER_MINUTE", "77"),
+    ];
+    let (output, out, errors) = run_with(&["config", "check"], &variables);
+    assert!(output.status.success(), "{errors}");
+    for shown in ["127.0.0.1:7777", "77", "db.example"] {
+        assert!(out.contains(shown), "`{shown}` is not in {out}");
+    }
+    for secret in ["root-secret", "model-secret", "database-secret"] {
+        assert!(!out.contains(secret) && !errors.contains(secret), "{out}{errors}");
+    }
+}
+
+#[test]
+fn settings_come_from_a_file_and_the_environment_wins() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("cicerone.toml");
+    fs::write(&file, "bind = \"127.0.0.1:7001\"\nrate_limit_per_minute = 71\n").unwrap();
+    let file = file.to_str().unwrap();
+    let (output, out, errors) = run_with(&["config", "check"], &[("CICERONE_CONFIG", file)]);
+    assert!(output.status.success(), "{errors}");
+    assert!(out.contains("127.0.0.1:7001") && out.contains("71"), "{out}");
+    let variables = [("CICERONE_CONFIG", file), ("CICERONE_BIND", "127.0.0.1:7002")];
+    let (_, out, _) = run_with(&["config", "check"], &variables);
+    assert!(out.contains("127.0.0.1:7002") && !out.contains("127.0.0.1:7001"), "{out}");
+}
+
+#[test]
+fn an_unknown_setting_in_the_file_stops_the_start_by_name() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("cicerone.toml");
+    fs::write(&file, "bint = \"127.0.0.1:7001\"\n").unwrap();
+    let file = file.to_str().unwrap();
+    for command in [["serve"].as_slice(), &["config", "check"]] {
+        let line = refused(command, &[("CICERONE_CONFIG", file)]);
+        assert!(line.contains("bint"), "{line}");
+    }
+}
+
+#[test]
+fn a_bad_value_stops_the_start_by_name() {
+    let bad = [
+        ("CICERONE_BIND", "nowhere"),
+        ("CICERONE_RATE_LIMIT_PER_MINUTE", "many"),
+        ("CICERONE_RATE_LIMIT_PER_MINUTE", "-1"),
+        ("CICERONE_DATABASE_URL", "mysql://localhost/cicerone"),
+        ("CICERONE_OBJECT_STORE_URL", "ftp://localhost/files"),
+        ("CICERONE_ROOT_KEY", "short"),
+        ("CICERONE_EGRESS_ALLOW", "10.0.0.0/99"),
+        ("CICERONE_LOG_FORMAT", "xml"),
+        ("OPENAI_BASE_URL", "not a url"),
+        ("CICERONE_CONFIG", "/nonexistent/cicerone.toml"),
+    ];
+    for (name, value) in bad {
+        for command in [["serve"].as_slice(), &["config", "check"]] {
+            let line = refused(command, &[(name, value)]);
+            assert!(line.contains(name), "`{name}={value}`: {line}");
+        }
+    }
+}
+
+#[test]
+fn a_database_that_is_newer_than_the_program_stops_the_start() {
+    let mut server = own_server();
+    server.kill();
+    let data = server.data();
+    let file = fs::read_dir(data)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| fs::read(path).is_ok_and(|bytes| bytes.starts_with(b"SQLite format 3")))
+        .expect("the database is a file in the data directory");
+    mark_as_newer(&file);
+    let output = program().command(data, &["serve"]).env("CICERONE_BIND", "127.0.0.1:0").output();
+    let output = output.unwrap();
+    assert!(!output.status.success());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("newer"), "{errors}");
+}
+
+/// Notes a migration that this program does not have.
+fn mark_as_newer(database: &Path) {
+    use diesel::connection::SimpleConnection as _;
+    use diesel::{Connection as _, SqliteConnection};
+    let mut connection = SqliteConnection::establish(database.to_str().unwrap()).unwrap();
+    connection
+        .batch_execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('99990101000000')")
+        .unwrap();
+}
+
+#[test]
+fn the_first_start_prints_a_key_once_and_never_logs_it() {
+    let mut server = Server::of(&program()).without_root_key().start();
+    let first = server.stdout();
+    let is_key = |word: &&str| word.starts_with("ck_") && word.len() == 52;
+    let words = |text: &str| -> Vec<String> {
+        let split = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        split.filter(is_key).map(str::to_owned).collect()
+    };
+    let keys = words(&first);
+    assert!(!keys.is_empty() && keys.iter().all(|key| *key == keys[0]), "{first}");
+    assert!(first.contains("curl"), "commands to try: {first}");
+    assert!(!server.stderr().contains(&keys[0]), "{}", server.stderr());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        server.client().with_key(&keys[0]).get("/v1/agents").await.expect(200);
+    });
+    server.restart();
+    assert_eq!(words(&server.stdout()), Vec::<String>::new());
+    runtime.block_on(async {
+        server.client().with_key(&keys[0]).get("/v1/agents").await.expect(200);
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn the_data_directory_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("data");
+    program().succeed(&data, &["account", "list"]);
+    assert_eq!(fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn accounts_are_created_once_and_listed() {
+    let data = TempDir::new().unwrap();
+    program().succeed(data.path(), &["account", "create", "Köln"]);
+    let listed = program().succeed(data.path(), &["account", "list"]);
+    assert!(listed.contains("Köln"), "{listed}");
+    let again = program().run(data.path(), &["account", "create", "Köln"]);
+    assert!(!again.status.success());
+}
+
+#[test]
+fn keys_need_an_account_and_permissions_that_exist() {
+    let bad = [
+        vec!["key", "create", "--account", "nobody", "--permission", "*"],
+        vec!["key", "create", "--account", "default", "--permission", "agents:fly"],
+        vec!["key", "create", "--account", "default"],
+        vec!["key", "create", "--permission", "*"],
+        vec!["key", "revoke", "key_0000000000"],
+        vec!["key", "revoke", "7"],
+    ];
+    for arguments in bad {
+        let output = server().command(&arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(!output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn migrations_can_be_looked_at_and_run() {
+    let data = TempDir::new().unwrap();
+    program().succeed(data.path(), &["migrate", "run"]);
+    let status = program().succeed(data.path(), &["migrate", "status"]);
+    assert!(!status.trim().is_empty());
+    program().succeed(data.path(), &["migrate", "redo"]);
+    program().succeed(data.path(), &["migrate", "revert"]);
+    program().succeed(data.path(), &["migrate", "run"]);
+}
+
+#[test]
+fn the_contract_is_printed() {
+    let (output, out, _) = run(&["openapi"]);
+    assert!(output.status.success());
+    let document: Value = serde_json::from_str(&out).unwrap();
+    assert!(document["paths"]["/v1/agents"]["post"].is_object(), "{out:.300}");
+}
+
+fn library() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::write(
+        folder.path().join("hours.md"),
+        "# Opening hours\n\nThe museum opens at nine o'clock. On Mondays it is closed.\n",
+    )
+    .unwrap();
+    fs::create_dir(folder.path().join("more")).unwrap();
+    fs::write(folder.path().join("more/prices.txt"), "A ticket costs twelve euros.\n").unwrap();
+    folder
+}
+
+#[test]
+fn ask_answers_from_a_file_with_its_sources() {
+    let folder = library();
+    let file = folder.path().join("hours.md");
+    let (output, out, errors) =
+        run(&["ask", "--source", file.to_str().unwrap(), "When does the museum open?"]);
+    assert!(output.status.success(), "{errors}");
+    assert!(out.contains("nine o'clock"), "{out}");
+    assert!(out.contains("hours.md"), "{out}");
+}
+
+#[test]
+fn ask_prints_json_for_scripts() {
+    let folder = library();
+    let source = folder.path().to_str().unwrap();
+    let (output, out, errors) =
+        run(&["ask", "--json", "--source", source, "How much does a ticket cost?"]);
+    assert!(output.status.success(), "{errors}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert!(answer["reply"].as_str().unwrap().contains("twelve euros"), "{answer}");
+    let used = answer["sources_used"].as_array().unwrap();
+    assert_eq!(used.len(), 1, "{answer}");
+    assert!(used[0]["title"].as_str().unwrap().contains("prices.txt"), "{answer}");
+}
+
+#[test]
+fn ask_says_honestly_what_it_does_not_know() {
+    let folder = library();
+    let source = folder.path().to_str().unwrap();
+    let question = "Which volcano erupted in Iceland last winter?";
+    let (output, out, errors) = run(&["ask", "--json", "--source", source, question]);
+    assert!(output.status.success(), "{errors}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(answer["sources_used"], serde_json::json!([]));
+}
+
+#[test]
+fn ask_keeps_what_it_indexed_where_it_is_told_to() {
+    let folder = library();
+    let kept = TempDir::new().unwrap();
+    let kept = kept.path().join("kept");
+    let (source, kept) = (folder.path().to_str().unwrap(), kept.to_str().unwrap());
+    let question = "When does the museum open?";
+    let (output, _, errors) = run(&["ask", "--source", source, "--data-dir", kept, question]);
+    assert!(output.status.success(), "{errors}");
+    let (output, out, errors) = run(&["ask", "--data-dir", kept, question]);
+    assert!(output.status.success(), "{errors}");
+    assert!(out.contains("nine o'clock"), "{out}");
+}
+
+#[test]
+fn ask_names_a_file_that_is_not_there() {
+    let (output, _, errors) = run(&["ask", "--source", "/nonexistent/hours.md", "When?"]);
+    assert!(!output.status.success());
+    assert!(errors.contains("/nonexistent/hours.md"), "{errors}");
+}

@@ -1,0 +1,112 @@
+//! Answers right after a change: of the new content at once, of the old never again.
+
+use std::fs;
+
+use cicerone_tests::{Client, Server};
+use serde_json::json;
+
+use crate::world::own_server;
+
+/// Rounds in this suite; `cargo xtask consistency` runs more.
+const ROUNDS: usize = 25;
+
+/// Adds a text, asks at once, deletes it, asks at once; `between` runs before each question.
+async fn round(client: &Client, agent: &str, number: usize, between: impl Fn()) {
+    let word = format!("passphrase{number}");
+    let text = format!("The secret {word} of the tower is number {number}.");
+    let question = format!("What is the secret {word} of the tower?");
+    let source = client.text(agent, &text).await;
+    between();
+    let reply = client.ask(agent, &question).await;
+    assert_eq!(reply["sources_used"][0]["id"], source.as_str(), "right after `trained`: {reply}");
+    assert!(reply["reply"].as_str().unwrap().contains(&word), "{reply}");
+    client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
+    between();
+    let reply = client.ask(agent, &question).await;
+    assert!(!reply.to_string().contains(&source), "right after a deletion: {reply}");
+    let answer = reply["reply"].as_str().unwrap();
+    assert!(!answer.contains(&format!("is number {number}.")), "{reply}");
+}
+
+#[tokio::test]
+async fn a_question_right_after_a_change_sees_it() {
+    let server = own_server();
+    let client = server.client();
+    let agent = client.agent().await;
+    client.text(&agent, "The museum opens at nine o'clock.").await;
+    for number in 0..ROUNDS {
+        round(&client, &agent, number, || {}).await;
+    }
+}
+
+#[tokio::test]
+async fn a_question_right_after_the_index_was_deleted_sees_the_same() {
+    let server = own_server();
+    let client = server.client();
+    let agent = client.agent().await;
+    client.text(&agent, "The museum opens at nine o'clock.").await;
+    for number in 0..ROUNDS {
+        round(&client, &agent, number, || delete_index(&server)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_starts_without_its_index_answers_all_the_same() {
+    let mut server = own_server();
+    let agent = server.client().agent().await;
+    let source = server.client().text(&agent, "The museum opens at nine o'clock.").await;
+    server.kill();
+    delete_index(&server);
+    server.restart();
+    let reply = server.client().ask(&agent, "When does the museum open?").await;
+    assert_eq!(reply["sources_used"][0]["id"], source.as_str());
+}
+
+#[tokio::test]
+async fn a_damaged_index_is_built_again() {
+    let mut server = own_server();
+    let agent = server.client().agent().await;
+    let source = server.client().text(&agent, "The museum opens at nine o'clock.").await;
+    server.client().ask(&agent, "When does the museum open?").await;
+    server.kill();
+    for folder in fs::read_dir(server.data().join("index")).unwrap() {
+        for file in fs::read_dir(folder.unwrap().path()).unwrap() {
+            fs::write(file.unwrap().path(), "damaged").unwrap();
+        }
+    }
+    server.restart();
+    let reply = server.client().ask(&agent, "When does the museum open?").await;
+    assert_eq!(reply["sources_used"][0]["id"], source.as_str(), "{}", server.stderr());
+}
+
+fn delete_index(server: &Server) {
+    fs::remove_dir_all(server.data().join("index")).unwrap();
+}
+
+#[tokio::test]
+async fn deleted_text_is_off_the_disk() {
+    let server = own_server();
+    let client = server.client();
+    let agent = client.agent().await;
+    let source = client.text(&agent, "The Zaubersprudel opens at nine o'clock.").await;
+    client.ask(&agent, "When does the museum open?").await;
+    client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
+    // A search brings the index up to the agent's generation, whoever else did not.
+    client
+        .post(&format!("/v1/agents/{agent}/search"), json!({ "query": "museum" }))
+        .await
+        .expect(200);
+    let index = server.data().join("index");
+    for file in files(&index) {
+        let bytes = fs::read(&file).unwrap_or_default();
+        let found =
+            bytes.windows(9).any(|window| window.eq_ignore_ascii_case(b"zaubersp"[..].into()));
+        assert!(!found, "`{}` still holds it", file.display());
+    }
+}
+
+fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}

@@ -1,0 +1,104 @@
+//! What a server shows those who run it: health, metrics, the contract, and how it stops.
+
+use cicerone_tests::raw::Connection;
+use serde_json::json;
+
+use crate::world::{client, own_server, server};
+
+#[tokio::test]
+async fn health_needs_no_key() {
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(client().anonymous().get(path).await.status, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn metrics_are_prometheus_text_without_tenant_data() {
+    let client = client();
+    let agent = client.agent().await;
+    client.ask(&agent, "When does the Zaubersprudel open?").await;
+    client.get("/v1/agents/secret_segment").await;
+    client.get("/secret_segment").await;
+    let answer = client.anonymous().get("/metrics").await;
+    assert_eq!(answer.status, 200);
+    assert!(answer.header("content-type").unwrap().starts_with("text/plain"), "{answer:?}");
+    let text = answer.text();
+    assert!(text.contains("# TYPE "), "{text}");
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        let value = line.rsplit(' ').next().unwrap();
+        assert!(value.parse::<f64>().is_ok(), "{line}");
+    }
+    for forbidden in [agent.as_str(), "Zaubersprudel", "secret_segment", "default"] {
+        assert!(!text.contains(forbidden), "`{forbidden}` stands in {text}");
+    }
+}
+
+#[tokio::test]
+async fn the_contract_needs_no_key_and_is_that_of_the_command_line() {
+    let served = client().anonymous().get("/v1/openapi.json").await;
+    let served = served.expect(200);
+    assert!(served["openapi"].as_str().unwrap().starts_with("3.1."), "{}", served["openapi"]);
+    let printed = server().succeed(&["openapi"]);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), served);
+}
+
+#[tokio::test]
+async fn the_reference_page_needs_nothing_from_elsewhere() {
+    let anonymous = client().anonymous();
+    let mut answer = anonymous.get("/docs").await;
+    if let Some(location) = answer.header("location") {
+        answer = anonymous.get(&location.to_owned()).await;
+    }
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let page = answer.text().to_owned();
+    assert!(page.contains("<html"), "{page}");
+    for attribute in ["src=\"", "href=\""] {
+        for rest in page.split(attribute).skip(1) {
+            let link = rest.split('"').next().unwrap();
+            assert!(!link.contains("//"), "`{link}` is elsewhere");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stop_finishes_what_is_in_flight_and_ends_well() {
+    let mut server = own_server();
+    let key = server.client().key().unwrap().to_owned();
+    let body = json!({ "name": "Last" }).to_string();
+    let (first, second) = body.split_at(4);
+    let mut connection = Connection::open(server.address()).await;
+    let head = format!(
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nExpect: 100-continue\r\n\r\n",
+        body.len()
+    );
+    connection.send(head).await;
+    // The server asks for the body once the request is in its hands.
+    connection.read_until("100 Continue").await;
+    connection.send(first).await;
+    server.terminate();
+    connection.send(second).await;
+    let answer = connection.read_until("\"Last\"").await;
+    assert!(answer.contains("201 Created"), "{answer}");
+    drop(connection);
+    let status = tokio::task::spawn_blocking(move || (server.wait(), server)).await.unwrap();
+    let (status, mut server) = status;
+    assert_eq!(status.code(), Some(0), "{}", server.stderr());
+    server.restart();
+    let page = server.client().get("/v1/agents").await.expect(200);
+    assert_eq!(page["data"][0]["name"], "Last");
+}
+
+#[tokio::test]
+async fn a_server_at_rest_stops_at_once() {
+    let mut server = own_server();
+    let client = server.client();
+    let agent = client.agent().await;
+    client.text(&agent, "The museum opens at nine.").await;
+    let begun = std::time::Instant::now();
+    server.terminate();
+    let (status, server) =
+        tokio::task::spawn_blocking(move || (server.wait(), server)).await.unwrap();
+    assert_eq!(status.code(), Some(0), "{}", server.stderr());
+    assert!(begun.elapsed().as_secs() < 10, "an idle connection holds nothing up");
+}

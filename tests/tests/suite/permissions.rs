@@ -1,0 +1,126 @@
+//! What a key may do: every route with every permission but its own, and keys within agents.
+
+use crate::routes::{Names, ROUTES};
+use crate::world::{client, own_server, server};
+
+const PERMISSIONS: [&str; 10] = [
+    "agents:read",
+    "agents:write",
+    "sources:read",
+    "sources:write",
+    "conversations:read",
+    "conversations:write",
+    "webhooks:read",
+    "webhooks:write",
+    "keys:read",
+    "keys:write",
+];
+
+#[tokio::test]
+async fn a_key_with_every_permission_but_the_one_is_refused_with_its_name() {
+    let names = Names::of_new(&client()).await;
+    for permission in PERMISSIONS {
+        let routes: Vec<_> = ROUTES.iter().filter(|r| r.permission == permission).collect();
+        if routes.is_empty() {
+            continue;
+        }
+        let others: Vec<_> = PERMISSIONS.into_iter().filter(|other| *other != permission).collect();
+        let refused = server().client_with(&others);
+        for route in routes {
+            let answer = route.call(&refused, &names).await;
+            assert_eq!(answer.status, 403, "{}: {}", route.name(), answer.text());
+            let error = answer.refused(403, "forbidden");
+            let message = error["message"].as_str().unwrap();
+            assert!(message.contains(permission), "{}: {message}", route.name());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_with_the_one_permission_is_let_through() {
+    for permission in PERMISSIONS {
+        let routes: Vec<_> = ROUTES.iter().filter(|r| r.permission == permission).collect();
+        if routes.is_empty() {
+            continue;
+        }
+        let allowed = server().client_with(&[permission]);
+        for route in routes {
+            let names = Names::of_new(&client()).await;
+            let answer = route.call(&allowed, &names).await;
+            let fine =
+                answer.status < 300 || (answer.status == 400 && route.path.ends_with("/pages"));
+            assert!(fine, "{}: {}", route.name(), answer.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_permission_is_asked_for_before_the_body_is_read() {
+    let reader = server().client_with(&["agents:read"]);
+    let request = reader.request("POST", "/v1/agents").raw("application/json", "not json");
+    request.send().await.refused(403, "forbidden");
+    let request = reader.request("POST", "/v1/agents").raw("text/plain", "not json");
+    request.send().await.refused(403, "forbidden");
+}
+
+#[tokio::test]
+async fn a_permission_is_asked_for_before_existence() {
+    let reader = server().client_with(&["agents:read"]);
+    for route in ROUTES.iter().filter(|route| route.permission != "agents:read") {
+        route.call(&reader, &Names::of_nothing()).await.refused(403, "forbidden");
+    }
+}
+
+#[tokio::test]
+async fn for_a_key_within_agents_the_others_do_not_exist() {
+    let server = own_server();
+    let client = server.client();
+    let inside = Names::of_new(&client).await;
+    let outside = Names::of_new(&client).await;
+    let arguments = ["--account", "default", "--permission", "*", "--agent", &inside.agent];
+    let restricted = client.with_key(&server.create_key(&arguments).secret);
+
+    let listed = restricted.get("/v1/agents").await.expect(200);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 1);
+    assert_eq!(listed["data"][0]["id"], inside.agent.as_str());
+
+    let nothing = Names::of_nothing();
+    for route in ROUTES.iter().filter(|r| r.names_something() && !r.path.starts_with("/v1/files")) {
+        let foreign = route.call(&restricted, &outside).await;
+        let unknown = route.call(&restricted, &nothing).await;
+        foreign.refused(404, "resource_not_found");
+        assert_eq!(
+            outside.hide(&foreign.without_request_id()),
+            nothing.hide(&unknown.without_request_id()),
+            "{}",
+            route.name()
+        );
+    }
+    for route in ROUTES.iter().filter(|r| r.method == "GET" && r.names_something()) {
+        let answer = route.call(&restricted, &inside).await;
+        assert_eq!(answer.status, 200, "{}: {}", route.name(), answer.text());
+    }
+}
+
+#[tokio::test]
+async fn a_key_within_agents_can_create_none() {
+    let server = own_server();
+    let agent = server.client().agent().await;
+    let arguments = ["--account", "default", "--permission", "*", "--agent", &agent];
+    let restricted = server.client().with_key(&server.create_key(&arguments).secret);
+    let body = serde_json::json!({ "name": "Another" });
+    restricted.post("/v1/agents", body).await.refused(400, "invalid_operation");
+}
+
+#[tokio::test]
+async fn an_expired_key_is_refused() {
+    let server = own_server();
+    let expired =
+        ["--account", "default", "--permission", "*", "--expires-at", "2020-01-01T00:00:00Z"];
+    let key = server.create_key(&expired);
+    server.client().with_key(&key.secret).get("/v1/agents").await.refused(401, "unauthorized");
+    let later =
+        ["--account", "default", "--permission", "*", "--expires-at", "2999-01-01T00:00:00Z"];
+    let key = server.create_key(&later);
+    server.client().with_key(&key.secret).get("/v1/agents").await.expect(200);
+}

@@ -1,0 +1,254 @@
+//! What holds for every request: routes, methods, bodies, headers, and requests that are none.
+
+use cicerone_tests::raw::{self, Connection};
+use serde_json::{Value, json};
+
+use crate::world::{NO_AGENT, client, server};
+
+#[tokio::test]
+async fn an_unknown_route_is_not_found() {
+    for path in ["/", "/v1", "/v1/", "/v1/agent", "/v2/agents", "/v1/agents/a/b/c", "/v1/Agents"] {
+        client().get(path).await.refused(404, "resource_not_found");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_method_is_refused_with_those_that_are_right() {
+    let cases = [
+        ("PUT", "/v1/agents", vec!["GET", "POST"]),
+        ("DELETE", "/v1/agents", vec!["GET", "POST"]),
+        ("POST", "/v1/agents/agent_0000000000", vec!["GET", "PATCH", "DELETE"]),
+        ("GET", "/v1/files", vec!["POST"]),
+        ("PATCH", "/v1/files/file_0000000000", vec!["GET", "DELETE"]),
+        ("PATCH", "/v1/agents/agent_0000000000/sources", vec!["GET", "POST"]),
+        ("POST", "/v1/sources/src_0000000000", vec!["GET", "DELETE"]),
+        ("GET", "/v1/sources/src_0000000000/refresh", vec!["POST"]),
+        ("POST", "/v1/sources/src_0000000000/pages", vec!["GET"]),
+        ("POST", "/v1/sources/src_0000000000/documents", vec!["GET"]),
+        ("POST", "/v1/sources/src_0000000000/passages", vec!["GET"]),
+        ("GET", "/v1/agents/agent_0000000000/search", vec!["POST"]),
+        ("GET", "/v1/conversations", vec!["POST"]),
+        ("PATCH", "/v1/conversations/conv_0000000000", vec!["GET", "DELETE"]),
+        ("POST", "/v1/agents/agent_0000000000/conversations", vec!["GET"]),
+        ("POST", "/v1/openapi.json", vec!["GET"]),
+        ("POST", "/healthz", vec!["GET"]),
+    ];
+    for (method, path, allowed) in cases {
+        let answer = client().request(method, path).send().await;
+        assert_eq!(answer.status, 405, "{method} {path}: {}", answer.text());
+        answer.refused(405, "method_not_allowed");
+        let allow = answer.header("allow").unwrap();
+        let listed: Vec<&str> = allow.split(',').map(str::trim).collect();
+        for method in allowed {
+            assert!(listed.contains(&method), "{path} allows {method}: `{allow}`");
+        }
+        assert!(!listed.contains(&method), "{path} does not allow {method}: `{allow}`");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_a_json_object_is_refused() {
+    let bodies = [
+        "",
+        " ",
+        "{",
+        "{\"name\": \"Guide\"",
+        "[]",
+        "\"Guide\"",
+        "null",
+        "7",
+        "{\"name\":\u{1}}",
+        "{} {}",
+    ];
+    for body in bodies {
+        let request = client().request("POST", "/v1/agents").raw("application/json", body);
+        let answer = request.send().await;
+        assert_eq!(answer.status, 400, "{body:?} was answered {}", answer.text());
+        answer.refused(400, "invalid_parameter");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_utf8_is_refused() {
+    let body = b"{\"name\": \"\xff\xfe\"}".to_vec();
+    let request = client().request("POST", "/v1/agents").raw("application/json", body);
+    request.send().await.refused(400, "invalid_parameter");
+    // Half of a surrogate pair is no character either.
+    let request = client().request("POST", "/v1/agents");
+    let answer = request.raw("application/json", "{\"name\": \"\\ud83e\"}").send().await;
+    answer.refused(400, "invalid_parameter");
+}
+
+#[tokio::test]
+async fn nesting_without_end_is_refused() {
+    let body = format!("{{\"name\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let request = client().request("POST", "/v1/agents").raw("application/json", body);
+    request.send().await.refused(400, "invalid_parameter");
+}
+
+#[tokio::test]
+async fn another_content_type_than_json_is_refused() {
+    let body = json!({ "name": "Guide" }).to_string();
+    for content_type in
+        ["text/plain", "application/x-www-form-urlencoded", "application/xml", "json"]
+    {
+        let request = client().request("POST", "/v1/agents").raw(content_type, body.clone());
+        request.send().await.refused(415, "unsupported_media_type");
+    }
+    let path = format!("/v1/agents/{NO_AGENT}");
+    let request = client().request("PATCH", &path).raw("text/plain", body);
+    request.send().await.refused(415, "unsupported_media_type");
+}
+
+#[tokio::test]
+async fn json_may_name_its_charset() {
+    let body = json!({ "name": "Guide" }).to_string();
+    for content_type in ["application/json; charset=utf-8", "Application/JSON;charset=UTF-8"] {
+        let request = client().request("POST", "/v1/agents").raw(content_type, body.clone());
+        request.send().await.expect(201);
+    }
+}
+
+#[tokio::test]
+async fn a_body_without_a_content_type_is_refused() {
+    let key = client().key().unwrap().to_owned();
+    let request = format!(
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\
+         Content-Length: 16\r\nConnection: close\r\n\r\n{{\"name\":\"Guide\"}}"
+    );
+    let answer = raw::exchange(server().address(), request).await;
+    assert!(answer.starts_with("HTTP/1.1 415 "), "{answer}");
+    assert!(answer.contains("unsupported_media_type"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_body_beyond_any_request_is_refused() {
+    let body = json!({ "name": "x".repeat(9 * 1_024 * 1_024) });
+    client().post("/v1/agents", body).await.refused(413, "payload_too_large");
+    // Without a length in front of it, too.
+    let huge = "x".repeat(9 * 1_024 * 1_024);
+    let key = client().key().unwrap().to_owned();
+    let mut connection = Connection::open(server().address()).await;
+    let head = format!(
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\
+         Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    );
+    connection.send(head).await;
+    connection.send(format!("{:x}\r\n{huge}", huge.len())).await;
+    let answer = connection.read_until("payload_too_large").await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+}
+
+#[tokio::test]
+async fn the_largest_text_fits_however_it_is_escaped() {
+    let agent = client().agent().await;
+    let escaped = "\\ud83e\\udd80".repeat(100_000);
+    let body = format!("{{\"type\":\"text\",\"content\":\"{escaped}\"}}");
+    let path = format!("/v1/agents/{agent}/sources");
+    let source = client().request("POST", &path).raw("application/json", body).send().await;
+    let content = source.expect(201)["content"].as_str().unwrap().to_owned();
+    assert_eq!(content, "🦀".repeat(100_000));
+}
+
+#[tokio::test]
+async fn what_is_not_http_is_answered_or_cut_off_and_harms_nobody() {
+    let requests: [&[u8]; 7] = [
+        b"\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET /v1/agents HTTP/9.9\r\n\r\n",
+        b"GET /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        b"POST /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"GET /v1/agents HTTP/1.1\r\nno colon\r\n\r\n",
+    ];
+    for request in requests {
+        let mut connection = Connection::open(server().address()).await;
+        connection.send(request).await;
+        drop(connection);
+    }
+    let head = format!("GET /v1/agents HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(200_000));
+    let mut connection = Connection::open(server().address()).await;
+    connection.send(&head[..60_000]).await;
+    drop(connection);
+    client().get("/v1/agents?page_size=1").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_malformed_request_is_refused_in_the_shape_of_every_refusal() {
+    let requests = [
+        "GET /v1/agents HTTP/1.1\r\nno colon\r\n\r\n",
+        "GET /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: five\r\n\r\n",
+    ];
+    for request in requests {
+        let answer = raw::exchange(server().address(), request).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_path_that_is_not_utf8_is_not_found() {
+    for path in ["/v1/agents/%ff%fe", "/v1/agents/%00", "/v1/agents/..%2f..%2fetc"] {
+        client().get(path).await.refused(404, "resource_not_found");
+    }
+}
+
+#[tokio::test]
+async fn a_query_that_is_malformed_is_refused() {
+    client().get("/v1/agents?page_size=%ff").await.refuses(400, "invalid_parameter", "page_size");
+    client().get("/v1/agents?page_size=1&page_size=2").await.refused(400, "invalid_parameter");
+}
+
+#[tokio::test]
+async fn query_parameters_that_the_service_does_not_know_are_ignored() {
+    client().get("/v1/agents?colour=green&page_size=1").await.expect(200);
+}
+
+#[tokio::test]
+async fn every_answer_has_a_request_id_of_its_own() {
+    let mut seen = std::collections::BTreeSet::new();
+    for path in
+        ["/v1/agents?page_size=1", "/v1/agents/7", "/nowhere", "/healthz", "/v1/openapi.json"]
+    {
+        for _ in 0..2 {
+            assert!(seen.insert(client().get(path).await.request_id().to_owned()), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn head_is_answered_like_get_or_refused_in_kind() {
+    let answer = client().request("HEAD", "/v1/agents").send().await;
+    assert!(matches!(answer.status, 200 | 405), "{}", answer.status);
+    assert!(answer.body.is_empty());
+}
+
+#[tokio::test]
+async fn a_long_answer_is_compressed_for_those_who_ask() {
+    let client = client();
+    let agent = client.agent().await;
+    client.source(&agent, "text", &"The museum opens at nine. ".repeat(400)).await;
+    let path = format!("/v1/agents/{agent}/sources");
+    // The client undoes the compression and drops the header with it; a raw connection shows it.
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nAccept-Encoding: gzip\r\n\
+         Connection: close\r\n\r\n",
+        client.key().unwrap()
+    );
+    let answer = raw::exchange(server().address(), request).await;
+    assert!(answer.to_ascii_lowercase().contains("content-encoding: gzip"), "{answer:.600}");
+    let page: Value = client.get(&path).await.expect(200);
+    assert_eq!(page["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_body_that_never_comes_is_not_waited_for_without_end() {
+    let key = client().key().unwrap().to_owned();
+    let mut connection = Connection::open(server().address()).await;
+    let head = format!(
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\
+         Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{\"name\":"
+    );
+    connection.send(head).await;
+    let answer = connection.read_to_end().await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+}

@@ -1,0 +1,162 @@
+//! Every route with a request that it would carry out: what the tests walk that hold for all.
+
+use cicerone_tests::client::Request;
+use cicerone_tests::scenario::id;
+use cicerone_tests::{Answer, Client};
+use serde_json::{Value, json};
+
+use crate::world::{NO_AGENT, NO_CONVERSATION, NO_FILE, NO_SOURCE};
+
+/// A route of the API.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Route {
+    /// Its method.
+    pub(crate) method: &'static str,
+    /// Its path as the document writes it.
+    pub(crate) path: &'static str,
+    /// The permission that it needs.
+    pub(crate) permission: &'static str,
+    /// Its body.
+    body: Body,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Body {
+    None,
+    Agent,
+    Change,
+    File,
+    Source,
+    Query,
+    Message,
+}
+
+const fn route(
+    method: &'static str,
+    path: &'static str,
+    permission: &'static str,
+    body: Body,
+) -> Route {
+    Route { method, path, permission, body }
+}
+
+/// All routes that need a key.
+pub(crate) const ROUTES: [Route; 21] = [
+    route("POST", "/v1/agents", "agents:write", Body::Agent),
+    route("GET", "/v1/agents", "agents:read", Body::None),
+    route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
+    route("PATCH", "/v1/agents/{agent_id}", "agents:write", Body::Change),
+    route("DELETE", "/v1/agents/{agent_id}", "agents:write", Body::None),
+    route("POST", "/v1/files", "sources:write", Body::File),
+    route("GET", "/v1/files/{file_id}", "sources:read", Body::None),
+    route("DELETE", "/v1/files/{file_id}", "sources:write", Body::None),
+    route("POST", "/v1/agents/{agent_id}/sources", "sources:write", Body::Source),
+    route("GET", "/v1/agents/{agent_id}/sources", "sources:read", Body::None),
+    route("POST", "/v1/agents/{agent_id}/search", "sources:read", Body::Query),
+    route("GET", "/v1/sources/{source_id}", "sources:read", Body::None),
+    route("DELETE", "/v1/sources/{source_id}", "sources:write", Body::None),
+    route("POST", "/v1/sources/{source_id}/refresh", "sources:write", Body::None),
+    route("GET", "/v1/sources/{source_id}/pages", "sources:read", Body::None),
+    route("GET", "/v1/sources/{source_id}/documents", "sources:read", Body::None),
+    route("GET", "/v1/sources/{source_id}/passages", "sources:read", Body::None),
+    route("POST", "/v1/conversations", "conversations:write", Body::Message),
+    route("GET", "/v1/agents/{agent_id}/conversations", "conversations:read", Body::None),
+    route("GET", "/v1/conversations/{conversation_id}", "conversations:read", Body::None),
+    route("DELETE", "/v1/conversations/{conversation_id}", "conversations:write", Body::None),
+];
+
+/// The ids that a request names.
+#[derive(Debug, Clone)]
+pub(crate) struct Names {
+    /// An agent.
+    pub(crate) agent: String,
+    /// A source of it: a website, which every route takes.
+    pub(crate) source: String,
+    /// A conversation with it.
+    pub(crate) conversation: String,
+    /// A file.
+    pub(crate) file: String,
+}
+
+impl Names {
+    /// Things that exist, new ones.
+    pub(crate) async fn of_new(client: &Client) -> Self {
+        let agent = client.agent().await;
+        let source = client.source(&agent, "website", "http://127.0.0.1:9/").await;
+        client.failed(&source).await;
+        let conversation = id(&client.ask(&agent, "Hello there").await);
+        let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
+        Self { agent, source, conversation, file }
+    }
+
+    /// Things that do not exist.
+    pub(crate) fn of_nothing() -> Self {
+        Self {
+            agent: NO_AGENT.to_owned(),
+            source: NO_SOURCE.to_owned(),
+            conversation: NO_CONVERSATION.to_owned(),
+            file: NO_FILE.to_owned(),
+        }
+    }
+
+    /// A text with these ids in place of the placeholders of a path.
+    fn fill(&self, path: &str) -> String {
+        path.replace("{agent_id}", &self.agent)
+            .replace("{source_id}", &self.source)
+            .replace("{conversation_id}", &self.conversation)
+            .replace("{file_id}", &self.file)
+    }
+
+    /// The text of an answer with the placeholders in place of these ids.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        text.replace(&self.agent, "{agent_id}")
+            .replace(&self.source, "{source_id}")
+            .replace(&self.conversation, "{conversation_id}")
+            .replace(&self.file, "{file_id}")
+    }
+}
+
+impl Route {
+    /// A good request to it.
+    pub(crate) fn request(&self, client: &Client, names: &Names) -> Request {
+        let request = client.request(self.method, &names.fill(self.path));
+        match self.json(names) {
+            Some(body) => request.json(&body),
+            None if matches!(self.body, Body::File) => {
+                request.file("hours.txt", b"The museum opens at nine.".to_vec())
+            }
+            None => request,
+        }
+    }
+
+    /// Sends a good request to it.
+    pub(crate) async fn call(&self, client: &Client, names: &Names) -> Answer {
+        self.request(client, names).send().await
+    }
+
+    /// Whether a request names something that exists already.
+    pub(crate) fn names_something(&self) -> bool {
+        self.path.contains('{') || matches!(self.body, Body::Message)
+    }
+
+    /// Whether it changes something, and so takes an idempotency key.
+    pub(crate) fn writes(&self) -> bool {
+        self.method != "GET"
+    }
+
+    /// Its method and path.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    fn json(&self, names: &Names) -> Option<Value> {
+        match self.body {
+            Body::None | Body::File => None,
+            Body::Agent => Some(json!({ "name": "Guide" })),
+            Body::Change => Some(json!({ "name": "Docent" })),
+            Body::Source => Some(json!({ "type": "text", "content": "The museum." })),
+            Body::Query => Some(json!({ "query": "museum" })),
+            Body::Message => Some(json!({ "agent_id": names.agent, "message": "Hello there" })),
+        }
+    }
+}
