@@ -179,6 +179,11 @@ impl Server {
         self.running.wait()
     }
 
+    /// Sets a variable for the starts that follow.
+    pub fn set_env(&mut self, name: &str, value: &str) {
+        self.builder.environment.push((name.to_owned(), value.to_owned()));
+    }
+
     /// Starts again on the same data, killing the process first where it still runs.
     pub fn restart(&mut self) {
         self.running.kill();

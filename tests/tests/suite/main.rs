@@ -26,5 +26,6 @@ mod permissions;
 mod protocol;
 mod rate_limits;
 mod routes;
+mod settings;
 mod sources;
 mod world;

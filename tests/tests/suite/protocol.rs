@@ -3,7 +3,7 @@
 use cicerone_tests::raw::{self, Connection};
 use serde_json::{Value, json};
 
-use crate::world::{NO_AGENT, client, server};
+use crate::world::{NO_AGENT, client, program, server};
 
 #[tokio::test]
 async fn an_unknown_route_is_not_found() {
@@ -242,8 +242,13 @@ async fn a_long_answer_is_compressed_for_those_who_ask() {
 
 #[tokio::test]
 async fn a_body_that_never_comes_is_not_waited_for_without_end() {
-    let key = client().key().unwrap().to_owned();
-    let mut connection = Connection::open(server().address()).await;
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("cicerone.toml");
+    std::fs::write(&file, "[http]\nbody_seconds = 1\n").unwrap();
+    let builder = cicerone_tests::Server::of(&program());
+    let server = builder.env("CICERONE_CONFIG", file.to_str().unwrap()).start();
+    let key = server.client().key().unwrap().to_owned();
+    let mut connection = Connection::open(server.address()).await;
     let head = format!(
         "POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\
          Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{\"name\":"
