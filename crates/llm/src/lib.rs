@@ -1,1 +1,23 @@
 //! Replies: any OpenAI-compatible upstream, and the embedded extractive answerer.
+//!
+//! [`Models`] is what a server holds: it routes each model name of an agent to an upstream and its
+//! fallbacks, or to the embedded [`Extractive`] answerer where no upstream is configured. Prompt,
+//! citation marks, attribution and sentence choice are pure functions; only `upstream` does input
+//! and output.
+
+mod attribution;
+mod citations;
+mod config;
+mod extractive;
+mod models;
+mod prompt;
+#[cfg(test)]
+mod testing;
+mod upstream;
+
+pub use config::{
+    ConfigError, EMBEDDED, MaxTokensField, ModelsConfig, RouteConfig, Secret, TargetConfig,
+    TokenizerName, UpstreamConfig,
+};
+pub use extractive::Extractive;
+pub use models::Models;

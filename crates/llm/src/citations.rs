@@ -1,0 +1,309 @@
+//! Citations in a model's text: the marks are taken out, also while it streams, and counted.
+
+mod mark;
+
+use self::mark::{Group, Stop};
+
+/// Bytes of the word before a bracket that are looked at.
+const WORD_BYTES: usize = 64;
+
+/// Takes the marks out of a text that comes in fragments.
+///
+/// Invariant: what [`MarkFilter::push`] and [`MarkFilter::finish`] give, joined, does not depend on
+/// how the text was cut into fragments. Held back is only what may yet become a mark, and the white
+/// space before it, which goes with it.
+#[derive(Debug, Clone)]
+pub(crate) struct MarkFilter {
+    passages: usize,
+    pending: String,
+    /// The number of backticks that opened the code that the text is in.
+    code: Option<usize>,
+    /// What was given since the last white space.
+    word: String,
+    /// Whether anything was given.
+    has_output: bool,
+    cited: Vec<usize>,
+}
+
+impl MarkFilter {
+    /// A filter for a text over so many passages, numbered from 1.
+    pub(crate) const fn new(passages: usize) -> Self {
+        Self {
+            passages,
+            pending: String::new(),
+            code: None,
+            word: String::new(),
+            has_output: false,
+            cited: Vec::new(),
+        }
+    }
+
+    /// Takes a fragment; gives the text that is certain by now.
+    pub(crate) fn push(&mut self, fragment: &str) -> String {
+        self.pending.push_str(fragment);
+        self.drain(false)
+    }
+
+    /// Gives the rest. White space at the end of the text is left out.
+    pub(crate) fn finish(&mut self) -> String {
+        self.drain(true)
+    }
+
+    /// Whether what is held back holds text.
+    pub(crate) fn holds_text(&self) -> bool {
+        !self.clone().finish().is_empty()
+    }
+
+    /// The passages that were cited so far, as positions from 0, each once, in the order of their
+    /// first citation.
+    pub(crate) fn cited(&self) -> Vec<usize> {
+        self.cited.clone()
+    }
+
+    fn drain(&mut self, is_end: bool) -> String {
+        let mut out = String::new();
+        let pending = std::mem::take(&mut self.pending);
+        let mut rest = pending.as_str();
+        while !rest.is_empty() {
+            let Some(consumed) = self.step(rest, is_end, &mut out) else { break };
+            rest = rest.get(consumed..).unwrap_or_default();
+        }
+        rest.clone_into(&mut self.pending);
+        out
+    }
+
+    /// Handles the beginning of `rest`; gives how much of it is done with, or none where more text
+    /// must come first.
+    fn step(&mut self, rest: &str, is_end: bool, out: &mut String) -> Option<usize> {
+        let ticks = rest.len() - rest.trim_start_matches('`').len();
+        if ticks > 0 {
+            return self.ticks(rest, ticks, is_end, out);
+        }
+        if self.code.is_some() {
+            return Some(self.code_text(rest, out));
+        }
+        let trimmed = rest.trim_start();
+        let gap = rest.get(..rest.len() - trimmed.len()).unwrap_or_default();
+        if trimmed.is_empty() {
+            // White space goes with a mark that may follow, and is left out at the end.
+            return is_end.then_some(rest.len());
+        }
+        match mark::group(trimmed, is_end) {
+            Err(Stop::Incomplete) => None,
+            Ok(group) if self.is_citation(&group, gap.is_empty()) => {
+                Some(self.take_out(rest, gap, &group, out))
+            }
+            Ok(_) | Err(Stop::NotAMark) => {
+                self.give(gap, out);
+                let text = if trimmed.starts_with('`') { "" } else { literal(trimmed) };
+                self.give(text, out);
+                Some(gap.len() + text.len())
+            }
+        }
+    }
+
+    /// A run of backticks opens code, or closes it where it is as long as the one that opened it.
+    fn ticks(&mut self, rest: &str, count: usize, is_end: bool, out: &mut String) -> Option<usize> {
+        if count == rest.len() && !is_end {
+            return None;
+        }
+        self.code = match self.code {
+            None => Some(count),
+            Some(opened) if opened == count || (opened >= 3 && count > opened) => None,
+            opened => opened,
+        };
+        self.give(rest.get(..count).unwrap_or_default(), out);
+        Some(count)
+    }
+
+    /// Code is given as it is. Code within a line ends with its line at the latest, so that a lone
+    /// backtick does not hide what follows.
+    fn code_text(&mut self, rest: &str, out: &mut String) -> usize {
+        let is_block = self.code.is_some_and(|ticks| ticks >= 3);
+        let ends = |c: char| c == '`' || (c == '\n' && !is_block);
+        let length = rest.find(ends).unwrap_or(rest.len());
+        if rest.get(length..).is_some_and(|after| after.starts_with('\n')) {
+            self.code = None;
+        }
+        self.give(rest.get(..length).unwrap_or_default(), out);
+        length
+    }
+
+    /// Whether a group cites passages, or is something else in brackets.
+    fn is_citation(&self, group: &Group, follows_directly: bool) -> bool {
+        if group.is_certain {
+            return true;
+        }
+        let in_range = |number: &usize| *number <= self.passages;
+        if self.passages == 0 || group.next == Some('(') {
+            return false;
+        }
+        if follows_directly && !self.word.is_empty() {
+            let (first, second) = group.following;
+            let is_code = group.next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+                || first == Some('=')
+                || (first == Some('.') && second.is_some_and(char::is_alphanumeric))
+                || looks_like_code(&self.word);
+            return !is_code && group.numbers.iter().all(in_range);
+        }
+        // A single number that no passage has is a mistaken citation; several are a list.
+        group.numbers.len() == 1 || group.numbers.iter().any(in_range)
+    }
+
+    /// Leaves a group out, and of the white space around it what reads best.
+    fn take_out(&mut self, rest: &str, gap: &str, group: &Group, out: &mut String) -> usize {
+        for number in &group.numbers {
+            let index = number - 1;
+            if index < self.passages && !self.cited.contains(&index) {
+                self.cited.push(index);
+            }
+        }
+        let after = rest.get(gap.len() + group.length..).unwrap_or_default();
+        let text = after.trim_start();
+        let gap_after = after.get(..after.len() - text.len()).unwrap_or_default();
+        let kept = match text.chars().next() {
+            None => "",
+            _ if gap.contains('\n') => gap,
+            _ if gap_after.contains('\n') => gap_after,
+            Some('.' | ',' | '。' | '，' | '、' | '．') => "",
+            _ if !gap_after.is_empty() => gap_after,
+            Some(c) if c.is_alphanumeric() || "([{\"'`*_«“‘¿¡".contains(c) => gap,
+            Some(_) => "",
+        };
+        self.give(kept, out);
+        gap.len() + group.length + gap_after.len()
+    }
+
+    /// Gives text; none before the first word.
+    fn give(&mut self, text: &str, out: &mut String) {
+        let text = if self.has_output { text } else { text.trim_start() };
+        if text.is_empty() {
+            return;
+        }
+        self.has_output = true;
+        out.push_str(text);
+        if let Some((at, c)) = text.char_indices().rev().find(|(_, c)| c.is_whitespace()) {
+            text.get(at + c.len_utf8()..).unwrap_or_default().clone_into(&mut self.word);
+        } else {
+            self.word.push_str(text);
+        }
+        while self.word.len() > WORD_BYTES {
+            self.word.remove(0);
+        }
+    }
+}
+
+/// The beginning of `text` up to where a mark, white space or code may begin; at least one character.
+fn literal(text: &str) -> &str {
+    let special = |c: char| c.is_whitespace() || "[［【(（`".contains(c);
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    let rest = text.get(first..).unwrap_or_default();
+    let length = first + rest.find(special).unwrap_or(rest.len());
+    text.get(..length).unwrap_or_default()
+}
+
+/// Whether a word before `[1]` is part of a program rather than of a sentence.
+fn looks_like_code(word: &str) -> bool {
+    let is_camel_case = |(a, b): (char, char)| a.is_lowercase() && b.is_uppercase();
+    let pairs = || word.chars().zip(word.chars().skip(1));
+    word.contains(['_', '$', '=', '\\', '<', '{', '[', ']'])
+        || ["::", "->", "()"].iter().any(|mark| word.contains(mark))
+        || pairs().any(is_camel_case)
+        || pairs().any(|(a, b)| a == '.' && b.is_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MarkFilter;
+
+    /// Text over three passages, with the text that is left and what was cited.
+    const CASES: &[(&str, &str, &[usize])] = &[
+        ("Paris is the capital [1].", "Paris is the capital.", &[0]),
+        ("Paris is the capital.[2] It is old.[1]", "Paris is the capital. It is old.", &[1, 0]),
+        ("One [1][2]. Two [2, 3]", "One. Two", &[0, 1, 2]),
+        ("One [1], [2]. Two ([3]).", "One. Two.", &[0, 1, 2]),
+        ("Attached[1] to a word[3].", "Attached to a word.", &[0, 2]),
+        ("Paris (France)[1] is old.", "Paris (France) is old.", &[0]),
+        ("中文句子【1】。下一句【2†source】", "中文句子。下一句", &[0, 1]),
+        ("中文[1]，再来[2]", "中文，再来", &[0, 1]),
+        ("[1] Begins with it", "Begins with it", &[0]),
+        ("- [1] item\n- two [2]\n\nEnd", "- item\n- two\n\nEnd", &[0, 1]),
+        ("Line [1]\nNext\n[2] Third", "Line\nNext\nThird", &[0, 1]),
+        ("Unknown [9] here", "Unknown here", &[]),
+        ("Code `array[1]` stays [1]", "Code `array[1]` stays", &[0]),
+        ("```\nx = a [1]\ny[2]\n```\nDone [2]", "```\nx = a [1]\ny[2]\n```\nDone", &[1]),
+        ("A lone ` tick\nthen [1].", "A lone ` tick\nthen.", &[0]),
+        ("See [link](https://a.b/c[1]) and [1](x)", "See [link](https://a.b/c[1]) and [1](x)", &[]),
+        (
+            "a_b[1] and args[1].name and xs[0] = xs[1] = 2",
+            "a_b[1] and args[1].name and xs[0] = xs[1] = 2",
+            &[],
+        ),
+        ("In [2024] it [ ] and [x] [", "In [2024] it [ ] and [x] [", &[]),
+        ("The list [10, 20, 30] stays", "The list [10, 20, 30] stays", &[]),
+        ("  Leading and trailing  \n", "Leading and trailing", &[]),
+        ("Two  spaces\n\n\nthree lines", "Two  spaces\n\n\nthree lines", &[]),
+        ("**Bold** [1] **x**", "**Bold** **x**", &[0]),
+        ("Ask why [1]? Because [2]!", "Ask why? Because!", &[0, 1]),
+        ("[1]", "", &[0]),
+        ("日本語のテキスト[3]です👍🏽 [2]", "日本語のテキストです👍🏽", &[2, 1]),
+    ];
+
+    #[test]
+    fn marks_are_taken_out_and_counted() {
+        for (text, expected, cited) in CASES {
+            let mut filter = MarkFilter::new(3);
+            let mut out = filter.push(text);
+            out.push_str(&filter.finish());
+            assert_eq!((out.as_str(), filter.cited().as_slice()), (*expected, *cited), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_outcome_does_not_depend_on_where_the_text_is_cut() {
+        for (text, expected, cited) in CASES {
+            let cuts: Vec<usize> =
+                (0..=text.len()).filter(|at| text.is_char_boundary(*at)).collect();
+            for first in &cuts {
+                for second in cuts.iter().filter(|second| *second >= first) {
+                    let mut filter = MarkFilter::new(3);
+                    let mut out = filter.push(&text[..*first]);
+                    out.push_str(&filter.push(&text[*first..*second]));
+                    out.push_str(&filter.push(&text[*second..]));
+                    out.push_str(&filter.finish());
+                    assert_eq!(out, *expected, "{text} cut at {first} and {second}");
+                    assert_eq!(filter.cited(), *cited, "{text} cut at {first} and {second}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn character_by_character_gives_the_same() {
+        for (text, expected, _) in CASES {
+            let mut filter = MarkFilter::new(3);
+            let mut out: String = text.chars().map(|c| filter.push(&c.to_string())).collect();
+            out.push_str(&filter.finish());
+            assert_eq!(out, *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_held_back_longer_than_needed() {
+        let mut filter = MarkFilter::new(3);
+        assert_eq!(filter.push("Hello"), "Hello");
+        assert_eq!(filter.push(" wor"), " wor");
+        assert_eq!(filter.push("ld ["), "ld");
+        assert_eq!(filter.push("a"), " [a");
+        assert_eq!(filter.push("] end"), "] end");
+    }
+
+    #[test]
+    fn without_passages_only_what_is_certainly_a_mark_goes() {
+        let mut filter = MarkFilter::new(0);
+        let mut out = filter.push("The vector [1] and 【1】 it");
+        out.push_str(&filter.finish());
+        assert_eq!(out, "The vector [1] and it");
+        assert!(filter.cited().is_empty());
+    }
+}

@@ -1,0 +1,277 @@
+//! Settings of models: which upstream serves which model name.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+/// The name that a target gives as `upstream` for the embedded answerer.
+pub const EMBEDDED: &str = "embedded";
+/// The upstream that `OPENAI_API_KEY` and `OPENAI_BASE_URL` configure.
+const OPENAI: &str = "openai";
+/// Where the official API lies.
+const OPENAI_URL: &str = "https://api.openai.com/v1";
+
+/// The section `models` of the configuration.
+///
+/// Without any of it, every reply comes from the embedded answerer.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelsConfig {
+    /// What serves the models that have no route of their own; the embedded answerer by default.
+    pub default: Option<RouteConfig>,
+    /// Upstreams by a name of the operator's choice.
+    pub upstreams: BTreeMap<String, UpstreamConfig>,
+    /// Routes by the model name that agents give. A name beyond the three of the specification
+    /// becomes one that agents may use.
+    pub routes: BTreeMap<String, RouteConfig>,
+}
+
+/// What serves a model: an upstream, and others to turn to, in order, when it fails before the
+/// first token.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteConfig {
+    /// The upstream's name, or `embedded`.
+    pub upstream: String,
+    /// The model's name at the upstream; the upstream's own `model` or the agent's by default.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// Where to turn when it fails.
+    #[serde(default)]
+    pub fallbacks: Vec<TargetConfig>,
+}
+
+/// A fallback.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetConfig {
+    /// The upstream's name, or `embedded`.
+    pub upstream: String,
+    /// The model's name at the upstream; the upstream's own `model` or the agent's by default.
+    #[serde(default)]
+    pub model: Option<String>,
+}
+
+/// One OpenAI-compatible upstream.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UpstreamConfig {
+    /// The URL to which `/chat/completions` is added, `https://api.openai.com/v1` by default.
+    pub base_url: String,
+    /// The environment variable that holds the key. Neither this nor `api_key`: no key is sent.
+    pub api_key_variable: Option<String>,
+    /// The key itself.
+    pub api_key: Option<Secret>,
+    /// The model's name at the upstream where a route gives none; the agent's by default.
+    pub model: Option<String>,
+    /// The request field that bounds the reply, `max_tokens` by default, which nearly every server
+    /// takes; reasoning models of the official API want `max_completion_tokens`.
+    pub max_tokens_field: MaxTokensField,
+    /// Whether the agent's temperature is sent, true by default; some models refuse it.
+    pub send_temperature: bool,
+    /// Whether to ask for token counts in a stream (`stream_options`), false by default, as some
+    /// servers refuse it. They go to the log.
+    pub stream_usage: bool,
+    /// The tokenizer that budgets are counted with; by default the one of the model's name, and
+    /// `o200k` for an unknown one.
+    pub tokenizer: Option<TokenizerName>,
+    /// Tokens that prompt and reply may take together, 16,000 by default.
+    pub context_tokens: u32,
+    /// Longest wait for a connection, 5 by default.
+    pub connect_seconds: f64,
+    /// Longest wait for the first token of a stream, 60 by default.
+    pub first_token_seconds: f64,
+    /// Longest silence within a stream, 20 by default.
+    pub between_tokens_seconds: f64,
+    /// Longest time for a reply, with all its attempts, 300 by default.
+    pub total_seconds: f64,
+    /// Repeated attempts before the first token, 2 by default.
+    pub max_retries: u32,
+    /// Failed replies in a row after which the upstream is left alone for a while, 10 by default.
+    pub breaker_failures: u32,
+    /// How long it is left alone before one reply tries it again, 5 by default.
+    pub breaker_seconds: f64,
+}
+
+impl Default for UpstreamConfig {
+    fn default() -> Self {
+        Self {
+            base_url: OPENAI_URL.to_owned(),
+            api_key_variable: None,
+            api_key: None,
+            model: None,
+            max_tokens_field: MaxTokensField::MaxTokens,
+            send_temperature: true,
+            stream_usage: false,
+            tokenizer: None,
+            context_tokens: 16_000,
+            connect_seconds: 5.0,
+            first_token_seconds: 60.0,
+            between_tokens_seconds: 20.0,
+            total_seconds: 300.0,
+            max_retries: 2,
+            breaker_failures: 10,
+            breaker_seconds: 5.0,
+        }
+    }
+}
+
+/// The request field that bounds a reply's tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MaxTokensField {
+    /// `max_tokens`.
+    MaxTokens,
+    /// `max_completion_tokens`.
+    MaxCompletionTokens,
+}
+
+/// A tokenizer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenizerName {
+    /// Of `gpt-4o` and later.
+    O200k,
+    /// Of `gpt-4`, `gpt-4-turbo` and `gpt-3.5-turbo`.
+    Cl100k,
+}
+
+/// A credential. Shown and serialised as stars.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a credential.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The credential itself.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("********")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("********")
+    }
+}
+
+/// A setting that cannot work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{setting}` {message}")]
+pub struct ConfigError {
+    /// The setting: `models.upstreams.local.base_url`.
+    pub setting: String,
+    /// What must hold of it, lower case.
+    pub message: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(setting: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { setting: setting.into(), message: message.into() }
+    }
+}
+
+impl ModelsConfig {
+    /// Adds what `OPENAI_API_KEY` and `OPENAI_BASE_URL` say; an empty value counts as unset. With
+    /// either, the upstream `openai` takes these values (over those of the file) and serves every
+    /// model that the file routes nowhere else. A base URL alone is an upstream without a key.
+    #[must_use]
+    pub fn with_openai(mut self, api_key: Option<&str>, base_url: Option<&str>) -> Self {
+        let given = |value: Option<&str>| {
+            value.map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned)
+        };
+        let (api_key, base_url) = (given(api_key), given(base_url));
+        if api_key.is_none() && base_url.is_none() {
+            return self;
+        }
+        let upstream = self.upstreams.entry(OPENAI.to_owned()).or_default();
+        if let Some(key) = api_key {
+            upstream.api_key = Some(Secret::new(key));
+            upstream.api_key_variable = None;
+        }
+        if let Some(url) = base_url {
+            upstream.base_url = url;
+        }
+        self.default.get_or_insert_with(|| RouteConfig {
+            upstream: OPENAI.to_owned(),
+            ..RouteConfig::default()
+        });
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ModelsConfig, RouteConfig, Secret, UpstreamConfig};
+
+    #[test]
+    fn without_openai_settings_nothing_is_added() {
+        let config = ModelsConfig::default().with_openai(Some("  "), Some(""));
+        assert_eq!(config, ModelsConfig::default());
+    }
+
+    #[test]
+    fn a_key_alone_means_the_official_api() {
+        let config = ModelsConfig::default().with_openai(Some("sk-1"), None);
+        let upstream = &config.upstreams["openai"];
+        assert_eq!(upstream.base_url, "https://api.openai.com/v1");
+        assert_eq!(upstream.api_key, Some(Secret::new("sk-1")));
+        assert_eq!(config.default.map(|route| route.upstream).as_deref(), Some("openai"));
+    }
+
+    #[test]
+    fn a_url_alone_is_an_upstream_without_a_key() {
+        let config = ModelsConfig::default().with_openai(None, Some("http://localhost:11434/v1"));
+        let upstream = &config.upstreams["openai"];
+        assert_eq!(upstream.base_url, "http://localhost:11434/v1");
+        assert_eq!(upstream.api_key, None);
+    }
+
+    #[test]
+    fn the_file_keeps_its_default_route_and_the_environment_wins_over_its_values() {
+        let file = ModelsConfig {
+            default: Some(RouteConfig { upstream: "local".to_owned(), ..RouteConfig::default() }),
+            upstreams: [
+                ("local".to_owned(), UpstreamConfig::default()),
+                (
+                    "openai".to_owned(),
+                    UpstreamConfig {
+                        api_key_variable: Some("OTHER".to_owned()),
+                        ..UpstreamConfig::default()
+                    },
+                ),
+            ]
+            .into(),
+            ..ModelsConfig::default()
+        };
+        let config = file.with_openai(Some("sk-2"), None);
+        assert_eq!(config.default.map(|route| route.upstream).as_deref(), Some("local"));
+        assert_eq!(config.upstreams["openai"].api_key, Some(Secret::new("sk-2")));
+        assert_eq!(config.upstreams["openai"].api_key_variable, None);
+    }
+
+    #[test]
+    fn a_secret_is_never_shown() {
+        let config = ModelsConfig::default().with_openai(Some("sk-secret"), None);
+        assert!(!format!("{config:?}").contains("sk-secret"));
+        assert!(!serde_json::to_string(&config).unwrap().contains("sk-secret"));
+    }
+
+    #[test]
+    fn an_unknown_setting_is_refused() {
+        let text = r#"{"upstreams": {"a": {"base_ur": "http://x"}}}"#;
+        let error = serde_json::from_str::<ModelsConfig>(text).unwrap_err();
+        assert!(error.to_string().contains("base_ur"), "{error}");
+    }
+}

@@ -1,0 +1,82 @@
+//! The embedded answerer: replies in whole sentences of the sources, without any model.
+
+mod choose;
+mod compose;
+mod hints;
+mod matcher;
+mod pieces;
+mod plain;
+mod refusal;
+mod units;
+
+use async_trait::async_trait;
+use cicerone_domain::ports::{LanguageModel, ModelError, ModelReply, ReplyRequest, TokenSink};
+use cicerone_domain::retrieval::Hit;
+
+use self::choose::Choice;
+use self::matcher::Matcher;
+
+/// How much more of the question another passage must cover for a pair that was found first to
+/// step back.
+const PAIR_LEEWAY: f32 = 0.3;
+
+/// Answers from the passages alone: with the answer of the pair that matches, or with the sentences
+/// that cover the question best; says so where the sources do not cover it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extractive;
+
+impl Extractive {
+    /// The reply to a request; passes it on word by word.
+    pub fn answer(&self, request: &ReplyRequest, tokens: Option<&TokenSink>) -> ModelReply {
+        let reply = reply(request);
+        if let Some(tokens) = tokens {
+            pieces::of(&reply.text).for_each(|piece| tokens.send(piece));
+        }
+        reply
+    }
+}
+
+#[async_trait]
+impl LanguageModel for Extractive {
+    async fn reply(
+        &self,
+        request: ReplyRequest,
+        tokens: Option<TokenSink>,
+    ) -> Result<ModelReply, ModelError> {
+        Ok(self.answer(&request, tokens.as_ref()))
+    }
+}
+
+fn reply(request: &ReplyRequest) -> ModelReply {
+    if let Some(index) = matching_pair(&request.passages) {
+        let answer = request.passages.get(index).map_or("", |pair| pair.text.trim());
+        return ModelReply { text: answer.to_owned(), cited: vec![index] };
+    }
+    let matcher = Matcher::new(&request.terms);
+    let Choice { passages } = choose::sentences(request, &matcher);
+    let cited: Vec<usize> = passages.iter().map(|passage| passage.index).collect();
+    let text = compose::text(&passages);
+    if text.is_empty() {
+        return ModelReply { text: refusal::text(&request.question).to_owned(), cited: Vec::new() };
+    }
+    ModelReply { text, cited }
+}
+
+/// The pair whose answer is the reply: the best passage, unless another covers much more of the
+/// question; or a pair close behind that covers at least as much.
+fn matching_pair(passages: &[Hit]) -> Option<usize> {
+    let answers = |hit: &Hit| hit.is_pair && !hit.text.trim().is_empty();
+    let first = passages.first()?;
+    let best_other =
+        passages.iter().filter(|hit| !hit.is_pair).map(|hit| hit.coverage).fold(0.0, f32::max);
+    if answers(first) {
+        return (first.coverage + PAIR_LEEWAY >= best_other).then_some(0);
+    }
+    passages
+        .iter()
+        .take(3)
+        .position(|hit| hit.is_pair && hit.coverage >= best_other && hit.score >= 0.7 * first.score)
+}
+
+#[cfg(test)]
+mod tests;

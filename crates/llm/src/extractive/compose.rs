@@ -1,0 +1,95 @@
+//! From chosen sentences to a text that reads well.
+
+use super::choose::Quoted;
+use super::plain;
+use super::units::{Kind, Unit};
+
+/// The reply: each passage's sentences in their order, passages apart.
+pub(super) fn text(passages: &[Quoted<'_>]) -> String {
+    let texts: Vec<String> = passages.iter().map(passage).filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
+}
+
+fn passage(quoted: &Quoted<'_>) -> String {
+    let chosen: Vec<&Unit> =
+        quoted.chosen.iter().filter_map(|unit| quoted.units.get(*unit)).collect();
+    let mut text = String::new();
+    let mut before: Option<&Unit> = None;
+    for unit in &chosen {
+        let is_listed = chosen.iter().filter(|other| other.block == unit.block).count() > 1;
+        let piece = render(quoted, unit, is_listed);
+        if piece.is_empty() {
+            continue;
+        }
+        if let Some(before) = before {
+            text.push_str(gap(before, unit, text.chars().next_back()));
+        }
+        text.push_str(&piece);
+        before = Some(unit);
+    }
+    text
+}
+
+/// What stands between two units, after a piece that ends in `last`.
+fn gap(before: &Unit, unit: &Unit, last: Option<char>) -> &'static str {
+    if before.kind != Kind::Sentence || unit.kind != Kind::Sentence {
+        return "\n";
+    }
+    let is_wide = last.is_some_and(|c| matches!(c, '。' | '！' | '？' | '」' | '”'));
+    if is_wide { "" } else { " " }
+}
+
+/// A unit as plain text. An item that stands alone needs no marker.
+fn render(quoted: &Quoted<'_>, unit: &Unit, is_listed: bool) -> String {
+    let text = quoted.text(unit);
+    match unit.kind {
+        Kind::Code => text.to_owned(),
+        Kind::Item { .. } => match text.split_once(char::is_whitespace) {
+            Some((marker, rest)) if is_listed => {
+                let marker = if marker == "*" { "-" } else { marker };
+                format!("{marker} {}", plain::inline(rest))
+            }
+            Some((_, rest)) => plain::inline(rest),
+            None => plain::inline(text),
+        },
+        Kind::Row => row(text, header(quoted, unit)),
+        Kind::Header | Kind::Heading | Kind::Sentence => plain::inline(text),
+    }
+}
+
+/// The row that names the columns of a row's table.
+fn header<'a>(quoted: &Quoted<'a>, row: &Unit) -> Option<&'a str> {
+    let mut table = quoted.units.iter().filter(|unit| unit.block == row.block);
+    table.find(|unit| unit.kind == Kind::Header).map(|unit| quoted.text(unit))
+}
+
+/// A row of a table: each cell with the name of its column, where it has one.
+fn row(text: &str, header: Option<&str>) -> String {
+    let values = cells(text);
+    let names = header.map(cells).unwrap_or_default();
+    if names.len() == values.len() && names.len() > 1 {
+        let named = names.iter().zip(&values).filter(|(_, value)| !value.is_empty());
+        let named =
+            named.map(
+                |(name, value)| {
+                    if name.is_empty() { value.clone() } else { format!("{name}: {value}") }
+                },
+            );
+        return named.collect::<Vec<_>>().join("; ");
+    }
+    let values: Vec<String> = values.into_iter().filter(|value| !value.is_empty()).collect();
+    match values.as_slice() {
+        [name, value] => format!("{name}: {value}"),
+        values => values.join("; "),
+    }
+}
+
+fn cells(row: &str) -> Vec<String> {
+    let row = row.trim();
+    if row.contains('|') {
+        let row = row.strip_prefix('|').unwrap_or(row);
+        let row = row.strip_suffix('|').unwrap_or(row);
+        return row.split('|').map(plain::inline).collect();
+    }
+    row.split('\t').map(plain::inline).collect()
+}

@@ -1,0 +1,225 @@
+//! What kind of answer a question asks for, and which sentences have one of that kind.
+
+/// The kind of thing that a question asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// A count, a price, a date.
+    Number,
+    /// A person or an organisation.
+    Name,
+    /// How something is done.
+    Steps,
+    /// Anything else.
+    Any,
+}
+
+/// Words that ask for a number or a time, in languages with spaces: as they stand between spaces.
+const NUMBER: &[&str] = &[
+    "how many",
+    "how much",
+    "how long",
+    "how often",
+    "how old",
+    "how far",
+    "how big",
+    "how large",
+    "how tall",
+    "how high",
+    "how fast",
+    "how late",
+    "how early",
+    "how soon",
+    "when",
+    "what year",
+    "which year",
+    "what time",
+    "what date",
+    "what day",
+    "what percentage",
+    "what number",
+    "what price",
+    "cost",
+    "price",
+    "cuánto",
+    "cuántos",
+    "cuánta",
+    "cuántas",
+    "cuándo",
+    "qué año",
+    "qué porcentaje",
+    "qué fecha",
+    "cuesta",
+    "wie viel",
+    "wieviel",
+    "wie viele",
+    "wie lange",
+    "wie oft",
+    "wie alt",
+    "wie hoch",
+    "wie weit",
+    "wann",
+    "combien",
+    "quand",
+    "quelle année",
+    "quanto",
+    "quantos",
+    "quanta",
+    "quantas",
+    "quanti",
+    "quante",
+    "quando",
+    "hoeveel",
+    "wanneer",
+    "hoe lang",
+    "сколько",
+    "когда",
+    "ile",
+    "kiedy",
+    "kaç",
+    "कितने",
+    "कितना",
+    "कितनी",
+    "कब",
+    "كم",
+    "متى",
+];
+/// The same in scripts without spaces: anywhere.
+const NUMBER_UNSPACED: &[&str] = &[
+    "多少",
+    "几",
+    "幾",
+    "何时",
+    "何時",
+    "什么时候",
+    "哪一年",
+    "哪年",
+    "多久",
+    "多长",
+    "いつ",
+    "いくつ",
+    "いくら",
+    "何年",
+    "何人",
+    "언제",
+    "얼마",
+    "몇",
+];
+/// Words that ask for a person.
+const NAME: &[&str] = &[
+    "who",
+    "whose",
+    "whom",
+    "quién",
+    "quiénes",
+    "wer",
+    "wem",
+    "wen",
+    "qui",
+    "quem",
+    "chi",
+    "wie is",
+    "кто",
+    "kto",
+    "kim",
+    "किसने",
+    "कौन",
+    "من",
+];
+/// Words that ask how something is done.
+const STEPS: &[&str] = &[
+    "how do",
+    "how can",
+    "how to",
+    "how should",
+    "how does one",
+    "steps",
+    "cómo puedo",
+    "cómo se",
+    "wie kann",
+    "comment puis",
+    "comment faire",
+    "como posso",
+    "como faço",
+    "come posso",
+    "как",
+];
+
+impl Wanted {
+    /// What `question` asks for.
+    pub(super) fn of(question: &str) -> Self {
+        let mut words = String::with_capacity(question.len() + 2);
+        words.push(' ');
+        for c in question.chars() {
+            if c.is_alphanumeric() || c == '\'' || !c.is_ascii() && !"¿？?".contains(c) {
+                words.extend(c.to_lowercase());
+            } else if !words.ends_with(' ') {
+                words.push(' ');
+            }
+        }
+        words.push(' ');
+        let asks = |phrases: &[&str]| {
+            phrases.iter().any(|phrase| {
+                words.match_indices(phrase).any(|(at, _)| {
+                    let before = words.get(..at).is_some_and(|before| before.ends_with(' '));
+                    let after = words.get(at + phrase.len()..);
+                    before && after.is_some_and(|after| after.starts_with(' '))
+                })
+            })
+        };
+        if asks(NUMBER) || NUMBER_UNSPACED.iter().any(|phrase| words.contains(phrase)) {
+            Self::Number
+        } else if asks(STEPS) {
+            Self::Steps
+        } else if asks(NAME)
+            || words.contains('谁')
+            || words.contains('誰')
+            || words.contains("누구")
+        {
+            Self::Name
+        } else {
+            Self::Any
+        }
+    }
+
+    /// Whether `sentence` has something of that kind.
+    pub(super) fn is_met_by(self, sentence: &str) -> bool {
+        match self {
+            Self::Number => sentence
+                .contains(|c: char| c.is_numeric() || "一二三四五六七八九十百千万".contains(c)),
+            Self::Name => sentence
+                .split_whitespace()
+                .skip(1)
+                .any(|word| word.chars().next().is_some_and(char::is_uppercase)),
+            Self::Steps | Self::Any => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wanted;
+
+    #[test]
+    fn questions_are_told_apart() {
+        for (question, wanted) in [
+            ("How many days do I have?", Wanted::Number),
+            ("When was it founded?", Wanted::Number),
+            ("¿Cuántos puntos?", Wanted::Number),
+            ("有多少人？", Wanted::Number),
+            ("Who founded it?", Wanted::Name),
+            ("How do I reset my password?", Wanted::Steps),
+            ("What is a whenever?", Wanted::Any),
+            ("", Wanted::Any),
+        ] {
+            assert_eq!(Wanted::of(question), wanted, "{question}");
+        }
+    }
+
+    #[test]
+    fn sentences_of_the_kind_are_known() {
+        assert!(Wanted::Number.is_met_by("within 30 days"));
+        assert!(!Wanted::Number.is_met_by("within some days"));
+        assert!(Wanted::Name.is_met_by("It was founded by Ada."));
+        assert!(!Wanted::Name.is_met_by("Ada"));
+    }
+}

@@ -1,0 +1,220 @@
+//! Finding the question's words in a text, without analysing all of it.
+//!
+//! Analysing a word costs about half a microsecond, and a reply must not cost more than a hundred.
+//! Stemmers change how a word ends and hardly ever how it begins, so only words that begin like one
+//! of the question's are analysed.
+
+use std::collections::HashMap;
+
+use cicerone_domain::retrieval::QueryTerm;
+use cicerone_language::{Language, Script, fold, terms};
+
+/// Words of the question that are looked for: the bits of a [`Mask`].
+const TERMS: usize = 64;
+/// Letters that a word and its analysed form have in common, at least.
+const COMMON: usize = 3;
+
+/// Which words of the question a text has.
+pub(super) type Mask = u64;
+
+/// The question's words, ready to be found.
+pub(super) struct Matcher<'a> {
+    /// Words by their analysed form.
+    forms: HashMap<&'a str, usize>,
+    /// Pieces of scripts without spaces, which are found as they are.
+    grams: Vec<(usize, &'a str)>,
+    /// How the words begin.
+    beginnings: Vec<[char; COMMON]>,
+    weights: Vec<f32>,
+}
+
+/// Where a text has a word of the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Occurrence {
+    /// The byte at which it begins.
+    pub(super) at: usize,
+    /// Its bit.
+    pub(super) mask: Mask,
+}
+
+impl<'a> Matcher<'a> {
+    /// The heaviest words of a question.
+    pub(super) fn new(words: &'a [QueryTerm]) -> Self {
+        let mut words: Vec<&QueryTerm> =
+            words.iter().filter(|word| !word.text.is_empty()).collect();
+        words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        words.truncate(TERMS);
+        let mut matcher = Self {
+            forms: HashMap::with_capacity(words.len()),
+            grams: Vec::new(),
+            beginnings: Vec::new(),
+            weights: words.iter().map(|word| word.weight).collect(),
+        };
+        for (index, word) in words.iter().enumerate() {
+            if word.text.chars().any(is_unspaced) {
+                matcher.grams.push((index, &word.text));
+            } else {
+                matcher.forms.entry(&word.text).or_insert(index);
+                matcher.beginnings.push(beginning(word.text.chars()));
+            }
+        }
+        matcher
+    }
+
+    /// What the words of a mask weigh.
+    pub(super) fn weight(&self, mask: Mask) -> f32 {
+        let bits = self.weights.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1);
+        bits.map(|(_, weight)| weight).sum()
+    }
+
+    /// Where `text` has words of the question, in order.
+    pub(super) fn find(&self, text: &str, language: Option<Language>) -> Vec<Occurrence> {
+        let mut found = Vec::new();
+        if !self.forms.is_empty() {
+            for (at, word) in words(text) {
+                if self.may_match(word) {
+                    let forms = terms(word, language);
+                    let known = forms.iter().filter_map(|form| self.forms.get(form.text.as_str()));
+                    found.extend(known.map(|index| Occurrence { at, mask: 1 << index }));
+                }
+            }
+        }
+        if !self.grams.is_empty() {
+            for (index, gram) in &self.grams {
+                let places = text.match_indices(gram);
+                found.extend(places.map(|(at, _)| Occurrence { at, mask: 1 << index }));
+            }
+            found.sort_by_key(|occurrence| occurrence.at);
+        }
+        found
+    }
+
+    /// The words of the question that `text` has.
+    pub(super) fn mask(&self, text: &str, language: Option<Language>) -> Mask {
+        self.find(text, language).iter().fold(0, |mask, occurrence| mask | occurrence.mask)
+    }
+
+    /// Whether the analysed form of `word` may be one of the question's.
+    fn may_match(&self, word: &str) -> bool {
+        let Some(first) = word.chars().next() else { return false };
+        if matches!(Script::of(first), Some(Script::Arabic | Script::Hebrew)) {
+            // Their articles and conjunctions are written together with the word, before it.
+            return true;
+        }
+        let own = match word.as_bytes() {
+            [a, b, c, ..] if a.is_ascii() && b.is_ascii() && c.is_ascii() => {
+                beginning([a, b, c].into_iter().map(|byte| char::from(byte.to_ascii_lowercase())))
+            }
+            _ => {
+                let folded = fold(word.get(..word.len().min(12)).unwrap_or(word));
+                beginning(folded.chars())
+            }
+        };
+        // "fly" and "flies" meet as "fli": of a short word the last letter may change.
+        let common = if word.len() > COMMON + 1 { COMMON } else { COMMON - 1 };
+        self.beginnings.iter().any(|beginning| {
+            let pairs = beginning.iter().zip(&own).take(common);
+            pairs.into_iter().all(|(a, b)| a == b || *a == '\0' || *b == '\0')
+        })
+    }
+}
+
+/// The first letters, filled up with NUL.
+fn beginning(mut letters: impl Iterator<Item = char>) -> [char; COMMON] {
+    std::array::from_fn(|_| letters.next().unwrap_or('\0'))
+}
+
+/// Whether the script of a character sets no spaces between words.
+fn is_unspaced(c: char) -> bool {
+    !c.is_ascii()
+        && matches!(
+            Script::of(c),
+            Some(
+                Script::Han
+                    | Script::Hiragana
+                    | Script::Katakana
+                    | Script::Hangul
+                    | Script::Thai
+                    | Script::Lao
+                    | Script::Khmer
+                    | Script::Myanmar
+            )
+        )
+}
+
+/// The words of a text with the bytes at which they begin, cut more coarsely than the analysis does.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split(|c: char| if c.is_ascii() { !c.is_ascii_alphanumeric() } else { is_separator(c) })
+        .filter_map(move |word| {
+            let start = at;
+            let end = start + word.len();
+            at = end
+                + text.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+            (!word.is_empty()).then_some((start, word))
+        })
+}
+
+/// Whether a character beyond ASCII stands between words.
+fn is_separator(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(c, '\u{2010}'..='\u{206F}' | '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{303F}')
+        || matches!(c, '\u{FF00}'..='\u{FF0F}' | '\u{FF1A}'..='\u{FF20}')
+        || "¡¿«»·،؛؟۔।॥".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::retrieval::QueryTerm;
+    use cicerone_language::{Language, terms};
+
+    use super::Matcher;
+
+    fn question(text: &str, language: Option<Language>) -> Vec<QueryTerm> {
+        terms(text, language)
+            .into_iter()
+            .map(|term| QueryTerm { text: term.text, weight: 1.0 })
+            .collect()
+    }
+
+    #[test]
+    fn inflected_words_are_found() {
+        for (language, asked, text) in [
+            ("eng", "refund", "Refunds, refunding and REFUNDED"),
+            ("eng", "fly rate_limit", "flies, RateLimit"),
+            ("spa", "suscripción", "las suscripciones"),
+            ("deu", "Häuser", "Das Haus"),
+            ("rus", "книга", "Много книг"),
+            ("hin", "लड़का", "लड़के"),
+            ("ara", "مدرسة", "في المدرسة"),
+            ("cmn", "退款", "关于退款的政策"),
+            ("tha", "นโย", "นโยบายการคืนเงิน"),
+        ] {
+            let language = Language::from_code(language);
+            let words = question(asked, language);
+            let matcher = Matcher::new(&words);
+            assert_ne!(matcher.mask(text, language), 0, "{asked}");
+        }
+    }
+
+    #[test]
+    fn other_words_are_not_found_and_places_are_in_order() {
+        let language = Some(Language::ENGLISH);
+        let words = question("cats and dogs", language);
+        let matcher = Matcher::new(&words);
+        assert_eq!(matcher.mask("Categories of doughnuts", language), 0);
+        let places: Vec<usize> =
+            matcher.find("¿Dogs? «Cats», dogs", language).iter().map(|found| found.at).collect();
+        assert_eq!(places, [2, 10, 18]);
+    }
+
+    #[test]
+    fn a_mask_weighs_what_its_words_weigh() {
+        let words =
+            [("a", 1.0), ("b", 2.0)].map(|(text, weight)| QueryTerm { text: text.into(), weight });
+        let matcher = Matcher::new(&words);
+        let mask = matcher.mask("b", None);
+        assert!((matcher.weight(mask) - 2.0).abs() < f32::EPSILON);
+        assert!((matcher.weight(matcher.mask("a b", None)) - 3.0).abs() < f32::EPSILON);
+    }
+}

@@ -1,0 +1,181 @@
+//! Replies of the embedded answerer.
+
+use cicerone_domain::ports::{ModelReply, TokenSink};
+use cicerone_domain::retrieval::Hit;
+
+use super::Extractive;
+use crate::testing::{hit, request};
+
+fn reply(question: &str, passages: Vec<Hit>) -> ModelReply {
+    Extractive.answer(&request(question, passages), None)
+}
+
+fn answer(question: &str, text: &str) -> String {
+    reply(question, vec![hit(text)]).text
+}
+
+fn pair(question: &str, text: &str) -> Hit {
+    Hit { title: Some(question.to_owned()), is_pair: true, ..hit(text) }
+}
+
+#[test]
+fn the_matching_pair_gives_its_whole_answer() {
+    let long = "You send it back. ".repeat(40);
+    let other = Hit { coverage: 0.9, score: 0.8, ..hit("Refunds are for everyone, always.") };
+    let reply = reply("How do refunds work?", vec![pair("How do refunds work?", &long), other]);
+    assert_eq!(reply, ModelReply { text: long.trim().to_owned(), cited: vec![0] });
+}
+
+#[test]
+fn a_pair_that_covers_little_steps_back_behind_a_passage_that_covers_much() {
+    let weak = Hit { coverage: 0.3, ..pair("Who are you?", "We are a shop.") };
+    let text = hit("Parcels to Norway take nine days.");
+    let reply = reply("How long do parcels to Norway take?", vec![weak, text]);
+    assert_eq!(
+        reply,
+        ModelReply { text: "Parcels to Norway take nine days.".into(), cited: vec![1] }
+    );
+}
+
+#[test]
+fn the_sentence_that_covers_the_question_is_quoted_whole() {
+    let text = "We sell tea. Parcels to Norway take nine days and are insured. Our shop is green. \
+                Cats are welcome in it. Nobody knows why.";
+    assert_eq!(
+        answer("How long do parcels to Norway take?", text),
+        "Parcels to Norway take nine days and are insured."
+    );
+}
+
+#[test]
+fn a_sentence_that_begins_with_it_brings_the_one_before() {
+    let text = "The Orbit is our largest tent. It weighs nine kilograms when packed. Cats are fun.";
+    assert_eq!(
+        answer("How many kilograms does the largest tent weigh?", text),
+        "The Orbit is our largest tent. It weighs nine kilograms when packed."
+    );
+}
+
+#[test]
+fn a_sentence_that_introduces_a_list_brings_all_of_it() {
+    let text = "# Setup\nBefore.\n\nThe kit contains these parts:\n\n- a **hammer**\n- a saw\n- nails\n\n\
+                Something else entirely.";
+    assert_eq!(
+        answer("What parts does the kit contain?", text),
+        "The kit contains these parts:\n- a hammer\n- a saw\n- nails"
+    );
+}
+
+#[test]
+fn a_step_brings_all_steps() {
+    let text = "Resetting the router:\n1. Unplug the router.\n2. Hold the reset button.\n3. Wait.";
+    assert_eq!(
+        answer("How do I use the reset button of the router?", text),
+        "Resetting the router:\n1. Unplug the router.\n2. Hold the reset button.\n3. Wait."
+    );
+}
+
+#[test]
+fn code_comes_with_what_introduces_it_and_stays_code() {
+    let text =
+        "Install the program with cargo:\n\n```sh\ncargo install  cicerone\n```\n\nThen rest.";
+    assert_eq!(
+        answer("How do I install the program?", text),
+        "Install the program with cargo:\n```sh\ncargo install  cicerone\n```"
+    );
+}
+
+#[test]
+fn a_row_is_read_with_the_names_of_its_columns() {
+    let text = "| Setting | Default | Meaning |\n|---|---|---|\n| `BIND` | `127.0.0.1` | listen \
+                address |\n| `DIR` | `./data` | everything kept |";
+    assert_eq!(
+        answer("What is the listen address?", text),
+        "Setting: `BIND`; Default: `127.0.0.1`; Meaning: listen address"
+    );
+}
+
+#[test]
+fn a_heading_alone_is_no_answer() {
+    let text = "## Refund policy\n\nWithin 30 days, unused, with the receipt.\n\n## Shipping\n\nBy bicycle.";
+    assert_eq!(
+        answer("What is the refund policy?", text),
+        "Within 30 days, unused, with the receipt."
+    );
+}
+
+#[test]
+fn what_asks_does_not_answer() {
+    let text =
+        "What does the delivery cost? Three euros within the city. Do you have cats? Yes, two.";
+    let answer = answer("What does the delivery cost?", text);
+    assert!(answer.contains("Three euros"), "{answer}");
+    assert!(!answer.contains("cats"), "{answer}");
+}
+
+#[test]
+fn a_reply_is_short_and_never_cuts_a_sentence() {
+    let text = (1..40)
+        .map(|n| {
+            format!("Delivery number {n} goes to the city by bicycle and costs {n} euros each.")
+        })
+        .collect::<Vec<_>>()
+        .join(" ");
+    let reply = answer("What does delivery by bicycle to the city cost?", &text);
+    assert!(reply.chars().count() <= 300, "{reply}");
+    assert!(reply.ends_with("each."), "{reply}");
+}
+
+#[test]
+fn passages_that_give_nothing_are_not_cited() {
+    let text = hit("Parcels to Norway take nine days.");
+    let same = hit("Parcels to Norway take nine days.");
+    let other = hit("Norway is far away.");
+    let reply = reply("How long do parcels to Norway take?", vec![text, same, other]);
+    assert_eq!(reply.cited, [0]);
+    assert_eq!(reply.text, "Parcels to Norway take nine days.");
+}
+
+#[test]
+fn another_passage_that_covers_the_rest_is_quoted_after_the_best() {
+    let question = "How long do parcels to Norway take and what do furniture deliveries cost?";
+    let first = hit("Parcels to Norway take nine days.");
+    let second = hit("Furniture deliveries cost forty euros.");
+    let reply = reply(question, vec![first, second]);
+    assert_eq!(reply.cited.len(), 2);
+    assert!(reply.text.contains("nine days.") && reply.text.contains("forty euros."));
+}
+
+#[test]
+fn without_passages_it_says_so_in_the_language_of_the_question() {
+    let english = reply("What is the capital of France?", Vec::new());
+    assert_eq!(english.text, "My sources do not cover this question, so I cannot answer it.");
+    assert!(english.cited.is_empty());
+    assert!(reply("¿Cuál es la capital de Francia?", Vec::new()).text.starts_with("Mis fuentes"));
+}
+
+#[test]
+fn the_tokens_joined_are_the_text() {
+    for text in ["One  two.\nThree four: five.", "第一句话。第二句话在这里，比较长一些。"]
+    {
+        let (sink, mut tokens) = TokenSink::channel();
+        let reply = Extractive.answer(&request("One three 第一句", vec![hit(text)]), Some(&sink));
+        drop(sink);
+        let mut joined = String::new();
+        while let Ok(token) = tokens.try_recv() {
+            joined.push_str(&token);
+        }
+        assert_eq!(joined, reply.text);
+        assert!(!joined.is_empty());
+    }
+}
+
+#[test]
+fn any_passage_gives_a_reply() {
+    for text in ["", " ", "#", "# x", "| a |", "|---|", "```", "- ", "?", ":", "x:", "It.", "\0"] {
+        for question in ["", "x", "# ?", "(((("] {
+            let reply = reply(question, vec![hit(text), pair("", ""), hit(text)]);
+            assert!(!reply.text.is_empty(), "{text:?} {question:?}");
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! What a passage consists of: sentences, list items, table rows, code, headings.
+//!
+//! Sources are plain text as often as Markdown, so this reads the marks of Markdown where they
+//! stand and takes everything else as prose, rather than parsing a language that it may not be.
+
+use std::ops::Range;
+
+use cicerone_language::sentences;
+
+/// Longest heading of plain text, in characters.
+const HEADING_CHARS: usize = 60;
+
+/// A piece of a passage that is quoted as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// What it is.
+    pub(super) kind: Kind,
+    /// Its bytes in the passage.
+    pub(super) range: Range<usize>,
+    /// The paragraph, list or table that it belongs to.
+    pub(super) block: usize,
+}
+
+/// The kinds of units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A title of what follows.
+    Heading,
+    /// A sentence of a paragraph.
+    Sentence,
+    /// An item of a list; whether of a numbered one.
+    Item {
+        /// Whether the order matters.
+        is_ordered: bool,
+    },
+    /// The row of a table that names its columns.
+    Header,
+    /// Another row of a table.
+    Row,
+    /// A block of code, with its fences.
+    Code,
+}
+
+/// The units of a passage, in order.
+pub(super) fn of(text: &str) -> Vec<Unit> {
+    let mut reader = Reader { text, units: Vec::new(), block: 0, open: None };
+    let mut at = 0;
+    let mut lines = text.split_inclusive('\n').peekable();
+    let mut fence: Option<(usize, &str)> = None;
+    while let Some(line) = lines.next() {
+        let range = at..at + line.trim_end().len();
+        at += line.len();
+        let trimmed = line.trim();
+        match fence {
+            Some((start, mark)) => {
+                if trimmed.starts_with(mark) || lines.peek().is_none() {
+                    reader.push(Kind::Code, start..range.end);
+                    fence = None;
+                }
+            }
+            None => match ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
+                Some(mark) if lines.peek().is_some() => {
+                    reader.close();
+                    fence = Some((range.start, mark));
+                }
+                _ => reader.line(range, trimmed, lines.peek().map(|next| next.trim())),
+            },
+        }
+    }
+    reader.close();
+    mark_headings(&mut reader.units, text);
+    reader.units
+}
+
+/// Reads lines into units.
+struct Reader<'a> {
+    text: &'a str,
+    units: Vec<Unit>,
+    block: usize,
+    /// The paragraph, list or table under way.
+    open: Option<Open>,
+}
+
+enum Open {
+    Paragraph(Range<usize>),
+    List,
+    Table,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, range: Range<usize>, line: &str, next: Option<&str>) {
+        let is_underline = |line: &str| is_rule(line) && !line.contains(['*', '_']);
+        if line.is_empty() {
+            // A blank line within a list does not end it.
+            if !matches!(self.open, Some(Open::List) if next.is_some_and(|n| item(n).is_some())) {
+                self.close();
+            }
+        } else if is_separator(line) && matches!(self.open, Some(Open::Table)) {
+            // Between the names of the columns and the rows.
+        } else if is_rule(line) || is_separator(line) || is_decoration(line) {
+            self.close();
+        } else if is_heading(line) || (next.is_some_and(is_underline) && !is_row(line)) {
+            self.close();
+            self.push(Kind::Heading, range);
+        } else if is_row(line) {
+            self.keep(|open| matches!(open, Open::Table), || Open::Table);
+            let kind = if next.is_some_and(is_separator) { Kind::Header } else { Kind::Row };
+            self.add(kind, range);
+        } else if let Some(is_ordered) = item(line) {
+            self.keep(|open| matches!(open, Open::List), || Open::List);
+            self.add(Kind::Item { is_ordered }, range);
+        } else {
+            self.prose(range);
+        }
+    }
+
+    /// A line of prose: goes on with the item or paragraph under way, or begins a paragraph.
+    fn prose(&mut self, range: Range<usize>) {
+        match (&mut self.open, self.units.last_mut()) {
+            (Some(Open::Paragraph(paragraph)), _) => paragraph.end = range.end,
+            (Some(Open::List), Some(item)) => item.range.end = range.end,
+            _ => {
+                self.close();
+                self.open = Some(Open::Paragraph(range));
+            }
+        }
+    }
+
+    /// Goes on with what is open where it `fits`, else begins another.
+    fn keep(&mut self, fits: impl Fn(&Open) -> bool, another: impl Fn() -> Open) {
+        if !self.open.as_ref().is_some_and(fits) {
+            self.close();
+            self.open = Some(another());
+        }
+    }
+
+    /// Ends what is open.
+    fn close(&mut self) {
+        if let Some(Open::Paragraph(paragraph)) = self.open.take() {
+            let prose = self.text.get(paragraph.clone()).unwrap_or_default();
+            for sentence in sentences(prose) {
+                let range = paragraph.start + sentence.start..paragraph.start + sentence.end;
+                self.add(Kind::Sentence, range);
+            }
+        }
+        self.block += 1;
+    }
+
+    /// A unit that is a block by itself.
+    fn push(&mut self, kind: Kind, range: Range<usize>) {
+        self.add(kind, range);
+        self.block += 1;
+    }
+
+    fn add(&mut self, kind: Kind, range: Range<usize>) {
+        self.units.push(Unit { kind, range, block: self.block });
+    }
+}
+
+/// Whether a line is an item of a list, and of a numbered one.
+fn item(line: &str) -> Option<bool> {
+    let (marker, rest) = line.split_once([' ', '\t'])?;
+    if rest.trim().is_empty() {
+        return None;
+    }
+    if matches!(marker, "-" | "*" | "+" | "•" | "–" | "◦" | "▪" | "·") {
+        return Some(false);
+    }
+    let number = marker.strip_suffix(['.', ')'])?.trim_start_matches('(');
+    let is_number = (1..=3).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit());
+    is_number.then_some(true)
+}
+
+fn is_heading(line: &str) -> bool {
+    let text = line.trim_start_matches('#');
+    (1..=6).contains(&(line.len() - text.len())) && text.starts_with(' ')
+}
+
+/// `---`, `***`, `===`.
+fn is_rule(line: &str) -> bool {
+    ['-', '*', '_', '='].into_iter().any(|mark| {
+        line.chars().filter(|c| *c == mark).count() >= 3
+            && line.chars().all(|c| c == mark || c == ' ')
+    })
+}
+
+fn is_row(line: &str) -> bool {
+    line.contains('\t') || line.starts_with('|') || line.matches(" | ").count() >= 2
+}
+
+/// `| --- | :-: |`
+fn is_separator(line: &str) -> bool {
+    line.contains("--") && line.contains('|') && line.chars().all(|c| "|-: \t".contains(c))
+}
+
+/// Pictures, badges and markup alone on a line.
+fn is_decoration(line: &str) -> bool {
+    line.starts_with("[![")
+        || (line.starts_with("![") && line.ends_with(')'))
+        || (line.starts_with('<') && line.ends_with('>') && !line.contains("://"))
+}
+
+/// Short lines of prose without an end, before more of it, are headings too.
+fn mark_headings(units: &mut [Unit], text: &str) {
+    let is_title = |unit: &Unit| {
+        let line = text.get(unit.range.clone()).unwrap_or_default();
+        unit.kind == Kind::Sentence
+            && line.chars().nth(HEADING_CHARS).is_none()
+            && !line
+                .ends_with(['.', '!', '?', ':', '。', '！', '？', '।', '؟', '：', '"', ')', '…'])
+            && !line.contains(|c: char| c.is_numeric() || c == ':' || c == '：' || c == '=')
+    };
+    for index in 0..units.len().saturating_sub(1) {
+        if let Some(unit) = units.get_mut(index).filter(|unit| is_title(unit)) {
+            unit.kind = Kind::Heading;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, of};
+
+    fn units(text: &str) -> Vec<(Kind, &str, usize)> {
+        of(text).into_iter().map(|unit| (unit.kind, &text[unit.range], unit.block)).collect()
+    }
+
+    fn kinds(text: &str) -> Vec<(Kind, &str)> {
+        units(text).into_iter().map(|(kind, text, _)| (kind, text)).collect()
+    }
+
+    #[test]
+    fn prose_becomes_sentences_of_paragraphs() {
+        let units = units("One is here. Two is\nthere too.\n\nThree is elsewhere.");
+        let blocks: Vec<usize> = units.iter().map(|(.., block)| *block).collect();
+        let texts: Vec<&str> = units.iter().map(|(_, text, _)| *text).collect();
+        assert_eq!(texts, ["One is here.", "Two is\nthere too.", "Three is elsewhere."]);
+        assert!(blocks[0] == blocks[1] && blocks[1] != blocks[2], "{blocks:?}");
+    }
+
+    #[test]
+    fn markdown_is_told_apart() {
+        let text = "# Title\n[![badge](x)](y)\n\nIntro:\n- a\n\n- b\n  more b\n\n1. one\n2) two\n\n---\n\
+                    ```sh\ncargo run\n\nls\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n";
+        let (item, step) = (Kind::Item { is_ordered: false }, Kind::Item { is_ordered: true });
+        assert_eq!(
+            kinds(text),
+            [
+                (Kind::Heading, "# Title"),
+                (Kind::Sentence, "Intro:"),
+                (item, "- a"),
+                (item, "- b\n  more b"),
+                (step, "1. one"),
+                (step, "2) two"),
+                (Kind::Code, "```sh\ncargo run\n\nls\n```"),
+                (Kind::Header, "| a | b |"),
+                (Kind::Row, "| 1 | 2 |"),
+            ]
+        );
+    }
+
+    #[test]
+    fn short_lines_before_prose_are_headings_but_values_are_not() {
+        let text = "Opening hours\nWe open at nine.\n\nPrice: 3 euros\n\nThe end";
+        assert_eq!(
+            kinds(text),
+            [
+                (Kind::Heading, "Opening hours"),
+                (Kind::Sentence, "We open at nine."),
+                (Kind::Sentence, "Price: 3 euros"),
+                (Kind::Sentence, "The end"),
+            ]
+        );
+    }
+
+    #[test]
+    fn any_text_has_units_within_its_bounds_and_in_order() {
+        for text in
+            ["", "\n", "```", "```\n", "```\na", "|", "-", "- \n1.", "#", "\t", "===\n", "a\n---"]
+        {
+            let mut end = 0;
+            for unit in of(text) {
+                assert!(
+                    text.get(unit.range.clone()).is_some_and(|unit| !unit.is_empty()),
+                    "{text}"
+                );
+                assert!(unit.range.start >= end);
+                end = unit.range.end;
+            }
+        }
+    }
+}

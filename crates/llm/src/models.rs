@@ -1,0 +1,267 @@
+//! Routing: which upstream, or the embedded answerer, serves a model name.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cicerone_domain::agent;
+use cicerone_domain::ports::{
+    LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,
+};
+use cicerone_domain::{Clock, Entropy};
+
+use crate::config::{
+    ConfigError, EMBEDDED, ModelsConfig, RouteConfig, Secret, TargetConfig, UpstreamConfig,
+};
+use crate::extractive::Extractive;
+use crate::upstream::{Broken, Failure, Remedy, Upstream};
+
+/// Every model that agents may name.
+pub struct Models {
+    default: Route,
+    routes: BTreeMap<String, Route>,
+}
+
+/// The targets of a model, in the order in which they are asked. Never empty.
+type Route = Vec<Target>;
+
+struct Target {
+    /// The upstream's name in the settings.
+    name: String,
+    kind: TargetKind,
+}
+
+enum TargetKind {
+    Embedded(Extractive),
+    Upstream { upstream: Arc<Upstream>, model: Option<String> },
+}
+
+impl Models {
+    /// Models as configured. `secret` gives the value of an environment variable that a setting
+    /// names.
+    ///
+    /// Fails with the first setting that cannot work. Without any upstream in the settings, every
+    /// reply comes from the embedded answerer.
+    pub fn new(
+        config: ModelsConfig,
+        secret: impl Fn(&str) -> Option<String>,
+        clock: &Arc<dyn Clock>,
+        entropy: &Arc<dyn Entropy>,
+    ) -> Result<Self, ConfigError> {
+        let mut upstreams = BTreeMap::new();
+        for (name, section) in config.upstreams {
+            let setting = format!("models.upstreams.{name}");
+            if name == EMBEDDED {
+                let message = "is the name of the embedded answerer";
+                return Err(ConfigError::new(setting, message));
+            }
+            let key = key(&section, &setting, &secret)?;
+            let (clock, entropy) = (Arc::clone(clock), Arc::clone(entropy));
+            let upstream = Upstream::new(section, key, &setting, clock, entropy)?;
+            upstreams.insert(name, Arc::new(upstream));
+        }
+        let default = match config.default {
+            Some(section) => route(section, "models.default", &upstreams)?,
+            None => vec![Target::embedded()],
+        };
+        let mut routes = BTreeMap::new();
+        for (model, section) in config.routes {
+            let setting = format!("models.routes.{model}");
+            if model.trim().is_empty() {
+                return Err(ConfigError::new(setting, "must have a name"));
+            }
+            let targets = route(section, &setting, &upstreams)?;
+            routes.insert(model, targets);
+        }
+        Ok(Self { default, routes })
+    }
+
+    /// Whether any model is served by an upstream, rather than all by the embedded answerer.
+    pub fn uses_upstreams(&self) -> bool {
+        let is_upstream = |target: &Target| matches!(target.kind, TargetKind::Upstream { .. });
+        self.routes.values().chain([&self.default]).flatten().any(is_upstream)
+    }
+}
+
+impl ModelCatalog for Models {
+    fn knows(&self, model: &str) -> bool {
+        agent::MODELS.contains(&model) || self.routes.contains_key(model)
+    }
+}
+
+#[async_trait]
+impl LanguageModel for Models {
+    async fn reply(
+        &self,
+        request: ReplyRequest,
+        tokens: Option<TokenSink>,
+    ) -> Result<ModelReply, ModelError> {
+        let request = Arc::new(request);
+        let agent_model = &request.profile.model;
+        let route = self.routes.get(agent_model).unwrap_or(&self.default);
+        let mut failures = Vec::new();
+        for target in route {
+            let Target { name, kind } = target;
+            let outcome = match kind {
+                TargetKind::Embedded(extractive) => {
+                    return Ok(extractive.answer(&request, tokens.as_ref()));
+                }
+                TargetKind::Upstream { upstream, model } => {
+                    let model = upstream.model(model.as_deref(), agent_model);
+                    upstream.reply(&request, model, tokens.as_ref()).await
+                }
+            };
+            match outcome {
+                Ok(reply) => return Ok(reply),
+                Err(Broken { failure, is_started }) => {
+                    let error = &failure.message;
+                    let cause = failure.source.as_deref().map(tracing::field::display);
+                    tracing::warn!(upstream = name, is_started, error, cause, "a model failed");
+                    failures.push((name.as_str(), failure));
+                    if is_started {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(model_error(failures))
+    }
+}
+
+/// One error of all failures in a route.
+fn model_error(failures: Vec<(&str, Failure)>) -> ModelError {
+    let is_permanent = failures.iter().all(|(_, failure)| failure.remedy == Remedy::None);
+    let message = failures
+        .iter()
+        .map(|(name, failure)| format!("upstream `{name}` {}", failure.message))
+        .collect::<Vec<_>>()
+        .join("; ");
+    ModelError {
+        failure: if is_permanent { ModelFailure::Permanent } else { ModelFailure::Transient },
+        message,
+        source: failures.into_iter().rev().find_map(|(_, failure)| failure.source),
+    }
+}
+
+impl Target {
+    fn embedded() -> Self {
+        Self { name: EMBEDDED.to_owned(), kind: TargetKind::Embedded(Extractive) }
+    }
+}
+
+fn route(
+    section: RouteConfig,
+    setting: &str,
+    upstreams: &BTreeMap<String, Arc<Upstream>>,
+) -> Result<Route, ConfigError> {
+    let RouteConfig { upstream, model, fallbacks } = section;
+    let first = (format!("{setting}.upstream"), TargetConfig { upstream, model });
+    let others = fallbacks
+        .into_iter()
+        .enumerate()
+        .map(|(index, target)| (format!("{setting}.fallbacks[{index}].upstream"), target));
+    std::iter::once(first)
+        .chain(others)
+        .map(|(setting, TargetConfig { upstream: name, model })| {
+            if name == EMBEDDED {
+                return Ok(Target::embedded());
+            }
+            let Some(upstream) = upstreams.get(&name).map(Arc::clone) else {
+                let message = format!("names `{name}`, which is no section of `models.upstreams`");
+                return Err(ConfigError::new(setting, message));
+            };
+            Ok(Target { name, kind: TargetKind::Upstream { upstream, model } })
+        })
+        .collect()
+}
+
+/// The key of an upstream, from its section or the variable that the section names.
+fn key(
+    section: &UpstreamConfig,
+    setting: &str,
+    secret: impl Fn(&str) -> Option<String>,
+) -> Result<Option<Secret>, ConfigError> {
+    match (&section.api_key, &section.api_key_variable) {
+        (Some(_), Some(_)) => {
+            Err(ConfigError::new(format!("{setting}.api_key"), "excludes `api_key_variable`"))
+        }
+        (Some(key), None) => Ok(Some(key.clone())),
+        (None, Some(variable)) => match secret(variable).filter(|key| !key.trim().is_empty()) {
+            Some(key) => Ok(Some(Secret::new(key.trim()))),
+            None => {
+                let message = format!("names `{variable}`, which is not set");
+                Err(ConfigError::new(format!("{setting}.api_key_variable"), message))
+            }
+        },
+        (None, None) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use cicerone_domain::ports::ModelCatalog as _;
+    use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
+
+    use super::Models;
+    use crate::config::{ConfigError, ModelsConfig};
+
+    fn models(json: serde_json::Value) -> Result<Models, ConfigError> {
+        let config: ModelsConfig = serde_json::from_value(json).unwrap();
+        let secret = |name: &str| (name == "KEY").then(|| "secret".to_owned());
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+        Models::new(config, secret, &clock, &entropy)
+    }
+
+    #[test]
+    fn without_settings_the_three_models_exist_and_no_upstream() {
+        let models = models(serde_json::json!({})).unwrap();
+        assert!(!models.uses_upstreams());
+        for name in ["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"] {
+            assert!(models.knows(name));
+        }
+        assert!(!models.knows("gpt-5"));
+    }
+
+    #[test]
+    fn a_route_makes_a_model_known() {
+        let models = models(serde_json::json!({
+            "upstreams": {"local": {"base_url": "http://localhost:1/v1", "api_key_variable": "KEY"}},
+            "routes": {"llama": {"upstream": "local", "model": "llama3",
+                                 "fallbacks": [{"upstream": "embedded"}]}},
+        }))
+        .unwrap();
+        assert!(models.knows("llama") && models.knows("gpt-4o"));
+        assert!(models.uses_upstreams());
+    }
+
+    #[test]
+    fn an_error_names_its_setting() {
+        let upstream = |field: &str, value: serde_json::Value| {
+            serde_json::json!({"upstreams": {"a": {
+                "base_url": "http://localhost:1", field: value}}})
+        };
+        for (config, setting) in [
+            (upstream("base_url", "localhost".into()), "models.upstreams.a.base_url"),
+            (upstream("api_key_variable", "NONE".into()), "models.upstreams.a.api_key_variable"),
+            (upstream("api_key", "a\nb".into()), "models.upstreams.a.api_key"),
+            (upstream("total_seconds", 0.into()), "models.upstreams.a.total_seconds"),
+            (upstream("connect_seconds", (-1).into()), "models.upstreams.a.connect_seconds"),
+            (upstream("context_tokens", 10.into()), "models.upstreams.a.context_tokens"),
+            (upstream("breaker_failures", 0.into()), "models.upstreams.a.breaker_failures"),
+            (upstream("max_retries", 11.into()), "models.upstreams.a.max_retries"),
+            (serde_json::json!({"upstreams": {"embedded": {}}}), "models.upstreams.embedded"),
+            (serde_json::json!({"default": {"upstream": "b"}}), "models.default.upstream"),
+            (
+                serde_json::json!({"routes": {"m": {"upstream": "embedded",
+                    "fallbacks": [{"upstream": "b"}]}}}),
+                "models.routes.m.fallbacks[0].upstream",
+            ),
+        ] {
+            let error = models(config).err().unwrap();
+            assert_eq!(error.setting, setting, "{error}");
+        }
+    }
+}

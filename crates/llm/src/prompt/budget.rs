@@ -1,0 +1,87 @@
+//! Counting tokens, so that a prompt fits.
+
+use crate::config::TokenizerName;
+
+/// Tokens that the frame of a message takes.
+const MESSAGE_TOKENS: usize = 4;
+
+/// How many tokens a prompt may take, and how they are counted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    pub(crate) tokenizer: TokenizerName,
+    pub(crate) tokens: u32,
+}
+
+/// What is left of a budget.
+pub(super) struct Purse {
+    /// None where everything fits for certain.
+    tokenizer: Option<TokenizerName>,
+    left: usize,
+}
+
+impl Budget {
+    /// The budget, to be spent on at most `messages` messages of `bytes` bytes together.
+    ///
+    /// A token is at least a byte: what is short enough in bytes needs no tokenizer, which takes
+    /// 35 MB once it is loaded.
+    pub(super) fn open(self, messages: usize, bytes: usize) -> Purse {
+        let left = usize::try_from(self.tokens).unwrap_or(usize::MAX);
+        let fits = bytes + messages * MESSAGE_TOKENS <= left;
+        Purse { tokenizer: (!fits).then_some(self.tokenizer), left }
+    }
+}
+
+impl Purse {
+    /// What is left.
+    pub(super) const fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Spends what `text` takes, even if that is more than there is.
+    pub(super) fn spend(&mut self, text: &str) {
+        self.left = self.left.saturating_sub(self.cost(text));
+    }
+
+    /// Spends what `text` takes, if `reserve` is left after that.
+    pub(super) fn try_spend(&mut self, text: &str, reserve: usize) -> bool {
+        let left = self.left.checked_sub(self.cost(text)).filter(|left| *left >= reserve);
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
+    fn cost(&self, text: &str) -> usize {
+        let tokens = match self.tokenizer {
+            Some(TokenizerName::O200k) => bpe_openai::o200k_base().count(text),
+            Some(TokenizerName::Cl100k) => bpe_openai::cl100k_base().count(text),
+            None => text.len(),
+        };
+        tokens + MESSAGE_TOKENS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Budget;
+    use crate::config::TokenizerName;
+
+    #[test]
+    fn what_fits_in_bytes_is_counted_in_bytes_and_the_rest_in_tokens() {
+        let budget = Budget { tokenizer: TokenizerName::O200k, tokens: 100 };
+        let mut purse = budget.open(1, 96);
+        purse.spend("hello world");
+        assert_eq!(purse.left(), 100 - 11 - 4);
+        let mut purse = budget.open(1, 97);
+        purse.spend("hello world");
+        assert_eq!(purse.left(), 100 - 2 - 4);
+    }
+
+    #[test]
+    fn what_would_touch_the_reserve_is_not_spent() {
+        let budget = Budget { tokenizer: TokenizerName::Cl100k, tokens: 20 };
+        let mut purse = budget.open(9, 1_000);
+        assert!(!purse.try_spend("hello world", 15));
+        assert_eq!(purse.left(), 20);
+        assert!(purse.try_spend("hello world", 14));
+        assert_eq!(purse.left(), 14);
+    }
+}

@@ -1,0 +1,47 @@
+//! Requests for tests.
+
+use cicerone_domain::agent::AgentProfile;
+use cicerone_domain::ports::ReplyRequest;
+use cicerone_domain::retrieval::{Hit, QueryTerm};
+use cicerone_domain::{Id, SystemEntropy};
+use cicerone_language::{Language, terms};
+
+/// A relevant passage in English.
+pub(crate) fn hit(text: &str) -> Hit {
+    Hit {
+        source_id: Id::random(&SystemEntropy),
+        position: 0,
+        title: None,
+        heading: None,
+        url: None,
+        page: None,
+        text: text.to_owned(),
+        is_pair: false,
+        language: Some("eng".to_owned()),
+        score: 1.0,
+        coverage: 1.0,
+        is_relevant: true,
+    }
+}
+
+/// A question about passages, its words all of one weight.
+pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
+    let words = terms(question, Some(Language::ENGLISH));
+    ReplyRequest {
+        profile: AgentProfile {
+            name: "Guide".to_owned(),
+            model: "gpt-4o".to_owned(),
+            system_prompt: "Be brief.".to_owned(),
+            temperature: 0.5,
+            max_tokens: 100,
+        },
+        history: Vec::new(),
+        question: question.to_owned(),
+        passages,
+        terms: words
+            .into_iter()
+            .filter(|term| !term.is_stop_word)
+            .map(|term| QueryTerm { text: term.text, weight: 1.0 })
+            .collect(),
+    }
+}

@@ -1,0 +1,368 @@
+//! One OpenAI-compatible upstream: a request, attempts at it, and the reply.
+
+mod backoff;
+mod breaker;
+mod draft;
+mod failure;
+mod read;
+pub(crate) mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cicerone_domain::ports::{ModelReply, ReplyRequest, TokenSink};
+use cicerone_domain::{Clock, Entropy};
+use reqwest::header::{self, HeaderMap, HeaderValue};
+use reqwest::{Client, Response, StatusCode, redirect};
+use tokio::time::{Instant, timeout, timeout_at};
+use url::Url;
+
+use self::breaker::Breaker;
+use self::draft::Draft;
+pub(crate) use self::failure::{Failure, Remedy};
+use self::read::Pace;
+use self::wire::{CompletionRequest, PromptMessage, StreamOptions, Usage};
+use crate::attribution;
+use crate::config::{ConfigError, MaxTokensField, Secret, UpstreamConfig};
+use crate::prompt::{self, Budget};
+
+/// Longest timeout that a setting may name.
+const LONGEST_SECONDS: f64 = 86_400.0;
+/// Fewest tokens of a context that holds a prompt worth sending.
+const CONTEXT_TOKENS_LEAST: u32 = 1_024;
+
+/// An upstream, ready for requests.
+pub(crate) struct Upstream {
+    config: UpstreamConfig,
+    url: Url,
+    key: Option<Secret>,
+    client: Client,
+    breaker: Breaker,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+/// A reply that did not come, or broke off.
+pub(crate) struct Broken {
+    pub(crate) failure: Failure,
+    /// Whether tokens were passed on, so that nobody else may start over.
+    pub(crate) is_started: bool,
+}
+
+impl Upstream {
+    /// Checks settings and prepares the client. `setting` is the path of the section.
+    pub(crate) fn new(
+        config: UpstreamConfig,
+        key: Option<Secret>,
+        setting: &str,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<Self, ConfigError> {
+        let url = endpoint(&config.base_url)
+            .map_err(|message| ConfigError::new(format!("{setting}.base_url"), message))?;
+        check(&config, setting)?;
+        let client = client(&config, &url, key.as_ref(), setting)?;
+        let pause = seconds(config.breaker_seconds).as_millis();
+        let breaker = Breaker::new(
+            Arc::clone(&clock),
+            config.breaker_failures,
+            i64::try_from(pause).unwrap_or(i64::MAX),
+        );
+        Ok(Self { config, url, key, client, breaker, clock, entropy })
+    }
+
+    /// The model's name here, where a target names `target` and an agent `agent`.
+    pub(crate) fn model<'a>(&'a self, target: Option<&'a str>, agent: &'a str) -> &'a str {
+        target.or(self.config.model.as_deref()).unwrap_or(agent)
+    }
+
+    /// Asks `model` for a reply.
+    pub(crate) async fn reply(
+        &self,
+        request: &Arc<ReplyRequest>,
+        model: &str,
+        tokens: Option<&TokenSink>,
+    ) -> Result<ModelReply, Broken> {
+        let Some(pass) = self.breaker.enter() else {
+            let failure = Failure::new(Remedy::Elsewhere, "left alone after failing repeatedly");
+            return Err(Broken { failure, is_started: false });
+        };
+        let mut is_started = false;
+        let work = self.attempts(request, model, tokens, &mut is_started);
+        let total = seconds(self.config.total_seconds);
+        let outcome = timeout(total, work).await.unwrap_or_else(|_| {
+            let message = format!("gave no whole reply within {} s", self.config.total_seconds);
+            Err(Failure::new(Remedy::Elsewhere, message))
+        });
+        match &outcome {
+            Err(failure) if failure.remedy != Remedy::None => pass.failed(),
+            Ok(_) | Err(_) => pass.succeeded(),
+        }
+        outcome.map_err(|failure| Broken { failure, is_started })
+    }
+
+    async fn attempts(
+        &self,
+        request: &Arc<ReplyRequest>,
+        model: &str,
+        tokens: Option<&TokenSink>,
+        is_started: &mut bool,
+    ) -> Result<ModelReply, Failure> {
+        let messages = self.prompt(request, model).await?;
+        let body = self.body(request, model, &messages, tokens.is_some());
+        let mut retry = 0;
+        loop {
+            let mut draft = Draft::new(request.passages.len(), tokens.cloned());
+            let outcome = self.attempt(&body, &mut draft).await;
+            *is_started = tokens.is_some() && draft.is_started();
+            let failure = match outcome {
+                Ok(usage) => return Ok(self.finish(request, draft, model, usage)),
+                Err(failure) => failure,
+            };
+            retry += 1;
+            let Remedy::Retry(asked) = failure.remedy else { return Err(failure) };
+            if *is_started || retry > self.config.max_retries {
+                return Err(failure);
+            }
+            let mut chance = [0];
+            self.entropy.fill(&mut chance);
+            let [chance] = chance;
+            let Some(wait) = backoff::wait(retry, asked, chance) else { return Err(failure) };
+            tracing::debug!(model, retry, ?wait, error = failure.message, "asking a model again");
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Makes the prompt, off the asynchronous threads: counting tokens is work, and the first
+    /// count loads the tokenizer.
+    async fn prompt(
+        &self,
+        request: &Arc<ReplyRequest>,
+        model: &str,
+    ) -> Result<Vec<PromptMessage>, Failure> {
+        let mut delimiter = [0; 16];
+        self.entropy.fill(&mut delimiter);
+        let budget = Budget {
+            tokenizer: self.config.tokenizer.unwrap_or_else(|| prompt::tokenizer_of(model)),
+            tokens: self.config.context_tokens - self.reply_tokens(request),
+        };
+        let request = Arc::clone(request);
+        tokio::task::spawn_blocking(move || prompt::build(&request, delimiter, budget))
+            .await
+            .map_err(|error| {
+                Failure::because(Remedy::Elsewhere, "the prompt could not be made", error)
+            })
+    }
+
+    /// Tokens that the reply may take: at most half of the context.
+    fn reply_tokens(&self, request: &ReplyRequest) -> u32 {
+        request.profile.max_tokens.min(self.config.context_tokens / 2)
+    }
+
+    fn body<'a>(
+        &self,
+        request: &ReplyRequest,
+        model: &'a str,
+        messages: &'a [PromptMessage],
+        stream: bool,
+    ) -> CompletionRequest<'a> {
+        let tokens = Some(self.reply_tokens(request));
+        let (max_tokens, max_completion_tokens) = match self.config.max_tokens_field {
+            MaxTokensField::MaxTokens => (tokens, None),
+            MaxTokensField::MaxCompletionTokens => (None, tokens),
+        };
+        let wants_usage = stream && self.config.stream_usage;
+        CompletionRequest {
+            model,
+            messages,
+            temperature: self.config.send_temperature.then_some(request.profile.temperature),
+            max_tokens,
+            max_completion_tokens,
+            stream,
+            stream_options: wants_usage.then_some(StreamOptions { include_usage: true }),
+        }
+    }
+
+    async fn attempt(
+        &self,
+        body: &CompletionRequest<'_>,
+        draft: &mut Draft,
+    ) -> Result<Option<Usage>, Failure> {
+        let first = Instant::now() + seconds(self.config.first_token_seconds);
+        let sent = self.client.post(self.url.clone()).json(body).send();
+        let response = if body.stream {
+            timeout_at(first, sent).await.map_err(|_| {
+                Failure::new(Remedy::Elsewhere, "sent no answer in the time for a first token")
+            })?
+        } else {
+            sent.await
+        };
+        let response = response.map_err(|error| {
+            Failure::because(Remedy::Retry(None), "cannot be reached", error.without_url())
+        })?;
+        let key = self.key.as_ref().map(Secret::reveal);
+        if !response.status().is_success() {
+            return Err(self.refusal(response, key).await);
+        }
+        let content_type = content_type(&response);
+        if content_type.contains("html") {
+            return Err(Failure::new(Remedy::Elsewhere, "answered with a web page"));
+        }
+        let is_stream = content_type.contains("event-stream")
+            || (body.stream && !content_type.contains("json"));
+        if is_stream {
+            let between = seconds(self.config.between_tokens_seconds);
+            read::stream(response, Pace { first, between }, draft, key).await
+        } else {
+            read::whole(response, draft, key).await
+        }
+    }
+
+    /// What a status other than success means.
+    async fn refusal(&self, response: Response, key: Option<&str>) -> Failure {
+        let status = response.status();
+        let header = |name: &str| response.headers().get(name).and_then(|v| v.to_str().ok());
+        let now = self.clock.now().as_millis();
+        let asked = backoff::asked(header("retry-after-ms"), header("retry-after"), now);
+        let may_pass = status.is_server_error()
+            || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
+        let remedy = if may_pass { Remedy::Retry(asked) } else { Remedy::None };
+        let text = read::error(response, key).await;
+        Failure::new(remedy, format!("answered {status}: {text}"))
+    }
+
+    fn finish(
+        &self,
+        request: &ReplyRequest,
+        draft: Draft,
+        model: &str,
+        usage: Option<Usage>,
+    ) -> ModelReply {
+        if let Some(Usage { prompt_tokens, completion_tokens }) = usage {
+            tracing::debug!(model, prompt_tokens, completion_tokens, "a model replied");
+        }
+        let (text, mut cited) = draft.finish();
+        if cited.is_empty() {
+            cited = attribution::attribute(&text, request);
+        }
+        ModelReply { text, cited }
+    }
+}
+
+fn content_type(response: &Response) -> String {
+    let value = response.headers().get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok());
+    value.unwrap_or_default().to_ascii_lowercase()
+}
+
+/// The URL of chat completions under a base URL.
+fn endpoint(base_url: &str) -> Result<Url, String> {
+    let mut url = Url::parse(base_url.trim())
+        .map_err(|error| format!("must be a URL such as `http://localhost:11434/v1`: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("must begin with `http://` or `https://`".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must not contain credentials; set `api_key_variable`".to_owned());
+    }
+    url.set_fragment(None);
+    url.path_segments_mut()
+        .map_err(|()| "must have a host".to_owned())?
+        .pop_if_empty()
+        .extend(["chat", "completions"]);
+    Ok(url)
+}
+
+/// Checks the numbers of a section.
+fn check(config: &UpstreamConfig, setting: &str) -> Result<(), ConfigError> {
+    let times = [
+        ("connect_seconds", config.connect_seconds),
+        ("first_token_seconds", config.first_token_seconds),
+        ("between_tokens_seconds", config.between_tokens_seconds),
+        ("total_seconds", config.total_seconds),
+        ("breaker_seconds", config.breaker_seconds),
+    ];
+    for (name, value) in times {
+        if !(value > 0.0 && value <= LONGEST_SECONDS) {
+            let message = format!("must be more than 0 and at most {LONGEST_SECONDS}");
+            return Err(ConfigError::new(format!("{setting}.{name}"), message));
+        }
+    }
+    if config.context_tokens < CONTEXT_TOKENS_LEAST {
+        let message = format!("must be at least {CONTEXT_TOKENS_LEAST}");
+        return Err(ConfigError::new(format!("{setting}.context_tokens"), message));
+    }
+    if config.breaker_failures == 0 {
+        let name = format!("{setting}.breaker_failures");
+        return Err(ConfigError::new(name, "must be at least 1"));
+    }
+    if config.max_retries > 10 {
+        return Err(ConfigError::new(format!("{setting}.max_retries"), "must be at most 10"));
+    }
+    Ok(())
+}
+
+/// The client of an upstream: no redirects, no proxies of the environment. Over plain HTTP it loads
+/// no certificates, so that it also works on a machine that has none.
+fn client(
+    config: &UpstreamConfig,
+    url: &Url,
+    key: Option<&Secret>,
+    setting: &str,
+) -> Result<Client, ConfigError> {
+    // Fails where another part of the program was first, with the same provider.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut headers = HeaderMap::new();
+    if let Some(key) = key {
+        let mut value =
+            HeaderValue::from_str(&format!("Bearer {}", key.reveal())).map_err(|_| {
+                let message = "must consist of visible ASCII characters";
+                ConfigError::new(format!("{setting}.api_key"), message)
+            })?;
+        value.set_sensitive(true);
+        headers.insert(header::AUTHORIZATION, value);
+    }
+    let builder = Client::builder()
+        .user_agent(concat!("Cicerone/", env!("CARGO_PKG_VERSION")))
+        .default_headers(headers)
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .connect_timeout(seconds(config.connect_seconds));
+    let builder = if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder };
+    builder.build().map_err(|error| {
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+        let message = format!(
+            "cannot be used over TLS; are CA certificates installed?{}",
+            cause.unwrap_or_default()
+        );
+        ConfigError::new(format!("{setting}.base_url"), message)
+    })
+}
+
+/// A duration that [`check`] has let pass.
+fn seconds(value: f64) -> Duration {
+    Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::endpoint;
+
+    #[test]
+    fn the_endpoint_is_added_to_the_base_url() {
+        for (base, expected) in [
+            ("https://api.openai.com/v1", "https://api.openai.com/v1/chat/completions"),
+            ("http://localhost:11434/v1/", "http://localhost:11434/v1/chat/completions"),
+            ("http://[::1]:8080", "http://[::1]:8080/chat/completions"),
+            ("https://h/o?api-version=1", "https://h/o/chat/completions?api-version=1"),
+        ] {
+            assert_eq!(endpoint(base).unwrap().as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn a_base_url_that_cannot_work_is_refused() {
+        for base in ["", "localhost:1", "ftp://h/", "http://user:pw@h/", "http://"] {
+            assert!(endpoint(base).is_err(), "{base}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Reading an upstream's answer: bounded, never waiting without end.
+
+use std::pin::pin;
+
+use eventsource_stream::{EventStream, EventStreamError};
+use futures_util::StreamExt as _;
+use reqwest::Response;
+use tokio::time::{Duration, Instant, timeout_at};
+
+use super::draft::Draft;
+use super::failure::{Failure, Remedy, quote};
+use super::wire::{Completion, Usage, error_text};
+
+/// Largest answer that is read: 4,096 tokens with the frames of a stream around them, and thoughts.
+const ANSWER_BYTES: usize = 16 * 1_024 * 1_024;
+/// Largest part of an error's body that is read.
+const ERROR_BYTES: usize = 16 * 1_024;
+/// Longest wait for what follows the last token: the end of the stream frees its connection for
+/// the next request, but the reply is complete without it.
+const END: Duration = Duration::from_millis(500);
+
+/// How long a stream may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// The moment at which the first token must have come.
+    pub(super) first: Instant,
+    /// The longest wait for each following one.
+    pub(super) between: Duration,
+}
+
+/// Reads a stream of chunks into `draft`.
+pub(super) async fn stream(
+    response: Response,
+    pace: Pace,
+    draft: &mut Draft,
+    key: Option<&str>,
+) -> Result<Option<Usage>, Failure> {
+    let mut left = ANSWER_BYTES;
+    let bytes = response.bytes_stream().map(move |chunk| {
+        let chunk = chunk.map_err(|error| Body::Transport(error.without_url()))?;
+        left = left.checked_sub(chunk.len()).ok_or(Body::TooLong)?;
+        Ok(chunk)
+    });
+    let mut events = pin!(EventStream::new(bytes));
+    let mut state = StreamState { deadline: pace.first, finish: None, usage: None };
+    loop {
+        let event = match timeout_at(state.deadline, events.next()).await {
+            Ok(Some(Ok(event))) => event,
+            // What comes after the end of the reply does not matter.
+            Ok(_) | Err(_) if state.finish.is_some() => break,
+            Ok(None) => return Err(broken("closed the stream before the reply was complete")),
+            Ok(Some(Err(error))) => return Err(unreadable(error)),
+            Err(_) if draft.is_started() => {
+                return Err(Failure::new(Remedy::Elsewhere, "stalled within the reply"));
+            }
+            Err(_) => return Err(Failure::new(Remedy::Elsewhere, "sent no token in time")),
+        };
+        if event.data.trim() == "[DONE]" {
+            state.finish.get_or_insert_default();
+            break;
+        }
+        let chunk: Completion = serde_json::from_str(&event.data)
+            .map_err(|error| Failure::because(Remedy::Elsewhere, "sent a broken chunk", error))?;
+        if let Some(error) = chunk.error {
+            let text = quote(&error_text(&error), key);
+            return Err(Failure::new(Remedy::Elsewhere, format!("sent an error: {text}")));
+        }
+        state.take(chunk, pace.between, draft);
+    }
+    finish(state.finish.as_deref(), draft)?;
+    Ok(state.usage)
+}
+
+/// Where a stream stands.
+struct StreamState {
+    deadline: Instant,
+    finish: Option<String>,
+    usage: Option<Usage>,
+}
+
+impl StreamState {
+    fn take(&mut self, chunk: Completion, between: Duration, draft: &mut Draft) {
+        self.usage = chunk.usage.or(self.usage);
+        let choices = chunk.choices.into_iter().flatten();
+        for mut choice in choices.filter(|choice| choice.index == 0) {
+            let reason = choice.finish_reason.take();
+            let delta = choice.into_delta();
+            let is_reasoning = delta.is_reasoning();
+            let text = delta.text();
+            if is_reasoning || !text.is_empty() {
+                self.deadline = Instant::now() + between;
+            }
+            draft.push(&text);
+            if reason.is_some() {
+                self.finish = reason;
+                self.deadline = Instant::now() + END;
+            }
+        }
+    }
+}
+
+/// Reads a completion in one piece into `draft`.
+pub(super) async fn whole(
+    response: Response,
+    draft: &mut Draft,
+    key: Option<&str>,
+) -> Result<Option<Usage>, Failure> {
+    let body = bytes(response, ANSWER_BYTES).await?;
+    let completion: Completion = serde_json::from_slice(&body).map_err(|error| {
+        Failure::because(Remedy::Elsewhere, "sent something that is no completion", error)
+    })?;
+    if let Some(error) = completion.error {
+        let text = quote(&error_text(&error), key);
+        return Err(Failure::new(Remedy::Elsewhere, format!("sent an error: {text}")));
+    }
+    let Some(mut choice) = completion.choices.into_iter().flatten().find(|c| c.index == 0) else {
+        return Err(Failure::new(Remedy::Elsewhere, "sent a completion without a choice"));
+    };
+    let reason = choice.finish_reason.take();
+    draft.push(&choice.into_delta().text());
+    finish(reason.as_deref(), draft)?;
+    Ok(completion.usage)
+}
+
+/// What an error's body says, as far as it can be read.
+pub(super) async fn error(mut response: Response, key: Option<&str>) -> String {
+    let deadline = Instant::now() + END;
+    let mut body = Vec::new();
+    while let Ok(Ok(Some(chunk))) = timeout_at(deadline, response.chunk()).await {
+        body.extend_from_slice(&chunk);
+        if body.len() > ERROR_BYTES {
+            break;
+        }
+    }
+    let text = match serde_json::from_slice::<serde_json::Value>(&body) {
+        Ok(value) => error_text(value.get("error").unwrap_or(&value)),
+        Err(_) => String::from_utf8_lossy(&body).into_owned(),
+    };
+    quote(&text, key)
+}
+
+/// Whether a reply that ended for `reason` can stand.
+fn finish(reason: Option<&str>, draft: &Draft) -> Result<(), Failure> {
+    match reason {
+        Some("error") => Err(Failure::new(Remedy::Elsewhere, "broke the reply off")),
+        Some("content_filter") if !draft.has_text() => {
+            Err(Failure::new(Remedy::None, "withheld the reply: content filter"))
+        }
+        _ if !draft.has_text() => Err(broken("sent an empty reply")),
+        _ => Ok(()),
+    }
+}
+
+async fn bytes(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) if body.len() + chunk.len() > limit => return Err(too_long()),
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Ok(None) => return Ok(body),
+            Err(error) => return Err(cut(error.without_url())),
+        }
+    }
+}
+
+/// What can be wrong with a body.
+#[derive(Debug, thiserror::Error)]
+enum Body {
+    #[error(transparent)]
+    Transport(reqwest::Error),
+    #[error("the answer is too long")]
+    TooLong,
+}
+
+fn unreadable(error: EventStreamError<Body>) -> Failure {
+    match error {
+        EventStreamError::Transport(Body::Transport(error)) => cut(error),
+        EventStreamError::Transport(Body::TooLong) => too_long(),
+        // Their own messages quote the text.
+        EventStreamError::Utf8(_) => broken("sent text that is not UTF-8"),
+        EventStreamError::Parser(_) => broken("sent a broken event"),
+    }
+}
+
+fn cut(error: reqwest::Error) -> Failure {
+    Failure::because(Remedy::Retry(None), "broke the connection within its answer", error)
+}
+
+fn broken(message: &str) -> Failure {
+    Failure::new(Remedy::Retry(None), message)
+}
+
+fn too_long() -> Failure {
+    Failure::new(Remedy::Elsewhere, format!("sent more than {ANSWER_BYTES} bytes"))
+}

@@ -1,0 +1,166 @@
+//! The wire format of chat completions, as far as it is used.
+
+use serde::{Deserialize, Serialize};
+
+/// The body of `POST /chat/completions`.
+#[derive(Debug, Serialize)]
+pub(crate) struct CompletionRequest<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) messages: &'a [PromptMessage],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_completion_tokens: Option<u32>,
+    pub(crate) stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stream_options: Option<StreamOptions>,
+}
+
+/// What a stream holds besides tokens.
+#[derive(Debug, Serialize)]
+pub(crate) struct StreamOptions {
+    pub(crate) include_usage: bool,
+}
+
+/// A message of the prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct PromptMessage {
+    pub(crate) role: PromptRole,
+    pub(crate) content: String,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PromptRole {
+    System,
+    User,
+    Assistant,
+}
+
+/// A whole completion, or one chunk of a streamed one: they differ in `message` and `delta`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Completion {
+    #[serde(default)]
+    pub(super) choices: Option<Vec<Choice>>,
+    #[serde(default)]
+    pub(super) usage: Option<Usage>,
+    /// What went wrong, in whichever shape the upstream has for it.
+    #[serde(default)]
+    pub(super) error: Option<serde_json::Value>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Choice {
+    #[serde(default)]
+    pub(super) index: u32,
+    /// A piece, in a chunk.
+    #[serde(default)]
+    delta: Option<Delta>,
+    /// The whole, in a completion in one piece.
+    #[serde(default)]
+    message: Option<Delta>,
+    #[serde(default)]
+    pub(super) finish_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Delta {
+    #[serde(default)]
+    content: Option<Content>,
+    /// Why the model declines, in place of content.
+    #[serde(default)]
+    refusal: Option<String>,
+    /// Thoughts of a reasoning model, which show that it works, under the names that servers use.
+    #[serde(default)]
+    reasoning_content: Option<Content>,
+    #[serde(default)]
+    reasoning: Option<Content>,
+}
+
+/// A text, or parts of which some are text.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+#[derive(Debug, Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: Option<String>,
+}
+
+impl Choice {
+    /// What it adds to the reply.
+    pub(super) fn into_delta(self) -> Delta {
+        self.delta.or(self.message).unwrap_or_default()
+    }
+}
+
+/// Tokens that were counted.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(super) struct Usage {
+    #[serde(default)]
+    pub(super) prompt_tokens: u64,
+    #[serde(default)]
+    pub(super) completion_tokens: u64,
+}
+
+impl Delta {
+    /// What belongs to the reply.
+    pub(super) fn text(self) -> String {
+        let content = self.content.map(Content::into_text).unwrap_or_default();
+        if content.is_empty() { self.refusal.unwrap_or_default() } else { content }
+    }
+
+    /// Whether it holds thoughts.
+    pub(super) fn is_reasoning(&self) -> bool {
+        self.reasoning_content.is_some() || self.reasoning.is_some()
+    }
+}
+
+impl Content {
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Parts(parts) => parts.into_iter().filter_map(|part| part.text).collect(),
+        }
+    }
+}
+
+/// What an `error` value says: its `message`, or all of it.
+pub(super) fn error_text(error: &serde_json::Value) -> String {
+    let message = error.get("message").and_then(serde_json::Value::as_str);
+    message.or_else(|| error.as_str()).map_or_else(|| error.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Completion, error_text};
+
+    fn text(json: &str) -> String {
+        let completion: Completion = serde_json::from_str(json).unwrap();
+        completion.choices.unwrap().remove(0).into_delta().text()
+    }
+
+    #[test]
+    fn content_is_read_from_every_shape() {
+        assert_eq!(text(r#"{"choices":[{"delta":{"content":"a"}}]}"#), "a");
+        assert_eq!(text(r#"{"choices":[{"message":{"role":"assistant","content":"b"}}]}"#), "b");
+        let parts = r#"{"choices":[{"delta":{"content":[{"type":"thinking"},{"text":"c"}]}}]}"#;
+        assert_eq!(text(parts), "c");
+        let refusal = r#"{"choices":[{"delta":{"content":null,"refusal":"no"}}]}"#;
+        assert_eq!(text(refusal), "no");
+    }
+
+    #[test]
+    fn an_error_is_read_from_every_shape() {
+        assert_eq!(error_text(&serde_json::json!({"message": "m", "code": 1})), "m");
+        assert_eq!(error_text(&serde_json::json!("m")), "m");
+        assert_eq!(error_text(&serde_json::json!({"detail": 1})), r#"{"detail":1}"#);
+    }
+}
