@@ -1,0 +1,186 @@
+//! Who a request is from and what it may do: declared by the signature of each handler.
+
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::dev::Payload;
+use actix_web::http::header;
+use actix_web::{FromRequest, HttpRequest};
+use cicerone_domain::{ApiKey, Error, Permission, Scope};
+use futures_util::future::LocalBoxFuture;
+use moka::sync::Cache;
+use sha2::{Digest as _, Sha256};
+
+use crate::context::{App, RequestContext, RequestId, Shared};
+use crate::failure::Failure;
+use crate::rate::RateLimits;
+
+/// How long a key that was found is taken for valid without another look: the time that a
+/// revocation may take.
+const KEY_LIFE: Duration = Duration::from_secs(1);
+/// Most keys remembered at once.
+const KEYS_REMEMBERED: u64 = 10_000;
+
+/// Who a request is from.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    /// The key that it carried.
+    pub(crate) key: ApiKey,
+    /// What may be seen with it.
+    pub(crate) scope: Scope,
+}
+
+/// Knows who may pass: the keys seen within the last second, and the limits.
+pub(crate) struct Gate {
+    /// By SHA-256 of the secret. Invariant: only keys that were found; a failure is never kept.
+    seen: Cache<[u8; 32], Arc<Caller>>,
+    limits: RateLimits,
+}
+
+impl Gate {
+    /// A gate with these limits.
+    pub(crate) fn new(limits: RateLimits) -> Self {
+        let seen = Cache::builder().max_capacity(KEYS_REMEMBERED).time_to_live(KEY_LIFE).build();
+        Self { seen, limits }
+    }
+
+    /// The caller of a request, counted against the limits.
+    async fn admit(
+        &self,
+        app: &Shared,
+        context: &RequestContext,
+        request: &HttpRequest,
+    ) -> Result<Arc<Caller>, Failure> {
+        let Some(caller) = self.identify(app, request).await? else {
+            let address = request.peer_addr().map(|peer| peer.ip());
+            return Err(self.limits.failed_authentication(address));
+        };
+        let (state, verdict) = self.limits.request(caller.key.id);
+        context.rate.set(state);
+        verdict.map(|()| caller)
+    }
+
+    async fn identify(
+        &self,
+        app: &Shared,
+        request: &HttpRequest,
+    ) -> Result<Option<Arc<Caller>>, Error> {
+        let Some(secret) = bearer(request) else { return Ok(None) };
+        let hash: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
+        if let Some(caller) = self.seen.get(&hash)
+            && !caller.key.is_expired(app.clock.now())
+        {
+            return Ok(Some(caller));
+        }
+        let Some(key) = app.keys.authenticate(secret).await? else { return Ok(None) };
+        let caller = Arc::new(Caller { scope: key.scope(), key });
+        self.seen.insert(hash, Arc::clone(&caller));
+        Ok(Some(caller))
+    }
+}
+
+/// The secret in `Authorization: Bearer …`.
+fn bearer(request: &HttpRequest) -> Option<&str> {
+    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, secret) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+}
+
+/// The permissions that handlers ask for, as types.
+pub(crate) mod permission {
+    use cicerone_domain::Permission;
+
+    /// A permission as a type.
+    pub(crate) trait Required: 'static {
+        /// The permission.
+        const PERMISSION: Permission;
+    }
+
+    /// See [`Permission::AgentsRead`].
+    pub(crate) enum AgentsRead {}
+    /// See [`Permission::AgentsWrite`].
+    pub(crate) enum AgentsWrite {}
+    /// See [`Permission::SourcesRead`].
+    pub(crate) enum SourcesRead {}
+    /// See [`Permission::SourcesWrite`].
+    pub(crate) enum SourcesWrite {}
+    /// See [`Permission::ConversationsRead`].
+    pub(crate) enum ConversationsRead {}
+    /// See [`Permission::ConversationsWrite`].
+    pub(crate) enum ConversationsWrite {}
+
+    impl Required for AgentsRead {
+        const PERMISSION: Permission = Permission::AgentsRead;
+    }
+    impl Required for AgentsWrite {
+        const PERMISSION: Permission = Permission::AgentsWrite;
+    }
+    impl Required for SourcesRead {
+        const PERMISSION: Permission = Permission::SourcesRead;
+    }
+    impl Required for SourcesWrite {
+        const PERMISSION: Permission = Permission::SourcesWrite;
+    }
+    impl Required for ConversationsRead {
+        const PERMISSION: Permission = Permission::ConversationsRead;
+    }
+    impl Required for ConversationsWrite {
+        const PERMISSION: Permission = Permission::ConversationsWrite;
+    }
+}
+
+/// A caller whose key holds the permission `P`. The first argument of every handler under `/v1`:
+/// [`crate::endpoint::Endpoint::new`] takes no handler without it.
+pub(crate) struct Authorized<P> {
+    caller: Arc<Caller>,
+    context: Rc<RequestContext>,
+    permission: PhantomData<P>,
+}
+
+impl<P> Authorized<P> {
+    /// What the caller may see.
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.caller.scope
+    }
+
+    /// Who it is, for a task of its own.
+    pub(crate) fn caller(&self) -> Arc<Caller> {
+        Arc::clone(&self.caller)
+    }
+
+    /// The request's id.
+    pub(crate) fn request_id(&self) -> RequestId {
+        self.context.id
+    }
+}
+
+impl<P: permission::Required> FromRequest for Authorized<P> {
+    type Error = Failure;
+    type Future = LocalBoxFuture<'static, Result<Self, Failure>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        Box::pin(async move {
+            let context = RequestContext::of(&request)?;
+            let app = request.app_data::<App>();
+            let app = app.ok_or_else(|| Error::internal("the server has no state"))?;
+            let caller = app.gate.admit(app, &context, &request).await?;
+            if !caller.key.permissions.allows(P::PERMISSION) {
+                return Err(Error::Forbidden(P::PERMISSION).into());
+            }
+            Ok(Self { caller, context, permission: PhantomData })
+        })
+    }
+}
+
+/// The arguments of a handler that admits only callers with a permission.
+pub(crate) trait Guarded {
+    /// The permission.
+    const PERMISSION: Permission;
+}
+
+impl<P: permission::Required, A, B> Guarded for (Authorized<P>, A, B) {
+    const PERMISSION: Permission = P::PERMISSION;
+}

@@ -1,0 +1,215 @@
+//! Carries out what changes something: once for each idempotency key, to its end whether or not the
+//! caller still waits, and with an answer even to a panic.
+
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{HeaderName, HeaderValue};
+use cicerone_domain::Error;
+use cicerone_domain::idempotency::{
+    Claim, Completion, Fingerprint, IdempotencyKey, StoredResponse,
+};
+use cicerone_domain::services::{Admission, Idempotency};
+use futures_util::FutureExt as _;
+use sha2::{Digest as _, Sha256};
+use tokio::task::JoinHandle;
+use tracing::Instrument as _;
+
+use crate::auth::{Authorized, Caller};
+use crate::context::{App, Incoming, RequestId};
+use crate::failure::{Failure, Problem};
+use crate::response::{Answer, JSON, send};
+
+/// The header of a caller's key.
+pub(crate) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+/// The header that marks an answer of before.
+pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// A request's idempotency key, with what tells the request from others.
+#[derive(Debug)]
+pub(crate) struct Keyed {
+    key: IdempotencyKey,
+    fingerprint: Fingerprint,
+}
+
+impl Incoming {
+    /// The idempotency key of a request whose body consists of `parts`; none where it has none.
+    pub(crate) fn keyed(&self, parts: &[&[u8]]) -> Result<Option<Keyed>, Error> {
+        let Some(value) = self.request.headers().get(IDEMPOTENCY_KEY) else { return Ok(None) };
+        // Bytes that are no visible ASCII become one that is refused as such.
+        let key = IdempotencyKey::parse(value.to_str().unwrap_or(" "))?;
+        let mut hash = Sha256::new();
+        let method = self.request.method().as_str().as_bytes();
+        let path = self.request.uri().path().as_bytes();
+        let query = self.request.query_string().as_bytes();
+        for part in [method, path, query].iter().chain(parts) {
+            hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            hash.update(part);
+        }
+        Ok(Some(Keyed { key, fingerprint: Fingerprint(hash.finalize().into()) }))
+    }
+}
+
+/// A request that was carried out, now or before.
+#[derive(Debug)]
+pub(crate) struct Executed {
+    /// The answer.
+    pub(crate) response: StoredResponse,
+    /// Whether it is the answer of before.
+    pub(crate) is_replay: bool,
+}
+
+/// A change about to be carried out: for whom, and under which key.
+pub(crate) struct Change {
+    app: App,
+    caller: Arc<Caller>,
+    request_id: RequestId,
+    keyed: Option<Keyed>,
+}
+
+impl Change {
+    /// A change for this caller.
+    pub(crate) fn new<P>(app: &App, caller: &Authorized<P>, keyed: Option<Keyed>) -> Self {
+        Self { app: app.clone(), caller: caller.caller(), request_id: caller.request_id(), keyed }
+    }
+
+    /// Carries out `work` and answers with what `render` makes of its outcome. `work` is given the
+    /// shared state, the caller, and the completion that its store writes with the effect.
+    pub(crate) async fn answer<T, W, F>(self, render: fn(&T) -> StoredResponse, work: W) -> Answer
+    where
+        T: Send + 'static,
+        W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let executed = joined(self.spawn(render, work)).await?;
+        let mut response = send(executed.response)?;
+        if executed.is_replay {
+            mark_replayed(&mut response);
+        }
+        Ok(response)
+    }
+
+    /// Starts `work` in a task of its own. Its failure is logged there, since nobody may be
+    /// waiting for it any more.
+    pub(crate) fn spawn<T, W, F>(
+        self,
+        render: fn(&T) -> StoredResponse,
+        work: W,
+    ) -> JoinHandle<Result<Executed, Failure>>
+    where
+        T: Send + 'static,
+        W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let runtime = self.app.runtime.clone();
+        let request_id = self.request_id;
+        let task = async move {
+            let result = match self.keyed {
+                Some(keyed) => once(self.app, self.caller, keyed, request_id, render, work).await,
+                None => {
+                    let outcome = work(self.app, self.caller, None).await;
+                    let answer = outcome.map(|outcome| render(&outcome));
+                    answer.map(Executed::now).map_err(Failure::from)
+                }
+            };
+            result.map_err(|failure| Failure::Reported(Box::new(failure.report(request_id))))
+        };
+        runtime.spawn(task.instrument(tracing::Span::current()))
+    }
+}
+
+impl Executed {
+    const fn now(response: StoredResponse) -> Self {
+        Self { response, is_replay: false }
+    }
+}
+
+/// Waits for a change.
+pub(crate) async fn joined(
+    task: JoinHandle<Result<Executed, Failure>>,
+) -> Result<Executed, Failure> {
+    // A task that panicked has said so through the panic hook; the error is for the log here.
+    task.await.unwrap_or_else(|cause| Err(Error::internal(cause).into()))
+}
+
+/// Marks an answer as one of before.
+pub(crate) fn mark_replayed(response: &mut HttpResponse) {
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+}
+
+/// Carries out `work` unless its key has an answer already. The key is completed or released
+/// whatever happens, a panic included.
+async fn once<T, W, F>(
+    app: App,
+    caller: Arc<Caller>,
+    keyed: Keyed,
+    request_id: RequestId,
+    render: fn(&T) -> StoredResponse,
+    work: W,
+) -> Result<Executed, Failure>
+where
+    T: Send + 'static,
+    W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F,
+    F: Future<Output = Result<T, Error>>,
+{
+    let admission = app.idempotency.admit(&caller.scope, &keyed.key, keyed.fingerprint).await?;
+    let claim = match admission {
+        Admission::Proceed(claim) => claim,
+        Admission::Replay(response) => return Ok(Executed { response, is_replay: true }),
+        Admission::InProgress => return Err(Failure::KeyInProgress),
+        Admission::Reused => return Err(Failure::KeyReused),
+        Admission::Gone => return Err(Failure::KeyGone),
+    };
+    let idempotency = app.idempotency.clone();
+    let completion = Completion::new(claim.clone(), render);
+    match AssertUnwindSafe(work(app, caller, Some(completion))).catch_unwind().await {
+        Ok(Ok(outcome)) => Ok(Executed::now(render(&outcome))),
+        Ok(Err(error)) => {
+            let was_lost = matches!(error, Error::ClaimLost);
+            let problem = Failure::from(error).report(request_id);
+            if !was_lost {
+                settle(&idempotency, &claim, &problem, request_id).await;
+            }
+            Err(Failure::Reported(Box::new(problem)))
+        }
+        Err(panic) => {
+            release(&idempotency, &claim).await;
+            resume_unwind(panic)
+        }
+    }
+}
+
+/// Keeps a refusal that comes of the request itself; gives the key back where the request may be
+/// corrected or repeated.
+async fn settle(
+    idempotency: &Idempotency,
+    claim: &Claim,
+    problem: &Problem,
+    request_id: RequestId,
+) {
+    if !matches!(problem.status.as_u16(), 404 | 409 | 422) {
+        return release(idempotency, claim).await;
+    }
+    let response = StoredResponse {
+        status: problem.status.as_u16(),
+        content_type: Some(JSON.to_owned()),
+        body: problem.to_body(request_id),
+        subject: None,
+    };
+    if let Err(error) = idempotency.complete(claim, response).await {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "an idempotency key stays claimed until its lease ends"
+        );
+    }
+}
+
+async fn release(idempotency: &Idempotency, claim: &Claim) {
+    if let Err(error) = idempotency.release(claim).await {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "an idempotency key stays claimed until its lease ends"
+        );
+    }
+}

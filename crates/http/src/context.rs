@@ -1,0 +1,100 @@
+//! What is known of a request while it is served, and what all requests share.
+
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::ops::Deref;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix_web::dev::Payload;
+use actix_web::{FromRequest, HttpMessage as _, HttpRequest, web};
+use cicerone_domain::id::Kind;
+use cicerone_domain::{Error, Id, kind};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use crate::application::Application;
+use crate::auth::Gate;
+use crate::cursor::Cursors;
+use crate::query::Query;
+use crate::rate::RateState;
+
+/// A request's id.
+pub(crate) type RequestId = Id<kind::Request>;
+
+/// What all requests share.
+pub(crate) struct Shared {
+    /// The use cases.
+    pub(crate) application: Application,
+    /// Who may pass.
+    pub(crate) gate: Gate,
+    /// The cursors of lists.
+    pub(crate) cursors: Cursors,
+    /// The runtime that outlives connections: whatever must not be cancelled runs on it.
+    pub(crate) runtime: Handle,
+    /// One permit a file on its way.
+    pub(crate) upload_permits: Arc<Semaphore>,
+    /// The OpenAPI document.
+    pub(crate) openapi: bytes::Bytes,
+}
+
+impl Deref for Shared {
+    type Target = Application;
+
+    fn deref(&self) -> &Application {
+        &self.application
+    }
+}
+
+/// The shared state, as handlers take it.
+pub(crate) type App = web::Data<Shared>;
+
+/// What is known of one request. Lives on the connection's thread.
+#[derive(Debug)]
+pub(crate) struct RequestContext {
+    /// Its id.
+    pub(crate) id: RequestId,
+    /// Where the caller's rate limit stands, once the caller is known.
+    pub(crate) rate: Cell<Option<RateState>>,
+}
+
+impl RequestContext {
+    /// The context of a request that passed [`crate::observe`], as every one does.
+    pub(crate) fn of(request: &HttpRequest) -> Result<Rc<Self>, Error> {
+        let found = request.extensions().get::<Rc<Self>>().map(Rc::clone);
+        found.ok_or_else(|| Error::internal("the request has no context"))
+    }
+}
+
+/// The pattern of the route that serves a request, for logs and metrics.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RoutePattern(pub(crate) &'static str);
+
+/// The rest of a request, read step by step by its handler.
+pub(crate) struct Incoming {
+    pub(crate) request: HttpRequest,
+    pub(crate) payload: Payload,
+}
+
+impl FromRequest for Incoming {
+    type Error = Infallible;
+    type Future = Ready<Result<Self, Infallible>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        ready(Ok(Self { request: request.clone(), payload: payload.take() }))
+    }
+}
+
+impl Incoming {
+    /// The id in the path. One that no resource can have is not found, like one that none has.
+    pub(crate) fn path_id<K: Kind>(&self) -> Result<Id<K>, Error> {
+        let text = self.request.match_info().iter().next().map_or("", |(_, value)| value);
+        text.parse().map_err(|_| Error::not_found(K::NAME, text))
+    }
+
+    /// The query string's parameters.
+    pub(crate) fn query(&self) -> Result<Query, Error> {
+        Query::parse(self.request.query_string())
+    }
+}

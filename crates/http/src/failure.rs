@@ -1,0 +1,352 @@
+//! The one table from what went wrong to what is answered.
+
+mod body;
+
+use std::borrow::Cow;
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, ResponseError};
+use cicerone_domain::error::Error;
+use cicerone_domain::ports::{ModelError, ModelFailure};
+use cicerone_domain::{FieldError, limits};
+
+pub(crate) use body::{ErrorBody, ErrorEvent, STATUS_CODES};
+
+use crate::context::RequestId;
+
+/// Why a request is refused.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// A use case refused it or failed.
+    #[error(transparent)]
+    Domain(#[from] Error),
+    /// No key, or one that is unknown, mistyped, expired or revoked.
+    #[error("the API key is missing or not valid")]
+    Unauthorized,
+    /// Too many failed authentications from one address, or requests with one key.
+    #[error("too many requests")]
+    RateLimited {
+        /// Seconds until the next attempt may pass.
+        retry_after: u64,
+    },
+    /// No route has this path.
+    #[error("no such route")]
+    NoRoute,
+    /// The route does not know this method.
+    #[error("method not allowed")]
+    Method {
+        /// The methods that it knows.
+        allow: String,
+    },
+    /// The body is larger than any request may send.
+    #[error("body too large")]
+    BodyTooLarge,
+    /// The body is of another type than the route reads.
+    #[error("unsupported media type")]
+    MediaType {
+        /// The type that the route reads.
+        expected: &'static str,
+    },
+    /// The same request with the same idempotency key is being carried out.
+    #[error("the same request is being carried out")]
+    KeyInProgress,
+    /// The idempotency key was used for another request.
+    #[error("the idempotency key was used for another request")]
+    KeyReused,
+    /// What the request with this idempotency key made was deleted since.
+    #[error("what this request made was deleted")]
+    KeyGone,
+    /// The server is not ready; the reason is for the log alone.
+    #[error("not ready: {0}")]
+    NotReady(&'static str),
+    /// Already turned into its answer, and logged where that was due.
+    #[error("{}", .0.message)]
+    Reported(Box<Problem>),
+}
+
+/// A refusal as it is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// The HTTP status.
+    pub(crate) status: StatusCode,
+    /// The error's type.
+    pub(crate) kind: &'static str,
+    /// The error's code.
+    pub(crate) code: &'static str,
+    /// What a person can act on; constant for faults of the server.
+    pub(crate) message: Cow<'static, str>,
+    /// The field that it is about.
+    pub(crate) param: Option<String>,
+    /// Each finding; shown on every 422.
+    pub(crate) errors: Vec<FieldError>,
+    /// Seconds until it is worth trying again.
+    pub(crate) retry_after: Option<u64>,
+    /// Whether the same request may succeed later.
+    pub(crate) retryable: bool,
+    /// The methods that the route knows, on a 405.
+    pub(crate) allow: Option<String>,
+}
+
+impl Problem {
+    fn new(
+        status: StatusCode,
+        kind: &'static str,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            status,
+            kind,
+            code,
+            message: message.into(),
+            param: None,
+            errors: Vec::new(),
+            retry_after: None,
+            retryable: false,
+            allow: None,
+        }
+    }
+
+    fn invalid(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", code, message)
+    }
+
+    fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found_error", "resource_not_found", message)
+    }
+
+    fn conflict(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::CONFLICT, "conflict_error", "conflict", message)
+    }
+
+    fn unavailable(code: &'static str, message: &'static str) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "api_error", code, message).retryable()
+    }
+
+    fn about(self, param: String) -> Self {
+        Self { param: Some(param), ..self }
+    }
+
+    fn retryable(self) -> Self {
+        Self { retryable: true, ..self }
+    }
+
+    fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }.retryable()
+    }
+
+    /// The refusal for a fault of which nothing more is known.
+    pub(crate) fn internal() -> Self {
+        let message = "the server met an unexpected fault; it is logged under this request id";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "api_error", "internal_error", message)
+    }
+
+    /// The refusal for a status that the framework itself answered with.
+    pub(crate) fn of_status(status: StatusCode) -> Self {
+        match status {
+            StatusCode::NOT_FOUND => Failure::NoRoute.problem(),
+            StatusCode::PAYLOAD_TOO_LARGE => Failure::BodyTooLarge.problem(),
+            status if status.is_server_error() => Self::internal(),
+            _ => Self::invalid("invalid_parameter", "the request could not be understood"),
+        }
+    }
+}
+
+impl Failure {
+    /// The answer to this failure.
+    pub(crate) fn problem(&self) -> Problem {
+        match self {
+            Self::Domain(error) => domain_problem(error),
+            Self::Unauthorized => Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "authentication_error",
+                "unauthorized",
+                "the API key is missing or not valid; send it as `Authorization: Bearer <key>`",
+            ),
+            Self::RateLimited { retry_after } => Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "rate_limit_error",
+                "rate_limit_exceeded",
+                format!("too many requests; try again in {retry_after} s"),
+            )
+            .retry_after(*retry_after),
+            Self::NoRoute => Problem::not_found("no such route; see /docs for those there are"),
+            Self::Method { allow } => Problem {
+                allow: Some(allow.clone()),
+                ..Problem::new(
+                    StatusCode::METHOD_NOT_ALLOWED,
+                    "invalid_request_error",
+                    "method_not_allowed",
+                    format!("this route takes {allow} only"),
+                )
+            },
+            Self::BodyTooLarge => Problem::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "invalid_request_error",
+                "payload_too_large",
+                format!("the body is larger than {} bytes", limits::BODY_BYTES),
+            ),
+            Self::MediaType { expected } => Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "invalid_request_error",
+                "unsupported_media_type",
+                format!("the body must be sent as `Content-Type: {expected}`, not compressed"),
+            ),
+            Self::KeyInProgress => {
+                Problem::conflict("the same request is still being carried out").retry_after(1)
+            }
+            Self::KeyReused => Problem::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "validation_error",
+                "idempotency_key_reused",
+                "this idempotency key was used for another request",
+            ),
+            Self::KeyGone => Problem::not_found("what this request made was deleted since"),
+            Self::NotReady(_) => {
+                Problem::unavailable("service_unavailable", "the server is not ready")
+                    .retry_after(1)
+            }
+            Self::Reported(problem) => (**problem).clone(),
+        }
+    }
+
+    /// Turns the failure into its answer, logging the cause where the fault is the server's own.
+    pub(crate) fn report(&self, request_id: RequestId) -> Problem {
+        let problem = self.problem();
+        if matches!(self, Self::Reported(_)) {
+            return problem;
+        }
+        if problem.status == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!(%request_id, error = self as &dyn std::error::Error, "internal error");
+        } else if problem.status.is_server_error() {
+            tracing::warn!(%request_id, code = problem.code, error = self as &dyn std::error::Error, "cannot serve");
+        }
+        problem
+    }
+}
+
+/// The failures of use cases.
+fn domain_problem(error: &Error) -> Problem {
+    match error {
+        Error::Missing { param } => {
+            Problem::invalid("missing_required_field", error.to_string()).about(param.clone())
+        }
+        Error::Invalid(field) => {
+            Problem::invalid("invalid_parameter", error.to_string()).about(field.param.clone())
+        }
+        Error::InvalidOperation(message) => Problem::invalid("invalid_operation", message.clone()),
+        Error::Validation { message, errors } => Problem {
+            param: errors.first().map(|first| first.param.clone()),
+            errors: errors.clone(),
+            ..Problem::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "validation_error",
+                "validation_error",
+                message.clone(),
+            )
+        },
+        Error::Forbidden(_) => {
+            Problem::new(StatusCode::FORBIDDEN, "permission_error", "forbidden", error.to_string())
+        }
+        Error::NotFound { .. } => Problem::not_found(error.to_string()),
+        Error::Conflict(message) => Problem::conflict(message.clone()),
+        Error::ClaimLost => Problem::conflict(error.to_string()).retry_after(1),
+        Error::Overloaded => Problem::unavailable(
+            "service_unavailable",
+            "the server is at its limit, try again shortly",
+        )
+        .retry_after(1),
+        Error::Unavailable(_) => {
+            Problem::unavailable("service_unavailable", "storage is unavailable").retry_after(5)
+        }
+        Error::ModelUnavailable(cause) => {
+            let permanent = cause
+                .downcast_ref::<ModelError>()
+                .is_some_and(|error| error.failure == ModelFailure::Permanent);
+            let problem = Problem::unavailable(
+                "model_unavailable",
+                "the model gave no reply; nothing was stored",
+            );
+            Problem { retryable: !permanent, ..problem }
+        }
+        Error::Internal(_) => Problem::internal(),
+    }
+}
+
+/// Invariant: this answer never leaves as it is; [`crate::observe`] writes the body, which needs the
+/// request's id.
+impl ResponseError for Failure {
+    fn status_code(&self) -> StatusCode {
+        self.problem().status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        HttpResponse::new(self.status_code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, Problem, STATUS_CODES};
+    use cicerone_domain::{Error, Permission};
+
+    fn all() -> Vec<Failure> {
+        let cause = || Box::from("secret cause");
+        let domain = vec![
+            Error::missing("name"),
+            Error::invalid("name", "must not be empty"),
+            Error::validation("content", "must not be empty"),
+            Error::InvalidOperation("no".to_owned()),
+            Error::Forbidden(Permission::AgentsRead),
+            Error::not_found("agent", "x"),
+            Error::Conflict("busy".to_owned()),
+            Error::ClaimLost,
+            Error::Overloaded,
+            Error::ModelUnavailable(cause()),
+            Error::Unavailable(cause()),
+            Error::Internal(cause()),
+        ];
+        let own = vec![
+            Failure::Unauthorized,
+            Failure::RateLimited { retry_after: 3 },
+            Failure::NoRoute,
+            Failure::Method { allow: "GET".to_owned() },
+            Failure::BodyTooLarge,
+            Failure::MediaType { expected: "application/json" },
+            Failure::KeyInProgress,
+            Failure::KeyReused,
+            Failure::KeyGone,
+            Failure::NotReady("starting"),
+        ];
+        domain.into_iter().map(Failure::from).chain(own).collect()
+    }
+
+    #[test]
+    fn every_failure_has_a_type_and_code_of_the_published_table() {
+        for failure in all() {
+            let Problem { status, kind, code, .. } = failure.problem();
+            let row = STATUS_CODES.iter().find(|row| row.status == status.as_u16());
+            let row = row.unwrap_or_else(|| panic!("{failure:?} answers {status}"));
+            assert_eq!(row.kind, kind, "{failure:?}");
+            assert!(row.codes.contains(&code), "{failure:?} has the code {code}");
+        }
+    }
+
+    #[test]
+    fn the_message_of_a_server_error_never_shows_its_cause() {
+        for failure in all() {
+            let problem = failure.problem();
+            assert!(!problem.message.contains("secret"), "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_worth_repeating_says_when() {
+        for failure in all() {
+            let problem = failure.problem();
+            if matches!(problem.status.as_u16(), 429 | 503) && problem.code != "model_unavailable" {
+                assert!(problem.retry_after.is_some_and(|seconds| seconds > 0), "{failure:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The wire form of a refusal.
+
+use actix_web::HttpResponse;
+use actix_web::http::header;
+use cicerone_domain::FieldError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Problem;
+use crate::context::RequestId;
+use crate::response::json_bytes;
+
+/// A row of the published table of errors.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StatusRow {
+    /// The HTTP status.
+    pub(crate) status: u16,
+    /// The error type that goes with it.
+    pub(crate) kind: &'static str,
+    /// The codes that it may carry.
+    pub(crate) codes: &'static [&'static str],
+    /// When it is answered.
+    pub(crate) meaning: &'static str,
+}
+
+const fn row(
+    status: u16,
+    kind: &'static str,
+    codes: &'static [&'static str],
+    meaning: &'static str,
+) -> StatusRow {
+    StatusRow { status, kind, codes, meaning }
+}
+
+/// Every status that is not a success, as it is published.
+pub(crate) const STATUS_CODES: &[StatusRow] = &[
+    row(
+        400,
+        "invalid_request_error",
+        &["missing_required_field", "invalid_parameter", "invalid_operation"],
+        "A field or parameter is missing or not valid, or the operation does not fit the resource.",
+    ),
+    row(401, "authentication_error", &["unauthorized"], "The API key is missing or not valid."),
+    row(403, "permission_error", &["forbidden"], "The API key lacks the permission."),
+    row(404, "not_found_error", &["resource_not_found"], "No such thing that the key may see."),
+    row(
+        405,
+        "invalid_request_error",
+        &["method_not_allowed"],
+        "The route does not take this method.",
+    ),
+    row(409, "conflict_error", &["conflict"], "The resource's state does not allow it now."),
+    row(
+        413,
+        "invalid_request_error",
+        &["payload_too_large"],
+        "The body is larger than any request may send.",
+    ),
+    row(
+        415,
+        "invalid_request_error",
+        &["unsupported_media_type"],
+        "The body is of another type than the route reads.",
+    ),
+    row(
+        422,
+        "validation_error",
+        &["validation_error", "idempotency_key_reused"],
+        "The content breaks its limits or format, or the idempotency key was used for another \
+         request.",
+    ),
+    row(429, "rate_limit_error", &["rate_limit_exceeded"], "Too many requests."),
+    row(500, "api_error", &["internal_error"], "The server met an unexpected fault."),
+    row(
+        503,
+        "api_error",
+        &["service_unavailable", "model_unavailable"],
+        "The server, or the model that it asks, cannot serve at the moment.",
+    ),
+];
+
+/// The body of every answer that is not a success.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Error)]
+pub(crate) struct ErrorBody<'a> {
+    /// What went wrong.
+    error: ErrorDetail<'a>,
+}
+
+/// What went wrong.
+#[derive(Debug, Serialize, ToSchema)]
+struct ErrorDetail<'a> {
+    /// The class of error, one for each status.
+    #[serde(rename = "type")]
+    kind: &'a str,
+    /// The precise error.
+    code: &'a str,
+    /// What a person can act on.
+    message: &'a str,
+    /// The field or parameter that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    param: Option<&'a str>,
+    /// Each finding; on every 422.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    errors: Option<Vec<Finding<'a>>>,
+    /// Seconds until it is worth trying again; on every 429.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    retry_after: Option<u64>,
+    /// The request's id, as in `X-Request-Id`.
+    #[schema(value_type = String, pattern = "^req_[0-9A-Za-z]{10}$")]
+    request_id: RequestId,
+}
+
+/// One finding.
+#[derive(Debug, Serialize, ToSchema)]
+struct Finding<'a> {
+    /// The field, with a path into it.
+    param: &'a str,
+    /// What must hold of it.
+    message: &'a str,
+}
+
+/// The data of an `error` event, sent where a stream fails after it began.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorEvent<'a> {
+    message: &'a str,
+    code: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    /// Whether the same message may succeed later.
+    retryable: bool,
+    #[schema(value_type = String, pattern = "^req_[0-9A-Za-z]{10}$")]
+    request_id: RequestId,
+}
+
+impl Problem {
+    /// The body.
+    pub(crate) fn to_body(&self, request_id: RequestId) -> Vec<u8> {
+        let findings = || {
+            let of = self.errors.iter();
+            of.map(|FieldError { param, message }| Finding { param, message }).collect()
+        };
+        json_bytes(&ErrorBody {
+            error: ErrorDetail {
+                kind: self.kind,
+                code: self.code,
+                message: &self.message,
+                param: self.param.as_deref(),
+                errors: (self.status.as_u16() == 422).then(findings),
+                retry_after: self.retry_after.filter(|_| self.status.as_u16() == 429),
+                request_id,
+            },
+        })
+    }
+
+    /// The data of an `error` event.
+    pub(crate) fn to_event(&self, request_id: RequestId) -> ErrorEvent<'_> {
+        ErrorEvent {
+            message: &self.message,
+            code: self.code,
+            kind: self.kind,
+            retryable: self.retryable,
+            request_id,
+        }
+    }
+
+    /// The whole answer.
+    pub(crate) fn to_response(&self, request_id: RequestId) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status);
+        response.content_type("application/json");
+        if let Some(seconds) = self.retry_after {
+            response.insert_header((header::RETRY_AFTER, seconds));
+        }
+        if let Some(methods) = &self.allow {
+            response.insert_header((header::ALLOW, methods.as_str()));
+        }
+        if self.status.as_u16() == 401 {
+            response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
+        }
+        response.body(self.to_body(request_id))
+    }
+}

@@ -1,0 +1,7 @@
+//! The handlers: each reads its request, asks one use case, and writes down the outcome.
+
+pub(crate) mod agents;
+pub(crate) mod conversations;
+pub(crate) mod files;
+pub(crate) mod health;
+pub(crate) mod sources;

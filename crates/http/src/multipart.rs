@@ -1,0 +1,109 @@
+//! Reads one file out of a multipart body, within its size and time.
+
+use std::time::Duration;
+
+use actix_multipart::{Field, Multipart};
+use actix_web::HttpMessage as _;
+use actix_web::dev::Payload;
+use actix_web::web::Bytes;
+use cicerone_domain::services::file_too_large;
+use cicerone_domain::{Error, limits};
+use futures_util::{Stream, StreamExt as _};
+
+use crate::application::HttpSettings;
+use crate::body::{broken_off, declared_length, is_encoded, too_slow};
+use crate::context::Incoming;
+use crate::failure::Failure;
+
+const MULTIPART: &str = "multipart/form-data";
+/// Most bytes of parts that are not the file.
+const OTHER_PARTS_BYTES: usize = 1_024 * 1_024;
+
+/// A file as it came.
+#[derive(Debug)]
+pub(crate) struct ReceivedFile {
+    /// Its name as the caller gave it.
+    pub(crate) filename: String,
+    /// Its bytes.
+    pub(crate) bytes: Bytes,
+}
+
+impl Incoming {
+    /// The part `file` of a multipart body.
+    ///
+    /// Fails with a 422 as soon as the file is over its limit, without reading the rest.
+    pub(crate) async fn file(&mut self, settings: &HttpSettings) -> Result<ReceivedFile, Failure> {
+        if !self.request.content_type().trim().eq_ignore_ascii_case(MULTIPART) {
+            return Err(match declared_length(&self.request) {
+                Some(0) => Error::missing("file").into(),
+                None if self.request.content_type().is_empty() => Error::missing("file").into(),
+                Some(_) | None => Failure::MediaType { expected: MULTIPART },
+            });
+        }
+        if is_encoded(&self.request) {
+            return Err(Failure::MediaType { expected: MULTIPART });
+        }
+        let capacity = declared_length(&self.request).unwrap_or(0).min(limits::FILE_BYTES);
+        let payload = std::mem::replace(&mut self.payload, Payload::None);
+        let parts = Multipart::new(self.request.headers(), payload);
+        let read = read_parts(parts, settings.body_deadline, capacity);
+        tokio::time::timeout(settings.upload_deadline, read)
+            .await
+            .unwrap_or_else(|_| Err(too_slow().into()))
+    }
+}
+
+async fn read_parts(
+    mut parts: Multipart,
+    pause: Duration,
+    capacity: usize,
+) -> Result<ReceivedFile, Failure> {
+    let mut file = None;
+    let mut other_bytes = 0;
+    while let Some(mut part) = next(&mut parts, pause).await? {
+        if part.name() == Some("file") {
+            if file.is_some() {
+                return Err(Error::invalid("file", "must be given once").into());
+            }
+            file = Some(read_file(&mut part, pause, capacity).await?);
+            continue;
+        }
+        while let Some(chunk) = next(&mut part, pause).await? {
+            other_bytes += chunk.len();
+            if other_bytes > OTHER_PARTS_BYTES {
+                return Err(Failure::BodyTooLarge);
+            }
+        }
+    }
+    file.ok_or_else(|| Error::missing("file").into())
+}
+
+async fn read_file(
+    part: &mut Field,
+    pause: Duration,
+    capacity: usize,
+) -> Result<ReceivedFile, Failure> {
+    let name = part.content_disposition().and_then(|disposition| disposition.get_filename());
+    let filename = name.unwrap_or_default().to_owned();
+    let mut bytes = Vec::with_capacity(capacity);
+    while let Some(chunk) = next(part, pause).await? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > limits::FILE_BYTES {
+            return Err(file_too_large().into());
+        }
+    }
+    Ok(ReceivedFile { filename, bytes: Bytes::from(bytes) })
+}
+
+/// The next piece, which must come within `pause`.
+async fn next<T, E>(
+    stream: &mut (impl Stream<Item = Result<T, E>> + Unpin),
+    pause: Duration,
+) -> Result<Option<T>, Failure> {
+    match tokio::time::timeout(pause, stream.next()).await {
+        Ok(Some(Ok(piece))) => Ok(Some(piece)),
+        Ok(None) => Ok(None),
+        Ok(Some(Err(_))) => Err(broken_off().into()),
+        Err(_) => Err(too_slow().into()),
+    }
+}

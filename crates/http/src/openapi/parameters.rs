@@ -1,0 +1,117 @@
+//! Parameters of paths, queries and headers.
+
+use cicerone_domain::limits;
+use serde_json::Value;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
+use utoipa::openapi::schema::{
+    ArrayBuilder, KnownFormat, Object, ObjectBuilder, SchemaFormat, Type,
+};
+use utoipa::openapi::{RefOr, Required, Schema};
+
+use crate::change::IDEMPOTENCY_KEY;
+
+/// The pattern of an id with that prefix.
+pub(crate) fn id_pattern(prefix: &str) -> String {
+    format!("^{prefix}[0-9A-Za-z]{{10}}$")
+}
+
+/// An id with that prefix.
+pub(crate) fn id(prefix: &str) -> Object {
+    string().pattern(Some(id_pattern(prefix))).build()
+}
+
+/// A string to be narrowed down.
+pub(crate) fn string() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn query(
+    name: &str,
+    about: impl Into<String>,
+    schema: impl Into<RefOr<Schema>>,
+) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(about))
+        .schema(Some(schema))
+}
+
+/// The parameters in a path.
+pub(crate) fn of_path(path: &'static str) -> impl Iterator<Item = Parameter> {
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    names.map(|name| {
+        let schema = match name {
+            "agent_id" => id("agent_"),
+            "source_id" => id("src_"),
+            "conversation_id" => id("conv_"),
+            "file_id" => id("file_"),
+            _ => string().build(),
+        };
+        ParameterBuilder::new()
+            .name(name)
+            .parameter_in(ParameterIn::Path)
+            .required(Required::True)
+            .schema(Some(schema))
+            .build()
+    })
+}
+
+/// `page_size`
+pub(crate) fn page_size() -> Parameter {
+    let (low, high) = limits::PAGE_SIZE_RANGE;
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(low))
+        .maximum(Some(high))
+        .default(Some(Value::from(limits::PAGE_SIZE_DEFAULT)));
+    query("page_size", "Most items on a page.", schema).build()
+}
+
+/// `cursor`
+pub(crate) fn cursor() -> Parameter {
+    let about = "The `next_cursor` of the page before, of the same list.";
+    // Nine bytes of a position and sixteen of a signature at the least, as base64url.
+    query("cursor", about, string().pattern(Some("^[0-9A-Za-z_-]{34,}$"))).build()
+}
+
+/// A parameter with a closed set of values.
+pub(crate) fn one_of(name: &str, values: &[&str], about: &str) -> Parameter {
+    query(name, about, string().enum_values(Some(values.iter().copied()))).build()
+}
+
+/// A moment.
+pub(crate) fn moment(name: &str, about: &str) -> Parameter {
+    let schema =
+        string().format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))).pattern(Some("Z$"));
+    query(name, format!("{about} ISO 8601 in UTC, ending in `Z`."), schema).build()
+}
+
+/// `metadata`
+pub(crate) fn metadata() -> Parameter {
+    let about = "`key:value`, split at the first colon: only conversations with this pair. Repeat \
+        it for several pairs, all of which must be there.";
+    let item = string().pattern(Some("^[^\\u0000:]*:[^\\u0000]*$"));
+    query("metadata", about, ArrayBuilder::new().items(item))
+        .style(Some(ParameterStyle::Form))
+        .explode(Some(true))
+        .build()
+}
+
+/// `Idempotency-Key`
+pub(crate) fn idempotency_key() -> Parameter {
+    let about = "Within 24 hours the same request with the same key has its effect once and gets \
+        the same answer.";
+    let schema = string()
+        .min_length(Some(1))
+        .max_length(Some(limits::IDEMPOTENCY_KEY_CHARS))
+        .pattern(Some("^[!-~]+$"));
+    ParameterBuilder::new()
+        .name(IDEMPOTENCY_KEY)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(about))
+        .schema(Some(schema))
+        .build()
+}

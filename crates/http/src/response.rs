@@ -1,0 +1,59 @@
+//! Answers that are a success.
+
+use actix_web::HttpResponse;
+use actix_web::http::{StatusCode, header};
+use cicerone_domain::idempotency::{StoredResponse, Subject};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// What a handler gives.
+pub(crate) type Answer = Result<HttpResponse, Failure>;
+
+/// The media type of every body that is not a stream or a page.
+pub(crate) const JSON: &str = "application/json";
+
+/// The JSON text of a view.
+#[expect(
+    clippy::expect_used,
+    reason = "views hold text, numbers and moments of this age, with text as keys: none of these \
+              can fail to serialise"
+)]
+pub(crate) fn json_bytes(view: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(view).expect("a view serialises")
+}
+
+/// 200 with a view.
+pub(crate) fn ok(view: &impl Serialize) -> HttpResponse {
+    HttpResponse::Ok().content_type(JSON).body(json_bytes(view))
+}
+
+/// The answer to a request that changed something, in the form that is also kept for a repetition.
+pub(crate) fn keep(
+    status: StatusCode,
+    view: &impl Serialize,
+    subject: Option<Subject>,
+) -> StoredResponse {
+    StoredResponse {
+        status: status.as_u16(),
+        content_type: Some(JSON.to_owned()),
+        body: json_bytes(view),
+        subject,
+    }
+}
+
+/// 204, the answer to every deletion.
+pub(crate) fn keep_nothing<T>(_: &T) -> StoredResponse {
+    let status = StatusCode::NO_CONTENT.as_u16();
+    StoredResponse { status, content_type: None, body: Vec::new(), subject: None }
+}
+
+/// Turns a kept answer into one that is sent.
+pub(crate) fn send(kept: StoredResponse) -> Answer {
+    let status = StatusCode::from_u16(kept.status).map_err(cicerone_domain::Error::internal)?;
+    let mut response = HttpResponse::build(status);
+    if let Some(media_type) = kept.content_type {
+        response.insert_header((header::CONTENT_TYPE, media_type));
+    }
+    Ok(response.body(kept.body))
+}

@@ -1,0 +1,199 @@
+//! Replies as server-sent events: `token` … `token`, then `done` or `error`, never neither.
+
+use std::time::Duration;
+
+use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
+use actix_web::{HttpRequest, HttpResponse, Responder as _};
+use actix_web_lab::sse;
+use futures_util::{Stream, stream};
+use serde::Serialize;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
+use crate::change::{Executed, joined, mark_replayed};
+use crate::context::RequestId;
+use crate::failure::Failure;
+use crate::response::Answer;
+use crate::views::{DoneEvent, KeptReply, TokenEvent};
+
+/// A change that gives a reply piece by piece.
+pub(crate) type ReplyTask = JoinHandle<Result<Executed, Failure>>;
+
+/// Answers with the events of a reply under way, or with its plain refusal where it fails before
+/// the first token. After `heartbeat` without either, the stream begins all the same.
+pub(crate) async fn stream_reply(
+    request: &HttpRequest,
+    request_id: RequestId,
+    mut tokens: UnboundedReceiver<String>,
+    task: ReplyTask,
+    heartbeat: Duration,
+) -> Answer {
+    let reply = match tokio::time::timeout(heartbeat, tokens.recv()).await {
+        Ok(Some(token)) => Reply { first: Some(token), tokens, end: End::Awaited(task) },
+        // No token comes any more: it was refused, is one of before, or is empty.
+        Ok(None) => {
+            let executed = joined(task).await?;
+            let first = if executed.is_replay { Some(kept(&executed)?.reply) } else { None };
+            let first = first.filter(|text| !text.is_empty());
+            Reply { first, tokens, end: End::Known(executed) }
+        }
+        Err(_) => Reply { first: None, tokens, end: End::Awaited(task) },
+    };
+    let is_replay = matches!(&reply.end, End::Known(executed) if executed.is_replay);
+    let mut response = respond(request, reply.events(request_id), heartbeat);
+    if is_replay {
+        mark_replayed(&mut response);
+    }
+    Ok(response)
+}
+
+/// The headers keep intermediaries from holding events back. `Content-Encoding: identity`, which
+/// the stream sets itself, keeps this server's own compression away.
+fn respond(
+    request: &HttpRequest,
+    events: impl Stream<Item = sse::Event> + 'static,
+    heartbeat: Duration,
+) -> HttpResponse {
+    let stream = sse::Sse::from_infallible_stream(events).with_keep_alive(heartbeat);
+    let mut response = stream.respond_to(request).map_into_boxed_body();
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    let buffering = HeaderName::from_static("x-accel-buffering");
+    headers.insert(buffering, HeaderValue::from_static("no"));
+    response
+}
+
+/// A reply of which some may still be to come.
+struct Reply {
+    first: Option<String>,
+    tokens: UnboundedReceiver<String>,
+    end: End,
+}
+
+/// How a reply ends.
+enum End {
+    /// Not known before the task has ended.
+    Awaited(ReplyTask),
+    /// Known.
+    Known(Executed),
+}
+
+impl Reply {
+    /// The events. Invariant: an error is an event of its own and then the end, never an `Err` of
+    /// the stream, which would cut the connection.
+    fn events(self, request_id: RequestId) -> impl Stream<Item = sse::Event> + 'static {
+        stream::unfold(Some(self), move |reply| async move {
+            let mut reply = reply?;
+            let token = match reply.first.take() {
+                Some(token) => Some(token),
+                None => reply.tokens.recv().await,
+            };
+            if let Some(content) = token {
+                return Some((event("token", &TokenEvent { content: &content }), Some(reply)));
+            }
+            let end = match reply.end {
+                End::Awaited(task) => joined(task).await,
+                End::Known(executed) => Ok(executed),
+            };
+            let last = end.and_then(|executed| kept(&executed)).map_or_else(
+                |failure| event("error", &failure.report(request_id).to_event(request_id)),
+                |reply| event("done", &DoneEvent::from(&reply)),
+            );
+            Some((last, None))
+        })
+    }
+}
+
+/// The reply that a change has kept.
+fn kept(executed: &Executed) -> Result<KeptReply, Failure> {
+    serde_json::from_slice(&executed.response.body)
+        .map_err(|cause| cicerone_domain::Error::internal(cause).into())
+}
+
+#[expect(clippy::expect_used, reason = "events hold text, numbers and booleans, which serialise")]
+fn event(name: &'static str, data: &impl Serialize) -> sse::Event {
+    sse::Data::new_json(data).expect("an event serialises").event(name).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::body::to_bytes;
+    use actix_web::test::TestRequest;
+    use cicerone_domain::idempotency::StoredResponse;
+    use cicerone_domain::{Error, Id, SystemEntropy};
+    use std::time::Duration;
+    use tokio::sync::mpsc;
+
+    use super::stream_reply;
+    use crate::change::Executed;
+    use crate::failure::Failure;
+    use crate::response::Answer;
+
+    const BODY: &str = r#"{"reply":"Two words","conversation_id":"conv_0123456789","sources_used":[{"id":"src_0123456789","title":"T"}]}"#;
+
+    async fn run(tokens: &[&str], end: Result<bool, Error>) -> Answer {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        for token in tokens {
+            sender.send((*token).to_owned()).unwrap();
+        }
+        drop(sender);
+        let task = tokio::spawn(async move {
+            let response = StoredResponse {
+                status: 200,
+                content_type: None,
+                body: BODY.as_bytes().to_vec(),
+                subject: None,
+            };
+            end.map(|is_replay| Executed { response, is_replay }).map_err(Failure::from)
+        });
+        let request = TestRequest::default().to_http_request();
+        let id = Id::random(&SystemEntropy);
+        stream_reply(&request, id, receiver, task, Duration::from_secs(10)).await
+    }
+
+    async fn text(answer: Answer) -> String {
+        let bytes = to_bytes(answer.unwrap().into_body()).await.unwrap();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        text.replace(": keep-alive\n\n", "")
+    }
+
+    const DONE: &str = "event: done\ndata: {\"conversation_id\":\"conv_0123456789\",\"sources_used\":[{\"id\":\"src_0123456789\",\"title\":\"T\"}]}\n\n";
+
+    #[tokio::test]
+    async fn tokens_come_in_order_and_then_done() {
+        let text = text(run(&["Two ", "words"], Ok(false)).await).await;
+        let expected = format!(
+            "event: token\ndata: {{\"content\":\"Two \"}}\n\n\
+             event: token\ndata: {{\"content\":\"words\"}}\n\n{DONE}"
+        );
+        assert_eq!(text, expected);
+    }
+
+    #[tokio::test]
+    async fn a_failure_after_a_token_is_an_error_event_and_no_done() {
+        let end = Err(Error::ModelUnavailable("upstream said no".into()));
+        let text = text(run(&["Two "], end).await).await;
+        let (token, error) = text.split_once("\n\n").unwrap();
+        assert_eq!(token, "event: token\ndata: {\"content\":\"Two \"}");
+        assert!(error.starts_with("event: error\ndata: {\"message\":"), "{error}");
+        assert!(error.contains("\"code\":\"model_unavailable\",\"type\":\"api_error\""));
+        assert!(error.contains("\"retryable\":true,\"request_id\":\"req_"));
+        assert!(!text.contains("done") && !text.contains("upstream"));
+    }
+
+    #[tokio::test]
+    async fn a_failure_before_the_first_token_is_a_plain_refusal() {
+        let answer = run(&[], Err(Error::not_found("agent", "x"))).await;
+        assert_eq!(answer.unwrap_err().problem().status.as_u16(), 404);
+    }
+
+    #[tokio::test]
+    async fn a_replay_gives_the_same_text_and_the_same_done() {
+        let answer = run(&[], Ok(true)).await.unwrap();
+        assert_eq!(answer.headers().get("idempotent-replayed").unwrap(), "true");
+        assert_eq!(answer.headers().get("cache-control").unwrap(), "no-cache, no-transform");
+        assert_eq!(answer.headers().get("x-accel-buffering").unwrap(), "no");
+        let text = text(Ok(answer)).await;
+        assert_eq!(text, format!("event: token\ndata: {{\"content\":\"Two words\"}}\n\n{DONE}"));
+    }
+}

@@ -1,0 +1,11 @@
+//! The wire form of resources. Each is made from the domain's type and only ever written.
+
+mod agent;
+mod conversation;
+mod source;
+mod upload;
+
+pub(crate) use agent::AgentView;
+pub(crate) use conversation::{ConversationView, DoneEvent, KeptReply, ReplyView, TokenEvent};
+pub(crate) use source::{DocumentView, HitView, PageView, PassageView, SearchView, SourceView};
+pub(crate) use upload::UploadView;
