@@ -1,1 +1,39 @@
-//! SQLite and PostgreSQL behind the store ports, and uploads in an object store.
+//! The store ports over SQLite and PostgreSQL, and uploads in an object store.
+//!
+//! Every port is written once, over [diesel]'s `MultiConnection`; what differs between the two
+//! databases stands in one module, `dialect`. There are two doors to a database, reading and
+//! writing, and both leave the caller's thread: SQLite and libpq block.
+//!
+//! - On SQLite all writes go through one thread, which commits together whatever has queued up;
+//!   lookups by key run where they are asked for, as they take microseconds.
+//! - On PostgreSQL a bounded pool of connections, each with its thread, serves both doors.
+//!
+//! Invariant: a query for something owned names the account, and the agents of the scope where
+//! those are restricted, in its `WHERE`.
+
+mod agents;
+mod columns;
+mod connection;
+mod conversations;
+mod db;
+mod dialect;
+mod error;
+mod feed;
+mod housekeeping;
+mod idempotency;
+mod jobs;
+mod keys;
+pub mod migrations;
+mod objects;
+mod pages;
+mod schema;
+mod scope;
+mod sources;
+mod storage;
+mod uploads;
+mod url;
+
+pub use error::OpenError;
+pub use objects::{OpenObjectsError, UploadObjects};
+pub use storage::{Storage, StorageOptions};
+pub use url::{DatabaseUrl, ParseDatabaseUrlError};

@@ -1,0 +1,231 @@
+//! Agents.
+
+use async_trait::async_trait;
+use cicerone_domain::agent::AgentProfile;
+use cicerone_domain::id::kind;
+use cicerone_domain::idempotency::Completion;
+use cicerone_domain::ports::AgentStore;
+use cicerone_domain::{
+    Agent, AgentPatch, AgentStatus, Error, Id, Page, PageRequest, Position, Scope, Timestamp,
+};
+use diesel::prelude::*;
+
+use crate::columns::{id, named, narrow, time, wide};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::Failure;
+use crate::idempotency::erase_of_agent;
+use crate::pages::{created_before, lookahead};
+use crate::schema::{agents, sources};
+use crate::scope::Visible;
+use crate::storage::Storage;
+use crate::uploads::remove_unused;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = agents)]
+struct AgentRow {
+    id: String,
+    account_id: String,
+    name: String,
+    model: String,
+    system_prompt: String,
+    temperature: f64,
+    max_tokens: i64,
+    status: String,
+    index_generation: i64,
+    created_at: i64,
+    updated_at: i64,
+}
+
+impl From<&Agent> for AgentRow {
+    fn from(agent: &Agent) -> Self {
+        Self {
+            id: agent.id.to_string(),
+            account_id: agent.account_id.to_string(),
+            name: agent.profile.name.clone(),
+            model: agent.profile.model.clone(),
+            system_prompt: agent.profile.system_prompt.clone(),
+            temperature: agent.profile.temperature,
+            max_tokens: agent.profile.max_tokens.into(),
+            status: agent.status.name().to_owned(),
+            index_generation: wide(agent.index_generation),
+            created_at: agent.created_at.as_millis(),
+            updated_at: agent.updated_at.as_millis(),
+        }
+    }
+}
+
+impl TryFrom<AgentRow> for Agent {
+    type Error = Failure;
+
+    fn try_from(row: AgentRow) -> Result<Self, Failure> {
+        Ok(Self {
+            id: id("agents.id", &row.id)?,
+            account_id: id("agents.account_id", &row.account_id)?,
+            profile: AgentProfile {
+                name: row.name,
+                model: row.model,
+                system_prompt: row.system_prompt,
+                temperature: row.temperature,
+                max_tokens: narrow("agents.max_tokens", row.max_tokens)?,
+            },
+            status: named("agents.status", &row.status, AgentStatus::from_name)?,
+            created_at: time(row.created_at),
+            updated_at: time(row.updated_at),
+            index_generation: narrow("agents.index_generation", row.index_generation)?,
+        })
+    }
+}
+
+/// The agent, where it lies in the scope.
+pub(crate) fn find(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Agent>,
+) -> Result<Option<Agent>, Failure> {
+    let mut query = agents::table
+        .filter(agents::id.eq(id.to_string()))
+        .filter(agents::account_id.eq(&visible.account))
+        .select(AgentRow::as_select())
+        .into_boxed();
+    if let Some(ids) = &visible.agents {
+        query = query.filter(agents::id.eq_any(ids));
+    }
+    query.first(c).optional()?.map(Agent::try_from).transpose()
+}
+
+/// The agent; refused where it is not in the scope.
+pub(crate) fn require(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Agent>,
+) -> Result<Agent, Failure> {
+    find(c, visible, id)?.ok_or_else(|| Error::not_found("agent", id).into())
+}
+
+/// The agent; refused where it is not in the scope. Its row is held.
+pub(crate) fn require_locked(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Agent>,
+) -> Result<Agent, Failure> {
+    dialect::lock_agent(c, &id.to_string())?;
+    require(c, visible, id)
+}
+
+/// Raises the number of an agent's content and gives the new one. The row must be held.
+pub(crate) fn raise_generation(c: &mut AnyConnection, id: &str) -> Result<i64, Failure> {
+    Ok(diesel::update(agents::table.find(id))
+        .set(agents::index_generation.eq(agents::index_generation + 1))
+        .returning(agents::index_generation)
+        .get_result(c)?)
+}
+
+#[async_trait]
+impl AgentStore for Storage {
+    async fn insert_agent(
+        &self,
+        agent: Agent,
+        completion: Option<Completion<Agent>>,
+    ) -> Result<Agent, Error> {
+        self.db
+            .write_completing(completion, move |c| {
+                diesel::insert_into(agents::table).values(AgentRow::from(&agent)).execute(c)?;
+                Ok(agent.clone())
+            })
+            .await
+    }
+
+    async fn find_agent(&self, scope: &Scope, id: Id<kind::Agent>) -> Result<Option<Agent>, Error> {
+        let visible = Visible::from(scope);
+        self.db.lookup(move |c| find(c, &visible, id)).await
+    }
+
+    async fn list_agents(
+        &self,
+        scope: &Scope,
+        status: Option<AgentStatus>,
+        page: PageRequest,
+    ) -> Result<Page<Agent>, Error> {
+        let visible = Visible::from(scope);
+        self.db.read(move |c| list(c, &visible, status, &page)).await
+    }
+
+    async fn update_agent(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Agent>,
+        patch: AgentPatch,
+        now: Timestamp,
+        completion: Option<Completion<Agent>>,
+    ) -> Result<Agent, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .write_completing(completion, move |c| {
+                let mut agent = require_locked(c, &visible, id)?;
+                agent.apply(patch.clone(), now);
+                diesel::update(agents::table.find(id.to_string()))
+                    .set(AgentRow::from(&agent))
+                    .execute(c)?;
+                Ok(agent)
+            })
+            .await
+    }
+
+    async fn delete_agent(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Agent>,
+        now: Timestamp,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .write_completing(completion, move |c| {
+                require_locked(c, &visible, id)?;
+                let agent = id.to_string();
+                let uploads: Vec<Option<String>> = sources::table
+                    .filter(sources::agent_id.eq(&agent))
+                    .filter(sources::upload_id.is_not_null())
+                    .select(sources::upload_id)
+                    .distinct()
+                    .load(c)?;
+                diesel::delete(agents::table.find(&agent)).execute(c)?;
+                let uploads: Vec<String> = uploads.into_iter().flatten().collect();
+                remove_unused(c, &uploads, now)?;
+                erase_of_agent(c, &agent)
+            })
+            .await
+    }
+}
+
+fn list(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    status: Option<AgentStatus>,
+    page: &PageRequest,
+) -> Result<Page<Agent>, Failure> {
+    let mut query = agents::table
+        .filter(agents::account_id.eq(&visible.account))
+        .order((agents::created_at.desc(), agents::id.desc()))
+        .limit(lookahead(page))
+        .select(AgentRow::as_select())
+        .into_boxed();
+    if let Some(ids) = &visible.agents {
+        query = query.filter(agents::id.eq_any(ids));
+    }
+    if let Some(status) = status {
+        query = query.filter(agents::status.eq(status.name()));
+    }
+    if let Some((at, id)) = created_before(page)? {
+        // The first condition alone lets the index skip what was seen.
+        query = query
+            .filter(agents::created_at.le(at))
+            .filter(agents::created_at.lt(at).or(agents::id.lt(id)));
+    }
+    let items: Result<Vec<Agent>, _> = query.load(c)?.into_iter().map(Agent::try_from).collect();
+    Ok(Page::from_lookahead(items?, page.size, |agent| Position::Created {
+        at: agent.created_at,
+        id: agent.id.to_string(),
+    }))
+}

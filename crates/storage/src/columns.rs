@@ -1,0 +1,61 @@
+//! Values on their way into columns and back.
+
+use std::str::FromStr as _;
+
+use cicerone_domain::id::Kind;
+use cicerone_domain::{Id, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Failure, Unreadable};
+
+/// An id as it was written.
+pub(crate) fn id<K: Kind>(column: &'static str, text: &str) -> Result<Id<K>, Failure> {
+    Id::from_str(text).map_err(|_| unreadable(column, text))
+}
+
+/// A name that `found` was looked up by.
+pub(crate) fn named<T>(
+    column: &'static str,
+    text: &str,
+    found: impl Fn(&str) -> Option<T>,
+) -> Result<T, Failure> {
+    found(text).ok_or_else(|| unreadable(column, text))
+}
+
+/// A number that is narrower than its column.
+pub(crate) fn narrow<T: TryFrom<i64>>(column: &'static str, value: i64) -> Result<T, Failure> {
+    T::try_from(value).map_err(|_| unreadable(column, &value.to_string()))
+}
+
+/// The same, where there may be none.
+pub(crate) fn narrow_option<T: TryFrom<i64>>(
+    column: &'static str,
+    value: Option<i64>,
+) -> Result<Option<T>, Failure> {
+    value.map(|value| narrow(column, value)).transpose()
+}
+
+/// A count for its column. What exceeds it does not exist: 2^63 of anything.
+pub(crate) fn wide(value: impl TryInto<i64>) -> i64 {
+    value.try_into().unwrap_or(i64::MAX)
+}
+
+/// A moment as it was written.
+pub(crate) const fn time(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+/// A value as JSON text.
+pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, Failure> {
+    serde_json::to_string(value).map_err(Failure::internal)
+}
+
+/// A value from JSON text.
+pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
+    serde_json::from_str(text).map_err(Failure::internal)
+}
+
+fn unreadable(column: &'static str, value: &str) -> Failure {
+    Failure::internal(Unreadable { column, value: value.to_owned() })
+}

@@ -1,0 +1,123 @@
+//! One connection to either database.
+
+use std::time::Duration;
+
+use diesel::connection::SimpleConnection as _;
+use diesel::prelude::*;
+use diesel::r2d2::R2D2Connection as _;
+
+pub(crate) use multi::AnyConnection;
+
+use crate::error::OpenError;
+use crate::url::{DatabaseUrl, Target};
+
+/// What the derive writes beside the type is public in its own module.
+#[allow(unreachable_pub, reason = "written by the derive")]
+mod multi {
+    use diesel::{PgConnection, SqliteConnection};
+
+    /// A connection to one of the two databases.
+    #[derive(diesel::MultiConnection)]
+    pub(crate) enum AnyConnection {
+        /// PostgreSQL.
+        Postgres(PgConnection),
+        /// SQLite.
+        Sqlite(SqliteConnection),
+    }
+}
+
+/// What a connection to a SQLite file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Anything.
+    Write,
+    /// Reading only; the database enforces it.
+    Read,
+}
+
+/// How long a statement waits for another process that writes to the same SQLite file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The first SQLite without the WAL-reset fault.
+const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
+
+/// Connects. The error carries the database's own message.
+pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection, OpenError> {
+    let failed = |cause: String| OpenError::Connect { url: url.clone(), cause };
+    match &url.0 {
+        Target::Postgres(address) => PgConnection::establish(address)
+            .map(AnyConnection::Postgres)
+            .map_err(|error| failed(error.to_string().trim_end().to_owned())),
+        Target::Sqlite(path) => {
+            let path = path.to_str().ok_or_else(|| failed("the path is not UTF-8".to_owned()))?;
+            // In front of a name, `./` keeps SQLite from reading a meaning into it.
+            let path = if path.starts_with('/') { path.to_owned() } else { format!("./{path}") };
+            let mut connection =
+                SqliteConnection::establish(&path).map_err(|error| failed(error.to_string()))?;
+            check_version(&mut connection).map_err(|found| match found {
+                Ok(found) => OpenError::SqliteTooOld { found },
+                Err(error) => failed(error.to_string()),
+            })?;
+            prepare(&mut connection, access).map_err(|error| failed(error.to_string()))?;
+            Ok(AnyConnection::Sqlite(connection))
+        }
+    }
+}
+
+/// Fails with the version that was found, or with the error that kept it from being found.
+fn check_version(
+    connection: &mut SqliteConnection,
+) -> Result<(), Result<String, diesel::result::Error>> {
+    let version: String =
+        diesel::select(diesel::dsl::sql::<diesel::sql_types::Text>("sqlite_version()"))
+            .get_result(connection)
+            .map_err(Err)?;
+    let parts: Vec<u32> = version.split('.').filter_map(|part| part.parse().ok()).collect();
+    if parts.as_slice() < OLDEST_SQLITE.as_slice() { Err(Ok(version)) } else { Ok(()) }
+}
+
+/// Sets what SQLite leaves open. `secure_delete` overwrites what is deleted; the caches are small,
+/// as the system's page cache lies behind them.
+fn prepare(connection: &mut SqliteConnection, access: Access) -> QueryResult<()> {
+    let (cache_kib, query_only) = match access {
+        Access::Write => (4_000, "OFF"),
+        Access::Read => (1_000, "ON"),
+    };
+    connection.batch_execute(&format!(
+        "PRAGMA busy_timeout = {busy};
+         PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = FULL;
+         PRAGMA foreign_keys = ON;
+         PRAGMA secure_delete = ON;
+         PRAGMA journal_size_limit = 67108864;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -{cache_kib};
+         PRAGMA query_only = {query_only};",
+        busy = BUSY_TIMEOUT.as_millis(),
+    ))
+}
+
+/// Makes and judges the connections of a pool.
+#[derive(Debug)]
+pub(crate) struct Manager {
+    pub(crate) url: DatabaseUrl,
+    pub(crate) access: Access,
+}
+
+impl r2d2::ManageConnection for Manager {
+    type Connection = AnyConnection;
+    type Error = OpenError;
+
+    fn connect(&self) -> Result<AnyConnection, OpenError> {
+        connect(&self.url, self.access)
+    }
+
+    fn is_valid(&self, connection: &mut AnyConnection) -> Result<(), OpenError> {
+        connection
+            .ping()
+            .map_err(|error| OpenError::Connect { url: self.url.clone(), cause: error.to_string() })
+    }
+
+    fn has_broken(&self, connection: &mut AnyConnection) -> bool {
+        connection.is_broken()
+    }
+}

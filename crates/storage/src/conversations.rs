@@ -1,0 +1,285 @@
+//! Conversations and their messages.
+
+mod turn;
+
+use async_trait::async_trait;
+use cicerone_domain::conversation::{ConversationFilter, Metadata, Turn};
+use cicerone_domain::id::kind;
+use cicerone_domain::idempotency::Completion;
+use cicerone_domain::ports::{ConversationContext, ConversationStore};
+use cicerone_domain::{
+    Conversation, Error, Id, Message, Page, PageRequest, Position, Role, Scope, Timestamp,
+};
+use diesel::prelude::*;
+
+use crate::agents;
+use crate::columns::{from_json, id, named, time, to_json, wide};
+use crate::connection::AnyConnection;
+use crate::dialect::{Begin, transaction};
+use crate::error::Failure;
+use crate::idempotency::erase_of;
+use crate::pages::{created_before, lookahead};
+use crate::schema::{conversation_metadata, conversations, messages};
+use crate::scope::Visible;
+use crate::storage::Storage;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = conversations)]
+struct ConversationRow {
+    id: String,
+    account_id: String,
+    agent_id: String,
+    metadata: String,
+    message_count: i64,
+    created_at: i64,
+    updated_at: i64,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = conversation_metadata)]
+pub(crate) struct MetadataRow {
+    conversation_id: String,
+    name: String,
+    value: String,
+    agent_id: String,
+    account_id: String,
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = messages, treat_none_as_default_value = false)]
+pub(crate) struct MessageRow {
+    conversation_id: String,
+    position: i64,
+    account_id: String,
+    role: String,
+    content: String,
+    sources_used: Option<String>,
+    created_at: i64,
+}
+
+impl TryFrom<ConversationRow> for Conversation {
+    type Error = Failure;
+
+    fn try_from(row: ConversationRow) -> Result<Self, Failure> {
+        let metadata: Metadata = from_json(&row.metadata)?;
+        Ok(Self {
+            id: id("conversations.id", &row.id)?,
+            account_id: id("conversations.account_id", &row.account_id)?,
+            agent_id: id("conversations.agent_id", &row.agent_id)?,
+            metadata,
+            created_at: time(row.created_at),
+            updated_at: time(row.updated_at),
+        })
+    }
+}
+
+impl MessageRow {
+    fn new(conversation: &Conversation, position: i64, message: &Message) -> Result<Self, Failure> {
+        let cited = !message.sources_used.is_empty();
+        Ok(Self {
+            conversation_id: conversation.id.to_string(),
+            position,
+            account_id: conversation.account_id.to_string(),
+            role: message.role.name().to_owned(),
+            content: message.content.clone(),
+            sources_used: cited.then(|| to_json(&message.sources_used)).transpose()?,
+            created_at: message.timestamp.as_millis(),
+        })
+    }
+}
+
+impl TryFrom<MessageRow> for Message {
+    type Error = Failure;
+
+    fn try_from(row: MessageRow) -> Result<Self, Failure> {
+        let sources_used = row.sources_used.as_deref().map(from_json).transpose()?;
+        Ok(Self {
+            role: named("messages.role", &row.role, Role::from_name)?,
+            content: row.content,
+            sources_used: sources_used.unwrap_or_default(),
+            timestamp: time(row.created_at),
+        })
+    }
+}
+
+#[async_trait]
+impl ConversationStore for Storage {
+    async fn context(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        conversation: Option<Id<kind::Conversation>>,
+        messages: usize,
+    ) -> Result<ConversationContext, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .lookup(move |c| match conversation {
+                // One query sees one moment by itself.
+                None => {
+                    let agent = agents::require(c, &visible, agent)?;
+                    Ok(ConversationContext { agent, conversation: None })
+                }
+                Some(conversation) => transaction(c, Begin::Snapshot, |c| {
+                    context(c, &visible, agent, conversation, messages)
+                }),
+            })
+            .await
+    }
+
+    async fn append_turn(
+        &self,
+        turn: Turn,
+        completion: Option<Completion<Turn>>,
+    ) -> Result<Turn, Error> {
+        self.db.write_completing(completion, move |c| turn::append(c, &turn)).await
+    }
+
+    async fn list_conversations(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: ConversationFilter,
+        page: PageRequest,
+    ) -> Result<Page<Conversation>, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| list(c, &visible, agent, &filter, &page))
+            })
+            .await
+    }
+
+    async fn find_conversation(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+    ) -> Result<Option<(Conversation, Vec<Message>)>, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| {
+                    let Some(conversation) = find(c, &visible, id)? else { return Ok(None) };
+                    let messages = messages::table
+                        .filter(messages::conversation_id.eq(id.to_string()))
+                        .order(messages::position)
+                        .select(MessageRow::as_select())
+                        .load(c)?;
+                    let messages: Result<Vec<_>, _> =
+                        messages.into_iter().map(Message::try_from).collect();
+                    Ok(Some((conversation, messages?)))
+                })
+            })
+            .await
+    }
+
+    async fn delete_conversation(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        _now: Timestamp,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .write_completing(completion, move |c| {
+                require(c, &visible, id)?;
+                let count = diesel::delete(conversations::table.find(id.to_string())).execute(c)?;
+                if count == 0 {
+                    return Err(Error::not_found("conversation", id).into());
+                }
+                erase_of(c, &id.to_string())
+            })
+            .await
+    }
+}
+
+/// The conversation, where its agent lies in the scope.
+fn find(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Conversation>,
+) -> Result<Option<Conversation>, Failure> {
+    let mut query = conversations::table
+        .filter(conversations::id.eq(id.to_string()))
+        .filter(conversations::account_id.eq(&visible.account))
+        .select(ConversationRow::as_select())
+        .into_boxed();
+    if let Some(ids) = &visible.agents {
+        query = query.filter(conversations::agent_id.eq_any(ids));
+    }
+    query.first(c).optional()?.map(Conversation::try_from).transpose()
+}
+
+fn require(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Conversation>,
+) -> Result<Conversation, Failure> {
+    find(c, visible, id)?.ok_or_else(|| Error::not_found("conversation", id).into())
+}
+
+fn context(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    agent: Id<kind::Agent>,
+    conversation: Id<kind::Conversation>,
+    messages: usize,
+) -> Result<ConversationContext, Failure> {
+    let agent = agents::require(c, visible, agent)?;
+    let conversation = require(c, visible, conversation)?;
+    if conversation.agent_id != agent.id {
+        let message = format!("the conversation belongs to the agent `{}`", conversation.agent_id);
+        return Err(Error::Conflict(message).into());
+    }
+    let newest = messages::table
+        .filter(messages::conversation_id.eq(conversation.id.to_string()))
+        .order(messages::position.desc())
+        .limit(wide(messages))
+        .select(MessageRow::as_select())
+        .load(c)?;
+    let history: Result<Vec<_>, _> = newest.into_iter().rev().map(Message::try_from).collect();
+    Ok(ConversationContext { agent, conversation: Some((conversation, history?)) })
+}
+
+fn list(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    agent: Id<kind::Agent>,
+    filter: &ConversationFilter,
+    page: &PageRequest,
+) -> Result<Page<Conversation>, Failure> {
+    agents::require(c, visible, agent)?;
+    let agent = agent.to_string();
+    let mut query = conversations::table
+        .filter(conversations::account_id.eq(&visible.account))
+        .filter(conversations::agent_id.eq(&agent))
+        .order((conversations::created_at.desc(), conversations::id.desc()))
+        .limit(lookahead(page))
+        .select(ConversationRow::as_select())
+        .into_boxed();
+    if let Some(after) = filter.created_after {
+        query = query.filter(conversations::created_at.gt(after.as_millis()));
+    }
+    if let Some(before) = filter.created_before {
+        query = query.filter(conversations::created_at.lt(before.as_millis()));
+    }
+    for (name, value) in &filter.metadata {
+        let with_pair = conversation_metadata::table
+            .filter(conversation_metadata::agent_id.eq(&agent))
+            .filter(conversation_metadata::name.eq(name))
+            .filter(conversation_metadata::value.eq(value))
+            .select(conversation_metadata::conversation_id);
+        query = query.filter(conversations::id.eq_any(with_pair));
+    }
+    if let Some((at, id)) = created_before(page)? {
+        query = query
+            .filter(conversations::created_at.le(at))
+            .filter(conversations::created_at.lt(at).or(conversations::id.lt(id)));
+    }
+    let items: Result<Vec<Conversation>, _> =
+        query.load(c)?.into_iter().map(Conversation::try_from).collect();
+    Ok(Page::from_lookahead(items?, page.size, |conversation| Position::Created {
+        at: conversation.created_at,
+        id: conversation.id.to_string(),
+    }))
+}

@@ -1,0 +1,90 @@
+//! Storing a turn: a question and its reply, one after the other.
+
+use cicerone_domain::conversation::Turn;
+use cicerone_domain::{Conversation, Error};
+use diesel::dsl::case_when;
+use diesel::prelude::*;
+use diesel::result::{DatabaseErrorKind, Error as DieselError};
+use diesel::sql_types::BigInt;
+
+use super::{ConversationRow, MessageRow, MetadataRow};
+use crate::columns::{time, to_json};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::Failure;
+use crate::schema::conversations;
+
+/// Messages of a turn.
+const MESSAGES: i64 = 2;
+
+/// Stores a turn and gives it back with the conversation as it stands now.
+pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Failure> {
+    let mut turn = turn.clone();
+    let first = if turn.is_first {
+        begin(c, &turn.conversation)?;
+        0
+    } else {
+        go_on(c, &mut turn.conversation)?
+    };
+    let rows = [
+        MessageRow::new(&turn.conversation, first, &turn.question)?,
+        MessageRow::new(&turn.conversation, first + 1, &turn.reply)?,
+    ];
+    dialect::insert_messages(c, &rows)?;
+    Ok(turn)
+}
+
+/// Adds the conversation. Its reference to the agent is what finds a deleted one.
+fn begin(c: &mut AnyConnection, conversation: &Conversation) -> Result<(), Failure> {
+    let row = ConversationRow {
+        id: conversation.id.to_string(),
+        account_id: conversation.account_id.to_string(),
+        agent_id: conversation.agent_id.to_string(),
+        metadata: to_json(&conversation.metadata)?,
+        message_count: MESSAGES,
+        created_at: conversation.created_at.as_millis(),
+        updated_at: conversation.updated_at.as_millis(),
+    };
+    match diesel::insert_into(conversations::table).values(&row).execute(c) {
+        Err(DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
+            return Err(Error::not_found("agent", conversation.agent_id).into());
+        }
+        other => other?,
+    };
+    let pairs: Vec<_> = conversation
+        .metadata
+        .pairs()
+        .iter()
+        .map(|(name, value)| MetadataRow {
+            conversation_id: row.id.clone(),
+            name: name.clone(),
+            value: value.clone(),
+            agent_id: row.agent_id.clone(),
+            account_id: row.account_id.clone(),
+        })
+        .collect();
+    Ok(dialect::insert_metadata(c, &pairs)?)
+}
+
+/// Makes room for a turn and gives the position of its first message. The update holds the row, so
+/// that turns of one conversation follow each other.
+fn go_on(c: &mut AnyConnection, conversation: &mut Conversation) -> Result<i64, Failure> {
+    let now = conversation.updated_at.as_millis();
+    let later = case_when(conversations::updated_at.lt(now), now.into_sql::<BigInt>())
+        .otherwise(conversations::updated_at);
+    let row = conversations::table
+        .filter(conversations::id.eq(conversation.id.to_string()))
+        .filter(conversations::account_id.eq(conversation.account_id.to_string()));
+    let stored: Option<(i64, i64)> = diesel::update(row)
+        .set((
+            conversations::message_count.eq(conversations::message_count + MESSAGES),
+            conversations::updated_at.eq(later),
+        ))
+        .returning((conversations::message_count, conversations::updated_at))
+        .get_result(c)
+        .optional()?;
+    let (count, updated_at) =
+        stored.ok_or_else(|| Error::not_found("conversation", conversation.id))?;
+    conversation.updated_at = time(updated_at);
+    Ok(count - MESSAGES)
+}

@@ -1,0 +1,173 @@
+//! The two doors to a database: reading and writing.
+
+mod threads;
+mod writer;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use cicerone_domain::Error;
+use cicerone_domain::idempotency::Completion;
+use r2d2::Pool;
+
+use crate::connection::{Access, AnyConnection, Manager, connect};
+use crate::dialect::{Begin, transaction};
+use crate::error::{Failure, OpenError};
+use crate::idempotency;
+use crate::storage::StorageOptions;
+use crate::url::DatabaseUrl;
+use threads::Threads;
+use writer::Writer;
+
+/// How often work that met a deadlock, or a fault without a name, is done again.
+const REPEATS: u32 = 4;
+
+/// A database, open. Dropped, its threads end.
+pub(crate) struct Db {
+    pool: Pool<Manager>,
+    threads: Threads,
+    /// The one writer of a SQLite file; none where the pool's connections write.
+    writer: Option<Writer>,
+}
+
+impl Db {
+    /// Connects, failing with the database's own message where that does not work.
+    pub(crate) fn open(url: &DatabaseUrl, options: &StorageOptions) -> Result<Self, OpenError> {
+        let is_sqlite = url.sqlite_path().is_some();
+        let first = connect(url, Access::Write)?;
+        let writer = if is_sqlite { Some(Writer::start(first, url.clone())?) } else { None };
+        let (access, size) = if is_sqlite {
+            (Access::Read, options.read_connections)
+        } else {
+            (Access::Write, options.connections)
+        };
+        let pool = Pool::builder()
+            .max_size(size)
+            .min_idle(Some(if is_sqlite { size } else { 0 }))
+            .test_on_check_out(false)
+            .connection_timeout(options.connection_timeout)
+            .max_lifetime(if is_sqlite { None } else { Some(Duration::from_secs(1_800)) })
+            .idle_timeout(if is_sqlite { None } else { Some(Duration::from_secs(600)) })
+            .error_handler(Box::new(LogErrors))
+            .build_unchecked(Manager { url: url.clone(), access });
+        let patience = if is_sqlite { None } else { Some(options.connection_timeout) };
+        // On SQLite only long reads go through the threads.
+        let threads = if is_sqlite { size.min(2) } else { size };
+        let threads = Threads::start("storage", threads, patience)?;
+        Ok(Self { pool, threads, writer })
+    }
+
+    /// Reads on a thread of the pool. `work` may run again where its connection turns out to be lost.
+    pub(crate) async fn read<T, F>(&self, mut work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let pool = self.pool.clone();
+        self.threads.run(move || pooled(&pool, |c| guarded(c, &mut work))).await
+    }
+
+    /// Reads a few rows by their keys. On SQLite this takes microseconds, less than the way to a
+    /// thread and back, and happens right here where a connection is free.
+    pub(crate) async fn lookup<T, F>(&self, mut work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        if self.writer.is_some()
+            && let Some(mut connection) = self.pool.try_get()
+        {
+            return guarded(&mut connection, &mut work).map_err(Error::from);
+        }
+        self.read(work).await
+    }
+
+    /// Changes something in one transaction, which is committed when this returns. Once begun it goes
+    /// on, also where the caller goes away. An error of `work` rolls it back; `work` may run again
+    /// after a deadlock or on a lost connection.
+    pub(crate) async fn write<T, F>(&self, mut work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        if let Some(writer) = &self.writer {
+            return writer.run(work).await;
+        }
+        let pool = self.pool.clone();
+        let work =
+            move || pooled(&pool, |c| transaction(c, Begin::Write, |c| guarded(c, &mut work)));
+        self.threads.run(work).await
+    }
+
+    /// [`Db::write`] that completes the claim of an idempotency key with its outcome, in the same
+    /// transaction.
+    pub(crate) async fn write_completing<T, F>(
+        &self,
+        mut completion: Option<Completion<T>>,
+        mut work: F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.write(move |c| {
+            idempotency::hold(c, completion.as_ref())?;
+            let outcome = work(c)?;
+            idempotency::settle(c, &mut completion, &outcome)?;
+            Ok(outcome)
+        })
+        .await
+    }
+
+    /// Takes no more work, and returns when what was taken is done and the threads have ended.
+    pub(crate) async fn close(&self) {
+        self.threads.close().await;
+        if let Some(writer) = &self.writer {
+            writer.close().await;
+        }
+    }
+}
+
+/// Runs `work` on a connection of the pool, again on the next one where it was lost, and again
+/// after a deadlock. A lost connection leaves the pool, which replaces it.
+fn pooled<T>(
+    pool: &Pool<Manager>,
+    mut work: impl FnMut(&mut AnyConnection) -> Result<T, Failure>,
+) -> Result<T, Error> {
+    // When a server restarts, every connection of the pool is lost at once.
+    let mut lost = pool.max_size();
+    let mut repeats = REPEATS;
+    loop {
+        let mut connection = pool.get().map_err(Error::unavailable)?;
+        let failure = match work(&mut connection) {
+            Ok(value) => return Ok(value),
+            Err(failure) => failure,
+        };
+        let left = if failure.is_lost_connection() { &mut lost } else { &mut repeats };
+        if !failure.is_repeatable() || *left == 0 {
+            return Err(failure.into());
+        }
+        *left -= 1;
+    }
+}
+
+/// Runs `work`; a panic in it becomes a fault, so that the thread lives on and the transaction around
+/// it is rolled back.
+fn guarded<T>(
+    c: &mut AnyConnection,
+    mut work: impl FnMut(&mut AnyConnection) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    // Whatever the panic left half done is in the transaction, or in `work`, which is not used again.
+    catch_unwind(AssertUnwindSafe(|| work(c)))
+        .unwrap_or_else(|_| Err(Failure::internal("a panic in a database transaction")))
+}
+
+/// Reports why a pool could not connect; the next attempt follows by itself.
+#[derive(Debug)]
+struct LogErrors;
+
+impl r2d2::HandleError<OpenError> for LogErrors {
+    fn handle_error(&self, error: OpenError) {
+        tracing::warn!(error = &error as &dyn std::error::Error, "a database connection failed");
+    }
+}

@@ -1,0 +1,156 @@
+//! The one writer of a SQLite file: a thread that commits together what has queued up.
+//!
+//! A commit with `synchronous = FULL` waits for the disk. One transaction for all that arrived during
+//! the wait before makes writes durable and fast at once. Each unit of work has a savepoint of its
+//! own, so that one that fails leaves no trace in what the others commit.
+
+use cicerone_domain::Error;
+use diesel::connection::TransactionManager as _;
+use diesel::prelude::*;
+use parking_lot::RwLock;
+use tokio::sync::{mpsc, oneshot};
+
+use super::guarded;
+use super::threads::{closed, spawn};
+use crate::connection::{Access, AnyConnection, connect};
+use crate::dialect::{Begin, begin_transaction};
+use crate::error::{Failure, OpenError};
+use crate::url::DatabaseUrl;
+
+/// Units of work in one commit.
+const BATCH: usize = 256;
+/// Units that may wait; beyond, callers wait to hand theirs over.
+const QUEUE: usize = 1_024;
+
+/// The writer's thread and the way to it.
+pub(super) struct Writer {
+    queue: RwLock<Option<mpsc::Sender<Box<dyn Unit>>>>,
+    /// Closed when the thread has ended.
+    ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
+}
+
+/// One change, from the queue until its outcome is delivered.
+trait Unit: Send {
+    /// Does the work in a savepoint of the open transaction and keeps the outcome.
+    fn run(&mut self, c: &mut AnyConnection);
+    /// Hands the outcome to whoever waits: what [`Unit::run`] kept where the transaction was
+    /// committed, else that nothing was changed, and why.
+    fn deliver(self: Box<Self>, committed: Result<(), &str>);
+}
+
+struct Work<T, F> {
+    work: F,
+    outcome: Option<Result<T, Error>>,
+    reply: oneshot::Sender<Result<T, Error>>,
+}
+
+impl<T, F> Unit for Work<T, F>
+where
+    T: Send,
+    F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send,
+{
+    fn run(&mut self, c: &mut AnyConnection) {
+        let outcome = c.transaction(|c| guarded(c, &mut self.work));
+        self.outcome = Some(outcome.map_err(Error::from));
+    }
+
+    fn deliver(self: Box<Self>, committed: Result<(), &str>) {
+        let outcome = match (committed, self.outcome) {
+            // A refusal changed nothing, and holds whether or not the others' changes were committed.
+            (_, Some(Err(error))) => Err(error),
+            (Ok(()), Some(outcome)) => outcome,
+            (Ok(()), None) => Err(Error::unavailable("the transaction ended before this change")),
+            (Err(cause), _) => Err(Error::unavailable(cause.to_owned())),
+        };
+        // A caller that went away wants no outcome.
+        let _ = self.reply.send(outcome);
+    }
+}
+
+impl Writer {
+    /// Starts the thread over this connection.
+    pub(super) fn start(connection: AnyConnection, url: DatabaseUrl) -> Result<Self, OpenError> {
+        let (queue, units) = mpsc::channel(QUEUE);
+        let (alive, ended) = mpsc::channel(1);
+        spawn("storage-writer".to_owned(), move || {
+            drain(units, connection, &url);
+            drop(alive);
+        })?;
+        Ok(Self { queue: RwLock::new(Some(queue)), ended: tokio::sync::Mutex::new(ended) })
+    }
+
+    /// Does `work` in a transaction that is committed when this returns.
+    pub(super) async fn run<T, F>(&self, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let queue = self.queue.read().clone().ok_or_else(closed)?;
+        let (reply, outcome) = oneshot::channel();
+        queue.send(Box::new(Work { work, outcome: None, reply })).await.map_err(|_| closed())?;
+        outcome.await.map_err(|_| closed())?
+    }
+
+    /// Takes no more work and waits for the thread to end.
+    pub(super) async fn close(&self) {
+        self.queue.write().take();
+        // Nothing is ever sent: this returns when the thread has dropped its end.
+        self.ended.lock().await.recv().await;
+    }
+}
+
+/// The thread: commits batch after batch until the queue is closed and empty.
+fn drain(mut units: mpsc::Receiver<Box<dyn Unit>>, connection: AnyConnection, url: &DatabaseUrl) {
+    let mut connection = Some(connection);
+    while let Some(first) = units.blocking_recv() {
+        let mut batch = vec![first];
+        while batch.len() < BATCH
+            && let Ok(unit) = units.try_recv()
+        {
+            batch.push(unit);
+        }
+        let committed = match usable(&mut connection, url) {
+            Ok(connection) => commit_together(connection, &mut batch),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(cause) = &committed {
+            tracing::warn!(changes = batch.len(), %cause, "a transaction failed as a whole");
+        }
+        for unit in batch {
+            unit.deliver(committed.as_ref().copied().map_err(String::as_str));
+        }
+    }
+}
+
+/// The connection, opened anew where the one before got stuck in a transaction.
+fn usable<'a>(
+    connection: &'a mut Option<AnyConnection>,
+    url: &DatabaseUrl,
+) -> Result<&'a mut AnyConnection, OpenError> {
+    connection.take_if(AnyConnection::is_broken_transaction_manager);
+    match connection {
+        Some(connection) => Ok(connection),
+        None => Ok(connection.insert(connect(url, Access::Write)?)),
+    }
+}
+
+/// Runs every unit in one transaction and commits it. Fails with the cause where nothing of it was
+/// committed.
+fn commit_together(c: &mut AnyConnection, batch: &mut [Box<dyn Unit>]) -> Result<(), String> {
+    begin_transaction(c, Begin::Write).map_err(|error| error.to_string())?;
+    for unit in batch.iter_mut() {
+        unit.run(c);
+        // On a full disk and the like SQLite ends the whole transaction by itself. Whatever ran
+        // after that would be committed on its own, so nothing does.
+        if !is_open(c) {
+            return Err("the database ended the transaction after a failure".to_owned());
+        }
+    }
+    AnyConnection::commit_transaction(c).map_err(|error| error.to_string())
+}
+
+/// Whether the transaction of the batch is still open, and no savepoint in it.
+fn is_open(c: &mut AnyConnection) -> bool {
+    let status = AnyConnection::transaction_manager_status_mut(c);
+    status.transaction_depth().is_ok_and(|depth| depth.is_some_and(|depth| depth.get() == 1))
+}

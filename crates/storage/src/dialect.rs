@@ -1,0 +1,295 @@
+//! Where the two databases differ. Every match on the backend of a query stands here.
+
+use diesel::connection::{AnsiTransactionManager, TransactionManager as _};
+use diesel::prelude::*;
+
+use crate::connection::AnyConnection;
+use crate::conversations::{MessageRow, MetadataRow};
+use crate::error::Failure;
+use crate::idempotency::ClaimRow;
+use crate::jobs::{JobRow, LEASED};
+use crate::keys::AccountRow;
+use crate::schema::{
+    accounts, agents, conversation_metadata, discarded_objects, documents, idempotency,
+    installation, jobs, messages, passages, sources, uploads,
+};
+use crate::sources::{DocumentRow, PassageRow, SourceRow};
+
+/// Rows of one statement: well below the 32,766 values that SQLite takes.
+const ROWS: usize = 500;
+
+/// A job with its source.
+type Work = (JobRow, SourceRow);
+
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Begin {
+    /// Several queries that must see the same moment.
+    Snapshot,
+    /// Changes. SQLite takes its write lock at once, so that no later statement can find it taken.
+    Write,
+}
+
+/// Runs `work` in a transaction. A failed commit cannot be repeated: on a lost connection nobody
+/// knows whether it came through.
+pub(crate) fn transaction<T>(
+    c: &mut AnyConnection,
+    begin: Begin,
+    work: impl FnOnce(&mut AnyConnection) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    begin_transaction(c, begin)?;
+    match work(c) {
+        Ok(value) => {
+            AnyConnection::commit_transaction(c).map_err(Failure::Final)?;
+            Ok(value)
+        }
+        Err(failure) => {
+            // Where the connection is lost, this fails as well and says less; the pool drops it.
+            if let Err(error) = AnyConnection::rollback_transaction(c) {
+                tracing::debug!(%error, "a rollback failed after another failure");
+            }
+            Err(failure)
+        }
+    }
+}
+
+/// Begins a transaction.
+pub(crate) fn begin_transaction(c: &mut AnyConnection, begin: Begin) -> QueryResult<()> {
+    match (c, begin) {
+        (AnyConnection::Postgres(c), Begin::Snapshot) => {
+            let sql = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+            AnsiTransactionManager::begin_transaction_sql(c, sql)
+        }
+        (AnyConnection::Postgres(c), Begin::Write) => {
+            AnsiTransactionManager::begin_transaction_sql(c, "BEGIN ISOLATION LEVEL READ COMMITTED")
+        }
+        (AnyConnection::Sqlite(c), Begin::Snapshot) => {
+            AnsiTransactionManager::begin_transaction_sql(c, "BEGIN")
+        }
+        (AnyConnection::Sqlite(c), Begin::Write) => {
+            AnsiTransactionManager::begin_transaction_sql(c, "BEGIN IMMEDIATE")
+        }
+    }
+}
+
+/// Holds an agent's row until the transaction ends, so that changes of its content follow each
+/// other; conversations do not wait for it. False where it does not exist.
+pub(crate) fn lock_agent(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
+    let query = agents::table.filter(agents::id.eq(id)).select(agents::id);
+    let found: Option<String> = match c {
+        AnyConnection::Postgres(c) => query.for_no_key_update().first(c).optional()?,
+        AnyConnection::Sqlite(c) => query.first(c).optional()?,
+    };
+    Ok(found.is_some())
+}
+
+/// Holds the rows of these uploads, so that nobody begins to use them.
+pub(crate) fn lock_uploads(c: &mut AnyConnection, ids: &[String]) -> QueryResult<()> {
+    match c {
+        AnyConnection::Postgres(c) => {
+            let query = uploads::table.filter(uploads::id.eq_any(ids)).select(uploads::id);
+            query.order(uploads::id).for_update().load::<String>(c).map(|_| ())
+        }
+        AnyConnection::Sqlite(_) => Ok(()),
+    }
+}
+
+/// Holds an upload's row so that it cannot be removed, and tells whether it exists in the account.
+pub(crate) fn hold_upload(c: &mut AnyConnection, account: &str, id: &str) -> QueryResult<bool> {
+    let query = uploads::table
+        .filter(uploads::id.eq(id))
+        .filter(uploads::account_id.eq(account))
+        .select(uploads::id);
+    let found: Option<String> = match c {
+        AnyConnection::Postgres(c) => query.for_key_share().first(c).optional()?,
+        AnyConnection::Sqlite(c) => query.first(c).optional()?,
+    };
+    Ok(found.is_some())
+}
+
+/// The queued job that is due the longest, with its source. PostgreSQL holds both rows and passes
+/// over those that another worker holds; SQLite has one writer.
+pub(crate) fn next_job(c: &mut AnyConnection, now: i64) -> QueryResult<Option<Work>> {
+    let query = jobs::table
+        .inner_join(sources::table)
+        .filter(jobs::state.eq(crate::jobs::QUEUED))
+        .filter(jobs::due_at.le(now))
+        .order((jobs::due_at, jobs::queued_at, jobs::id))
+        .limit(1);
+    match c {
+        AnyConnection::Postgres(c) => {
+            query.select(Work::as_select()).for_update().skip_locked().first(c).optional()
+        }
+        AnyConnection::Sqlite(c) => query.select(Work::as_select()).first(c).optional(),
+    }
+}
+
+/// The job of a lease that still holds, with its source; both rows are held.
+pub(crate) fn leased_job(
+    c: &mut AnyConnection,
+    id: &str,
+    token: &str,
+) -> QueryResult<Option<Work>> {
+    let query = jobs::table
+        .inner_join(sources::table)
+        .filter(jobs::id.eq(id))
+        .filter(jobs::lease_token.eq(token))
+        .filter(jobs::state.eq(LEASED));
+    match c {
+        AnyConnection::Postgres(c) => {
+            query.select(Work::as_select()).for_update().first(c).optional()
+        }
+        AnyConnection::Sqlite(c) => query.select(Work::as_select()).first(c).optional(),
+    }
+}
+
+/// Jobs whose lease ended at or before `until`, with their sources, at most `limit`; PostgreSQL
+/// passes over those that another server is taking back.
+pub(crate) fn abandoned_jobs(
+    c: &mut AnyConnection,
+    until: i64,
+    limit: i64,
+) -> QueryResult<Vec<Work>> {
+    let query = jobs::table
+        .inner_join(sources::table)
+        .filter(jobs::state.eq(LEASED))
+        .filter(jobs::lease_until.le(until))
+        .order((jobs::lease_until, jobs::id))
+        .limit(limit);
+    match c {
+        AnyConnection::Postgres(c) => {
+            query.select(Work::as_select()).for_update().skip_locked().load(c)
+        }
+        AnyConnection::Sqlite(c) => query.select(Work::as_select()).load(c),
+    }
+}
+
+/// The record of an idempotency key, held until the transaction ends.
+pub(crate) fn lock_record(
+    c: &mut AnyConnection,
+    account: &str,
+    key: &str,
+) -> QueryResult<Option<ClaimRow>> {
+    let query = idempotency::table.find((account, key));
+    match c {
+        AnyConnection::Postgres(c) => {
+            query.select(ClaimRow::as_select()).for_update().first(c).optional()
+        }
+        AnyConnection::Sqlite(c) => query.select(ClaimRow::as_select()).first(c).optional(),
+    }
+}
+
+/// Adds an idempotency record; false where the key has one.
+pub(crate) fn insert_record(c: &mut AnyConnection, row: &ClaimRow) -> QueryResult<bool> {
+    let statement = || diesel::insert_into(idempotency::table).values(row).on_conflict_do_nothing();
+    let count = match c {
+        AnyConnection::Postgres(c) => statement().execute(c)?,
+        AnyConnection::Sqlite(c) => statement().execute(c)?,
+    };
+    Ok(count == 1)
+}
+
+/// Adds an account unless one has its name.
+pub(crate) fn insert_account_once(c: &mut AnyConnection, row: &AccountRow) -> QueryResult<()> {
+    let statement = || {
+        let insert = diesel::insert_into(accounts::table).values(row);
+        insert.on_conflict(accounts::name).do_nothing()
+    };
+    match c {
+        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
+        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    }
+}
+
+/// The id of the account of that name; its row is held.
+pub(crate) fn lock_account(c: &mut AnyConnection, name: &str) -> QueryResult<String> {
+    let query = accounts::table.filter(accounts::name.eq(name)).select(accounts::id);
+    match c {
+        AnyConnection::Postgres(c) => query.for_no_key_update().first(c),
+        AnyConnection::Sqlite(c) => query.first(c),
+    }
+}
+
+/// Stores a value of the installation unless there is one.
+pub(crate) fn insert_installation_once(
+    c: &mut AnyConnection,
+    name: &str,
+    value: &[u8],
+) -> QueryResult<()> {
+    let statement = || {
+        diesel::insert_into(installation::table)
+            .values((installation::name.eq(name), installation::value.eq(value)))
+            .on_conflict_do_nothing()
+    };
+    match c {
+        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
+        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    }
+}
+
+/// Notes that an object is to be removed at `due_at`, whatever was noted before.
+pub(crate) fn discard_object(c: &mut AnyConnection, key: &str, due_at: i64) -> QueryResult<()> {
+    let statement = || {
+        diesel::insert_into(discarded_objects::table)
+            .values((discarded_objects::object_key.eq(key), discarded_objects::due_at.eq(due_at)))
+            .on_conflict(discarded_objects::object_key)
+            .do_update()
+            .set(discarded_objects::due_at.eq(due_at))
+    };
+    match c {
+        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
+        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    }
+}
+
+/// Adds documents.
+pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> QueryResult<()> {
+    for rows in rows.chunks(ROWS) {
+        let statement = || diesel::insert_into(documents::table).values(rows);
+        match c {
+            AnyConnection::Postgres(c) => statement().execute(c)?,
+            AnyConnection::Sqlite(c) => statement().execute(c)?,
+        };
+    }
+    Ok(())
+}
+
+/// Adds passages.
+pub(crate) fn insert_passages(c: &mut AnyConnection, rows: &[PassageRow]) -> QueryResult<()> {
+    for rows in rows.chunks(ROWS) {
+        let statement = || diesel::insert_into(passages::table).values(rows);
+        match c {
+            AnyConnection::Postgres(c) => statement().execute(c)?,
+            AnyConnection::Sqlite(c) => statement().execute(c)?,
+        };
+    }
+    Ok(())
+}
+
+/// Adds the metadata pairs of a conversation.
+pub(crate) fn insert_metadata(c: &mut AnyConnection, rows: &[MetadataRow]) -> QueryResult<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let statement = || diesel::insert_into(conversation_metadata::table).values(rows);
+    match c {
+        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
+        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    }
+}
+
+/// Adds the two messages of a turn. SQLite takes them one by one: a statement for a fixed number of
+/// rows is prepared once, and nothing travels to a server.
+pub(crate) fn insert_messages(c: &mut AnyConnection, rows: &[MessageRow; 2]) -> QueryResult<()> {
+    match c {
+        AnyConnection::Postgres(c) => {
+            diesel::insert_into(messages::table).values(rows.as_slice()).execute(c).map(|_| ())
+        }
+        AnyConnection::Sqlite(c) => {
+            for row in rows {
+                diesel::insert_into(messages::table).values(row).execute(c)?;
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What can fail here, and what it becomes for those who call a port.
+
+use std::fmt;
+
+use cicerone_domain::Error;
+use diesel::result::{DatabaseErrorKind, Error as DieselError};
+
+use crate::url::DatabaseUrl;
+
+/// The database could not be opened, or its schema does not fit this program.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// No connection came about; the cause is the database's own message.
+    #[error("cannot open the database `{url}`: {cause}")]
+    Connect {
+        /// Which database.
+        url: DatabaseUrl,
+        /// What it, or its library, said.
+        cause: String,
+    },
+    /// The SQLite library has a fault that damages databases.
+    #[error(
+        "SQLite {found} can corrupt a database (its WAL-reset fault); 3.51.3 or newer is needed"
+    )]
+    SqliteTooOld {
+        /// The library's version.
+        found: String,
+    },
+    /// A newer program has changed the schema.
+    #[error(
+        "the database `{url}` is newer than this program: it has the unknown migration `{migration}`"
+    )]
+    Newer {
+        /// Which database.
+        url: DatabaseUrl,
+        /// A migration that this program does not have.
+        migration: String,
+    },
+    /// The schema is older than this program.
+    #[error("the database `{url}` lacks the migration `{migration}`; run `cicerone migrate run`")]
+    Pending {
+        /// Which database.
+        url: DatabaseUrl,
+        /// The first migration that is missing.
+        migration: String,
+    },
+    /// A migration failed and was rolled back.
+    #[error("migrating the database `{url}` failed: {cause}")]
+    Migration {
+        /// Which database.
+        url: DatabaseUrl,
+        /// What went wrong.
+        cause: String,
+    },
+    /// A thread could not be started.
+    #[error("cannot start a thread for the database")]
+    Thread(#[source] std::io::Error),
+}
+
+/// What ends a transaction without a commit.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A refusal or fault in the domain's own words; it passes through.
+    Refused(Error),
+    /// The database failed before anything could have been committed: the work may be repeated.
+    Database(DieselError),
+    /// The database failed where repeating could do the work twice, or is not possible.
+    Final(DieselError),
+}
+
+impl Failure {
+    /// A fault in the service: what the database holds, or what it was asked, makes no sense.
+    pub(crate) fn internal(cause: impl Into<cicerone_domain::error::Cause>) -> Self {
+        Self::Refused(Error::internal(cause))
+    }
+
+    /// Whether the same work may succeed when it is done again from the start, on another connection
+    /// where this one was lost.
+    ///
+    /// Diesel does not name every kind of error: PostgreSQL's deadlock comes as `Unknown`, with a
+    /// message in the server's language. So whatever is unnamed is worth another try; the
+    /// transaction was rolled back as a whole.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        matches!(
+            self,
+            Self::Database(DieselError::DatabaseError(
+                DatabaseErrorKind::SerializationFailure
+                    | DatabaseErrorKind::ClosedConnection
+                    | DatabaseErrorKind::UnableToSendCommand
+                    | DatabaseErrorKind::Unknown,
+                _
+            ))
+        ) || self.is_lost_connection()
+    }
+
+    /// Whether the connection is gone, which says nothing about the next one.
+    pub(crate) fn is_lost_connection(&self) -> bool {
+        matches!(
+            self,
+            Self::Database(
+                DieselError::BrokenTransactionManager
+                    | DieselError::DatabaseError(
+                        DatabaseErrorKind::ClosedConnection
+                            | DatabaseErrorKind::UnableToSendCommand,
+                        _
+                    )
+            )
+        )
+    }
+
+    /// The same failure where the work must not be repeated any more.
+    pub(crate) fn into_final(self) -> Self {
+        match self {
+            Self::Database(error) => Self::Final(error),
+            Self::Refused(_) | Self::Final(_) => self,
+        }
+    }
+}
+
+impl From<DieselError> for Failure {
+    fn from(error: DieselError) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused(error) => error,
+            Failure::Database(error) | Failure::Final(error) => {
+                if is_passing(&error) {
+                    Self::unavailable(error)
+                } else {
+                    Self::internal(error)
+                }
+            }
+        }
+    }
+}
+
+/// Whether the fault lies in the surroundings (another writer, the disk, the network, a server that
+/// stops) rather than in what was asked.
+fn is_passing(error: &DieselError) -> bool {
+    match error {
+        DieselError::BrokenTransactionManager => true,
+        DieselError::RollbackErrorOnCommit { commit_error, .. } => is_passing(commit_error),
+        DieselError::DatabaseError(kind, information) => match kind {
+            DatabaseErrorKind::ClosedConnection
+            | DatabaseErrorKind::UnableToSendCommand
+            | DatabaseErrorKind::SerializationFailure
+            | DatabaseErrorKind::ReadOnlyTransaction => true,
+            DatabaseErrorKind::Unknown => {
+                let message = information.message();
+                PASSING.iter().any(|part| message.contains(part))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Parts of the messages of SQLite, then PostgreSQL, for which diesel has no name.
+const PASSING: [&str; 17] = [
+    "database is locked",
+    "database table is locked",
+    "disk is full",
+    "disk I/O error",
+    "unable to open database file",
+    "readonly database",
+    "interrupted",
+    "out of memory",
+    "deadlock detected",
+    "No space left",
+    "could not ",
+    "timeout",
+    "too many ",
+    "remaining connection slots",
+    "the database system is",
+    "terminating connection",
+    "read-only transaction",
+];
+
+/// A column holds what this program never writes. The message names the column, and the value only
+/// where it is an id or a name.
+#[derive(Debug)]
+pub(crate) struct Unreadable {
+    pub(crate) column: &'static str,
+    pub(crate) value: String,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the column `{}` holds `{}`, which has no meaning there", self.column, self.value)
+    }
+}
+
+impl std::error::Error for Unreadable {}

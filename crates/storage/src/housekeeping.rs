@@ -1,0 +1,96 @@
+//! Regular removal of what is over, and counts for the metrics.
+
+use async_trait::async_trait;
+use cicerone_domain::ports::Housekeeping;
+use cicerone_domain::upload::ObjectKey;
+use cicerone_domain::{Error, Timestamp};
+use diesel::dsl::{exists, not};
+use diesel::prelude::*;
+
+use crate::columns::narrow;
+use crate::jobs::{LEASED, QUEUED};
+use crate::schema::{discarded_objects, idempotency, jobs, sources, uploads};
+use crate::storage::Storage;
+use crate::uploads::remove_unused;
+
+/// Rows that are removed in one transaction, so that others need not wait long.
+const AT_ONCE: u32 = 500;
+
+#[async_trait]
+impl Housekeeping for Storage {
+    async fn discarded_objects(&self, now: Timestamp, limit: u32) -> Result<Vec<ObjectKey>, Error> {
+        self.db
+            .read(move |c| {
+                let keys: Vec<String> = discarded_objects::table
+                    .filter(discarded_objects::due_at.le(now.as_millis()))
+                    .order((discarded_objects::due_at, discarded_objects::object_key))
+                    .limit(limit.into())
+                    .select(discarded_objects::object_key)
+                    .load(c)?;
+                Ok(keys.into_iter().map(ObjectKey).collect())
+            })
+            .await
+    }
+
+    async fn forget_objects(&self, keys: &[ObjectKey]) -> Result<(), Error> {
+        let keys: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
+        self.db
+            .write(move |c| {
+                for key in &keys {
+                    diesel::delete(discarded_objects::table.find(key)).execute(c)?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    async fn expire_uploads(&self, before: Timestamp, now: Timestamp) -> Result<u64, Error> {
+        let mut total = 0;
+        loop {
+            let (found, removed) = self
+                .db
+                .write(move |c| {
+                    let used = exists(
+                        sources::table
+                            .filter(sources::upload_id.eq(uploads::id.nullable()))
+                            .select(sources::id),
+                    );
+                    let ids: Vec<String> = uploads::table
+                        .filter(uploads::created_at.lt(before.as_millis()))
+                        .filter(not(used))
+                        .order(uploads::created_at)
+                        .limit(AT_ONCE.into())
+                        .select(uploads::id)
+                        .load(c)?;
+                    Ok((ids.len(), remove_unused(c, &ids, now)?))
+                })
+                .await?;
+            total += removed;
+            if removed == 0 || found < usize::try_from(AT_ONCE).unwrap_or(usize::MAX) {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn expire_idempotency(&self, now: Timestamp) -> Result<u64, Error> {
+        self.db
+            .write(move |c| {
+                let over = idempotency::table.filter(idempotency::expires_at.le(now.as_millis()));
+                let count = diesel::delete(over).execute(c)?;
+                Ok(u64::try_from(count).unwrap_or(u64::MAX))
+            })
+            .await
+    }
+
+    async fn job_counts(&self) -> Result<(u64, u64), Error> {
+        self.db
+            .read(|c| {
+                let mut count = |state: &str| -> QueryResult<i64> {
+                    jobs::table.filter(jobs::state.eq(state)).count().get_result(c)
+                };
+                let (waiting, running) = (count(QUEUED)?, count(LEASED)?);
+                Ok((narrow("count", waiting)?, narrow("count", running)?))
+            })
+            .await
+    }
+}

@@ -1,0 +1,265 @@
+//! Idempotency records: claims, the answers that complete them, and their erasure.
+
+use async_trait::async_trait;
+use cicerone_domain::id::kind;
+use cicerone_domain::idempotency::{
+    Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
+};
+use cicerone_domain::ports::IdempotencyStore;
+use cicerone_domain::{Error, Id, Timestamp, limits};
+use diesel::prelude::*;
+
+use crate::columns::{id, narrow_option};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::Failure;
+use crate::schema::idempotency;
+use crate::storage::Storage;
+
+/// The request is being carried out.
+const CLAIMED: &str = "claimed";
+/// Its answer is stored.
+const COMPLETED: &str = "completed";
+/// Its answer was removed, because what it contained was deleted.
+const ERASED: &str = "erased";
+
+/// How often a claim looks again when the record vanishes between two statements.
+const LOOKS: usize = 8;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = idempotency, treat_none_as_null = true)]
+pub(crate) struct ClaimRow {
+    account_id: String,
+    idempotency_key: String,
+    fingerprint: Vec<u8>,
+    state: String,
+    token: String,
+    lease_until: i64,
+    expires_at: i64,
+    status: Option<i64>,
+    content_type: Option<String>,
+    body: Option<Vec<u8>>,
+    subject_id: Option<String>,
+    subject_agent_id: Option<String>,
+}
+
+impl ClaimRow {
+    fn new(claim: &Claim, fingerprint: Fingerprint, now: Timestamp) -> Self {
+        Self {
+            account_id: claim.account.to_string(),
+            idempotency_key: claim.key.as_str().to_owned(),
+            fingerprint: fingerprint.0.to_vec(),
+            state: CLAIMED.to_owned(),
+            token: claim.token.clone(),
+            lease_until: now.plus_millis(limits::IDEMPOTENCY_LEASE_MILLIS).as_millis(),
+            expires_at: now.plus_millis(limits::IDEMPOTENCY_LIFE_MILLIS).as_millis(),
+            status: None,
+            content_type: None,
+            body: None,
+            subject_id: None,
+            subject_agent_id: None,
+        }
+    }
+
+    /// Whether the key may be claimed anew.
+    fn is_free(&self, now: i64) -> bool {
+        self.expires_at <= now || (self.state == CLAIMED && self.lease_until <= now)
+    }
+
+    /// What a request with this fingerprint finds in a record that is not free.
+    fn meet(self, fingerprint: Fingerprint) -> Result<Claimed, Failure> {
+        if self.fingerprint != fingerprint.0 {
+            return Ok(Claimed::Reused);
+        }
+        match self.state.as_str() {
+            CLAIMED => Ok(Claimed::InProgress),
+            ERASED => Ok(Claimed::Erased),
+            _ => self.into_response().map(Claimed::Replay),
+        }
+    }
+
+    fn into_response(self) -> Result<StoredResponse, Failure> {
+        let agent = self.subject_agent_id.as_deref();
+        let agent_id = agent.map(|text| id("idempotency.subject_agent_id", text)).transpose()?;
+        let status = narrow_option("idempotency.status", self.status)?;
+        Ok(StoredResponse {
+            status: status.ok_or_else(|| Failure::internal("a stored answer has no status"))?,
+            content_type: self.content_type,
+            body: self.body.unwrap_or_default(),
+            subject: self.subject_id.map(|id| Subject { id, agent_id }),
+        })
+    }
+}
+
+/// The columns of an answer.
+#[derive(AsChangeset)]
+#[diesel(table_name = idempotency, treat_none_as_null = true)]
+struct AnswerRow {
+    state: &'static str,
+    status: Option<i64>,
+    content_type: Option<String>,
+    body: Option<Vec<u8>>,
+    subject_id: Option<String>,
+    subject_agent_id: Option<String>,
+}
+
+impl From<StoredResponse> for AnswerRow {
+    fn from(response: StoredResponse) -> Self {
+        let agent = response.subject.as_ref().and_then(|subject| subject.agent_id);
+        Self {
+            state: COMPLETED,
+            status: Some(response.status.into()),
+            content_type: response.content_type,
+            body: Some(response.body),
+            subject_id: response.subject.map(|subject| subject.id),
+            subject_agent_id: agent.map(|id| id.to_string()),
+        }
+    }
+}
+
+/// Holds the record of a completion's claim, at the start of its transaction, so that nothing can
+/// come between when it is completed at the end.
+pub(crate) fn hold<T>(
+    c: &mut AnyConnection,
+    completion: Option<&Completion<T>>,
+) -> Result<(), Failure> {
+    let Some(claim) = completion.map(Completion::claim) else { return Ok(()) };
+    let record = dialect::lock_record(c, &claim.account.to_string(), claim.key.as_str())?;
+    match record {
+        Some(row) if row.state == CLAIMED && row.token == claim.token => Ok(()),
+        Some(_) | None => Err(Error::ClaimLost.into()),
+    }
+}
+
+/// Completes the claim with the answer for `outcome`, at the end of the transaction of its effect.
+///
+/// Invariant: the completion is used up here, so every failure from here on is final.
+pub(crate) fn settle<T>(
+    c: &mut AnyConnection,
+    completion: &mut Option<Completion<T>>,
+    outcome: &T,
+) -> Result<(), Failure> {
+    let Some(completion) = completion.take() else { return Ok(()) };
+    let (claim, response) = completion.complete(outcome);
+    match complete(c, &claim, response).map_err(Failure::into_final)? {
+        true => Ok(()),
+        false => Err(Error::ClaimLost.into()),
+    }
+}
+
+/// Stores an answer; false where the claim was lost.
+fn complete(
+    c: &mut AnyConnection,
+    claim: &Claim,
+    response: StoredResponse,
+) -> Result<bool, Failure> {
+    let count = diesel::update(
+        idempotency::table
+            .find((claim.account.to_string(), claim.key.as_str()))
+            .filter(idempotency::token.eq(&claim.token))
+            .filter(idempotency::state.eq(CLAIMED)),
+    )
+    .set(AnswerRow::from(response))
+    .execute(c)?;
+    Ok(count == 1)
+}
+
+/// Takes back the answers that contain what was deleted.
+pub(crate) fn erase_of(c: &mut AnyConnection, subject: &str) -> Result<(), Failure> {
+    diesel::update(idempotency::table.filter(idempotency::subject_id.eq(subject)))
+        .set(erased())
+        .execute(c)?;
+    Ok(())
+}
+
+/// The same for an agent and everything that belonged to it.
+pub(crate) fn erase_of_agent(c: &mut AnyConnection, agent: &str) -> Result<(), Failure> {
+    erase_of(c, agent)?;
+    diesel::update(idempotency::table.filter(idempotency::subject_agent_id.eq(agent)))
+        .set(erased())
+        .execute(c)?;
+    Ok(())
+}
+
+/// Frees the keys of requests that were being carried out: their process is gone.
+pub(crate) fn free_claims(c: &mut AnyConnection) -> Result<(), Failure> {
+    diesel::delete(idempotency::table.filter(idempotency::state.eq(CLAIMED))).execute(c)?;
+    Ok(())
+}
+
+fn erased() -> AnswerRow {
+    AnswerRow {
+        state: ERASED,
+        status: None,
+        content_type: None,
+        body: None,
+        subject_id: None,
+        subject_agent_id: None,
+    }
+}
+
+#[async_trait]
+impl IdempotencyStore for Storage {
+    async fn claim(
+        &self,
+        account: Id<kind::Account>,
+        key: &IdempotencyKey,
+        fingerprint: Fingerprint,
+        token: String,
+        now: Timestamp,
+    ) -> Result<Claimed, Error> {
+        let claim = Claim { account, key: key.clone(), token };
+        self.db.write(move |c| take(c, &claim, fingerprint, now)).await
+    }
+
+    async fn complete(&self, claim: &Claim, response: StoredResponse) -> Result<(), Error> {
+        let claim = claim.clone();
+        self.db
+            .write(move |c| {
+                // Where the claim was lost, another request's answer is kept.
+                complete(c, &claim, response.clone())?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn release(&self, claim: &Claim) -> Result<(), Error> {
+        let claim = claim.clone();
+        self.db
+            .write(move |c| {
+                let record = idempotency::table
+                    .find((claim.account.to_string(), claim.key.as_str()))
+                    .filter(idempotency::token.eq(&claim.token))
+                    .filter(idempotency::state.eq(CLAIMED));
+                diesel::delete(record).execute(c)?;
+                Ok(())
+            })
+            .await
+    }
+}
+
+fn take(
+    c: &mut AnyConnection,
+    claim: &Claim,
+    fingerprint: Fingerprint,
+    now: Timestamp,
+) -> Result<Claimed, Failure> {
+    let row = ClaimRow::new(claim, fingerprint, now);
+    for _ in 0..LOOKS {
+        if dialect::insert_record(c, &row)? {
+            return Ok(Claimed::Granted(claim.clone()));
+        }
+        // On PostgreSQL the record may be released in between.
+        let Some(found) = dialect::lock_record(c, &row.account_id, &row.idempotency_key)? else {
+            continue;
+        };
+        if !found.is_free(now.as_millis()) {
+            return found.meet(fingerprint);
+        }
+        diesel::update(idempotency::table.find((&row.account_id, &row.idempotency_key)))
+            .set(&row)
+            .execute(c)?;
+        return Ok(Claimed::Granted(claim.clone()));
+    }
+    Err(Error::unavailable("an idempotency record changed all the time").into())
+}

@@ -1,0 +1,312 @@
+//! Jobs: work on sources as rows with leases.
+//!
+//! Whoever changes what belongs to an agent holds the agent's row first, then the source's, then
+//! the job's; claiming and taking back pass over rows that others hold. So nobody waits in a circle.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cicerone_domain::content::Extracted;
+use cicerone_domain::event::Event;
+use cicerone_domain::id::kind;
+use cicerone_domain::job::{ClaimedJob, Lease, POISONED, Reclaim, Reclaimed};
+use cicerone_domain::ports::JobStore;
+use cicerone_domain::source::Trained;
+use cicerone_domain::{Error, Id, Source, SourceState, Timestamp, limits};
+use diesel::dsl::min;
+use diesel::prelude::*;
+
+use crate::agents::raise_generation;
+use crate::columns::{id, narrow, time};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::Failure;
+use crate::idempotency::free_claims;
+use crate::schema::{events, jobs, sources};
+use crate::sources::{replace, update_state};
+use crate::storage::Storage;
+
+/// Waits for a worker.
+pub(crate) const QUEUED: &str = "queued";
+/// A worker has it.
+pub(crate) const LEASED: &str = "running";
+
+/// Jobs that are taken back in one transaction.
+const RECLAIMED_AT_ONCE: i64 = 100;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = jobs)]
+pub(crate) struct JobRow {
+    id: String,
+    account_id: String,
+    source_id: String,
+    state: String,
+    due_at: i64,
+    lease_token: Option<String>,
+    lease_until: Option<i64>,
+    attempts: i64,
+    crashes: i64,
+    queued_at: i64,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = events)]
+struct EventRow {
+    id: String,
+    account_id: String,
+    source_id: String,
+    name: &'static str,
+    payload: String,
+    created_at: i64,
+}
+
+/// Queues a job for a source.
+pub(crate) fn queue(
+    c: &mut AnyConnection,
+    source: &Source,
+    job: Id<kind::Job>,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    let row = JobRow {
+        id: job.to_string(),
+        account_id: source.account_id.to_string(),
+        source_id: source.id.to_string(),
+        state: QUEUED.to_owned(),
+        due_at: now.as_millis(),
+        lease_token: None,
+        lease_until: None,
+        attempts: 0,
+        crashes: 0,
+        queued_at: now.as_millis(),
+    };
+    diesel::insert_into(jobs::table).values(row).execute(c)?;
+    Ok(())
+}
+
+#[async_trait]
+impl JobStore for Storage {
+    async fn claim_job(
+        &self,
+        token: String,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<ClaimedJob>, Error> {
+        // Most looks find nothing, and reading disturbs no writer.
+        if self.next_due().await?.is_none_or(|due| due > now) {
+            return Ok(None);
+        }
+        self.db.write(move |c| claim(c, &token, now, until)).await
+    }
+
+    async fn heartbeat(&self, lease: &Lease, until: Timestamp) -> Result<bool, Error> {
+        let lease = lease.clone();
+        self.db
+            .write(move |c| {
+                let count = diesel::update(jobs::table.find(lease.job_id.to_string()))
+                    .filter(jobs::lease_token.eq(&lease.token))
+                    .filter(jobs::state.eq(LEASED))
+                    .set(jobs::lease_until.eq(until.as_millis()))
+                    .execute(c)?;
+                Ok(count == 1)
+            })
+            .await
+    }
+
+    async fn finish_trained(
+        &self,
+        lease: &Lease,
+        extracted: Extracted,
+        event: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Result<Option<Source>, Error> {
+        let lease = lease.clone();
+        self.db
+            .write(move |c| {
+                let Some(mut source) = hold_lease(c, &lease)? else { return Ok(None) };
+                let generation = raise_generation(c, &source.agent_id.to_string())?;
+                replace(c, &source, &extracted)?;
+                source.state = SourceState::Trained(Trained {
+                    character_count: extracted.character_count(),
+                    title: extracted.title.clone(),
+                    version: narrow("agents.index_generation", generation)?,
+                });
+                end(c, &lease.job_id.to_string(), source, event, now).map(Some)
+            })
+            .await
+    }
+
+    async fn finish_failed(
+        &self,
+        lease: &Lease,
+        message: String,
+        event: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Result<Option<Source>, Error> {
+        let lease = lease.clone();
+        self.db
+            .write(move |c| {
+                let Some(mut source) = hold_lease(c, &lease)? else { return Ok(None) };
+                source.state = source.state.fail(message.clone());
+                end(c, &lease.job_id.to_string(), source, event, now).map(Some)
+            })
+            .await
+    }
+
+    async fn requeue(&self, lease: &Lease, at: Timestamp, counts: bool) -> Result<bool, Error> {
+        let lease = lease.clone();
+        self.db
+            .write(move |c| {
+                let count = diesel::update(jobs::table.find(lease.job_id.to_string()))
+                    .filter(jobs::lease_token.eq(&lease.token))
+                    .filter(jobs::state.eq(LEASED))
+                    .set((
+                        jobs::state.eq(QUEUED),
+                        jobs::due_at.eq(at.as_millis()),
+                        jobs::lease_token.eq(None::<String>),
+                        jobs::lease_until.eq(None::<i64>),
+                        jobs::attempts.eq(jobs::attempts + i64::from(counts)),
+                    ))
+                    .execute(c)?;
+                Ok(count == 1)
+            })
+            .await
+    }
+
+    async fn reclaim(
+        &self,
+        which: Reclaim,
+        now: Timestamp,
+        event_id: Arc<dyn Fn() -> Id<kind::Event> + Send + Sync>,
+    ) -> Result<Reclaimed, Error> {
+        let until = match which {
+            Reclaim::Expired => now.as_millis(),
+            Reclaim::All => {
+                // With every other process gone, so are the requests that they carried out.
+                self.db.write(free_claims).await?;
+                i64::MAX
+            }
+        };
+        let mut total = Reclaimed::default();
+        loop {
+            let event_id = Arc::clone(&event_id);
+            let some = self.db.write(move |c| reclaim(c, until, now, event_id.as_ref())).await?;
+            total.requeued += some.requeued;
+            total.poisoned += some.poisoned;
+            if some == Reclaimed::default() {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, Error> {
+        self.db
+            .lookup(|c| {
+                let due: Option<i64> = jobs::table
+                    .filter(jobs::state.eq(QUEUED))
+                    .select(min(jobs::due_at))
+                    .first(c)?;
+                Ok(due.map(time))
+            })
+            .await
+    }
+}
+
+fn claim(
+    c: &mut AnyConnection,
+    token: &str,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<Option<ClaimedJob>, Failure> {
+    let Some((job, source)) = dialect::next_job(c, now.as_millis())? else { return Ok(None) };
+    diesel::update(jobs::table.find(&job.id))
+        .set((
+            jobs::state.eq(LEASED),
+            jobs::lease_token.eq(token),
+            jobs::lease_until.eq(until.as_millis()),
+        ))
+        .execute(c)?;
+    let mut source = Source::try_from(source)?;
+    source.state = source.state.begin_work();
+    update_state(c, &source)?;
+    let lease =
+        Lease { job_id: id("jobs.id", &job.id)?, source_id: source.id, token: token.to_owned() };
+    let attempts = narrow("jobs.attempts", job.attempts)?;
+    Ok(Some(ClaimedJob { lease, source, attempts, queued_at: time(job.queued_at) }))
+}
+
+/// The source of a lease that still holds, with its agent's row, its own and the job's held.
+fn hold_lease(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, Failure> {
+    let agent: Option<String> = sources::table
+        .find(lease.source_id.to_string())
+        .select(sources::agent_id)
+        .first(c)
+        .optional()?;
+    let Some(agent) = agent else { return Ok(None) };
+    if !dialect::lock_agent(c, &agent)? {
+        return Ok(None);
+    }
+    let found = dialect::leased_job(c, &lease.job_id.to_string(), &lease.token)?;
+    found.map(|(_, source)| Source::try_from(source)).transpose()
+}
+
+/// Ends a job: the source's state, its event, and the job gone.
+fn end(
+    c: &mut AnyConnection,
+    job: &str,
+    mut source: Source,
+    event: Id<kind::Event>,
+    now: Timestamp,
+) -> Result<Source, Failure> {
+    source.progress = None;
+    update_state(c, &source)?;
+    let event = Event::of_finished(&source, event, now)
+        .ok_or_else(|| Failure::internal("a job ended with its source still under way"))?;
+    let row = EventRow {
+        id: event.id.to_string(),
+        account_id: event.account_id.to_string(),
+        source_id: event.source_id.to_string(),
+        name: event.name,
+        payload: event.payload,
+        created_at: event.created_at.as_millis(),
+    };
+    diesel::insert_into(events::table).values(row).execute(c)?;
+    diesel::delete(jobs::table.find(job)).execute(c)?;
+    Ok(source)
+}
+
+/// Takes back some jobs whose lease ended at or before `until`.
+fn reclaim(
+    c: &mut AnyConnection,
+    until: i64,
+    now: Timestamp,
+    event_id: &(dyn Fn() -> Id<kind::Event> + Send + Sync),
+) -> Result<Reclaimed, Failure> {
+    let mut done = Reclaimed::default();
+    for (job, source) in dialect::abandoned_jobs(c, until, RECLAIMED_AT_ONCE)? {
+        let crashes = job.crashes + 1;
+        if crashes >= i64::from(limits::JOB_CRASHES) {
+            let mut source = Source::try_from(source)?;
+            source.state = source.state.fail(POISONED.to_owned());
+            end(c, &job.id, source, event_id(), now)?;
+            done.poisoned += 1;
+        } else {
+            release(c, &job.id, crashes, now)?;
+            done.requeued += 1;
+        }
+    }
+    Ok(done)
+}
+
+/// Queues a job again after a crash.
+fn release(c: &mut AnyConnection, job: &str, crashes: i64, now: Timestamp) -> Result<(), Failure> {
+    diesel::update(jobs::table.find(job))
+        .set((
+            jobs::state.eq(QUEUED),
+            jobs::due_at.eq(now.as_millis()),
+            jobs::lease_token.eq(None::<String>),
+            jobs::lease_until.eq(None::<i64>),
+            jobs::crashes.eq(crashes),
+        ))
+        .execute(c)?;
+    Ok(())
+}

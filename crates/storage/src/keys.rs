@@ -1,0 +1,235 @@
+//! Accounts, keys, and what the installation keeps for itself.
+
+use async_trait::async_trait;
+use cicerone_domain::access::KeyHash;
+use cicerone_domain::id::kind;
+use cicerone_domain::ports::KeyStore;
+use cicerone_domain::{Account, ApiKey, Error, Id, Permissions};
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use diesel::result::{DatabaseErrorKind, Error as DieselError};
+
+use crate::columns::{from_json, id, time, to_json};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::Failure;
+use crate::schema::{accounts, api_keys, installation};
+use crate::storage::Storage;
+
+/// The name of the cursor secret among the installation's values.
+const CURSOR_SECRET: &str = "cursor_secret";
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = accounts)]
+pub(crate) struct AccountRow {
+    id: String,
+    name: String,
+    created_at: i64,
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = api_keys)]
+struct KeyRow {
+    id: String,
+    account_id: String,
+    hash: Vec<u8>,
+    name: String,
+    permissions: String,
+    agent_ids: Option<String>,
+    is_root: bool,
+    hint: String,
+    expires_at: Option<i64>,
+    created_at: i64,
+}
+
+impl From<&Account> for AccountRow {
+    fn from(account: &Account) -> Self {
+        Self {
+            id: account.id.to_string(),
+            name: account.name.clone(),
+            created_at: account.created_at.as_millis(),
+        }
+    }
+}
+
+impl TryFrom<AccountRow> for Account {
+    type Error = Failure;
+
+    fn try_from(row: AccountRow) -> Result<Self, Failure> {
+        Ok(Self {
+            id: id("accounts.id", &row.id)?,
+            name: row.name,
+            created_at: time(row.created_at),
+        })
+    }
+}
+
+impl KeyRow {
+    fn new(key: &ApiKey, hash: KeyHash, is_root: bool) -> Result<Self, Failure> {
+        Ok(Self {
+            id: key.id.to_string(),
+            account_id: key.account_id.to_string(),
+            hash: hash.0.to_vec(),
+            name: key.name.clone(),
+            permissions: to_json(&key.permissions.names())?,
+            agent_ids: key.agent_ids.as_ref().map(to_json).transpose()?,
+            is_root,
+            hint: key.hint.clone(),
+            expires_at: key.expires_at.map(|end| end.as_millis()),
+            created_at: key.created_at.as_millis(),
+        })
+    }
+
+    fn into_key(self) -> Result<ApiKey, Failure> {
+        let permissions: Vec<String> = from_json(&self.permissions)?;
+        Ok(ApiKey {
+            id: id("api_keys.id", &self.id)?,
+            account_id: id("api_keys.account_id", &self.account_id)?,
+            name: self.name,
+            permissions: Permissions::from_names(permissions.iter().map(String::as_str))
+                .map_err(Failure::internal)?,
+            agent_ids: self.agent_ids.as_deref().map(from_json).transpose()?,
+            expires_at: self.expires_at.map(time),
+            created_at: time(self.created_at),
+            hint: self.hint,
+        })
+    }
+}
+
+#[async_trait]
+impl KeyStore for Storage {
+    async fn insert_account(&self, account: Account) -> Result<(), Error> {
+        self.db
+            .write(move |c| {
+                let row = AccountRow::from(&account);
+                match diesel::insert_into(accounts::table).values(row).execute(c) {
+                    Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
+                        let message = format!("an account named `{}` exists", account.name);
+                        Err(Error::Conflict(message).into())
+                    }
+                    other => Ok(other.map(|_| ())?),
+                }
+            })
+            .await
+    }
+
+    async fn list_accounts(&self) -> Result<Vec<Account>, Error> {
+        self.db
+            .read(|c| {
+                accounts::table
+                    .order((accounts::created_at, accounts::id))
+                    .select(AccountRow::as_select())
+                    .load(c)?
+                    .into_iter()
+                    .map(Account::try_from)
+                    .collect()
+            })
+            .await
+    }
+
+    async fn find_account(&self, name: &str) -> Result<Option<Account>, Error> {
+        let name = name.to_owned();
+        self.db
+            .lookup(move |c| {
+                accounts::table
+                    .filter(accounts::name.eq(&name))
+                    .select(AccountRow::as_select())
+                    .first(c)
+                    .optional()?
+                    .map(Account::try_from)
+                    .transpose()
+            })
+            .await
+    }
+
+    async fn insert_key(&self, key: ApiKey, hash: KeyHash) -> Result<(), Error> {
+        self.db
+            .write(move |c| {
+                let row = KeyRow::new(&key, hash, false)?;
+                match diesel::insert_into(api_keys::table).values(row).execute(c) {
+                    Err(DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
+                        Err(Error::not_found("account", key.account_id).into())
+                    }
+                    other => Ok(other.map(|_| ())?),
+                }
+            })
+            .await
+    }
+
+    async fn find_key(&self, hash: KeyHash) -> Result<Option<ApiKey>, Error> {
+        self.db
+            .lookup(move |c| {
+                api_keys::table
+                    .filter(api_keys::hash.eq(hash.0.as_slice()))
+                    .select(KeyRow::as_select())
+                    .first(c)
+                    .optional()?
+                    .map(KeyRow::into_key)
+                    .transpose()
+            })
+            .await
+    }
+
+    async fn set_root_key(
+        &self,
+        account: Account,
+        key: ApiKey,
+        hash: KeyHash,
+    ) -> Result<(), Error> {
+        self.db.write(move |c| set_root_key(c, &account, &key, hash)).await
+    }
+
+    async fn has_keys(&self) -> Result<bool, Error> {
+        self.db
+            .lookup(|c| {
+                Ok(diesel::select(exists(api_keys::table.select(api_keys::id))).get_result(c)?)
+            })
+            .await
+    }
+
+    async fn delete_key(&self, id: Id<kind::ApiKey>) -> Result<bool, Error> {
+        self.db
+            .write(move |c| {
+                let count = diesel::delete(api_keys::table.find(id.to_string())).execute(c)?;
+                Ok(count == 1)
+            })
+            .await
+    }
+
+    async fn installation_secret(&self, candidate: [u8; 32]) -> Result<[u8; 32], Error> {
+        self.db
+            .write(move |c| {
+                dialect::insert_installation_once(c, CURSOR_SECRET, &candidate)?;
+                let secret: Vec<u8> =
+                    installation::table.find(CURSOR_SECRET).select(installation::value).first(c)?;
+                secret
+                    .try_into()
+                    .map_err(|_| Failure::internal("the cursor secret has not 32 bytes"))
+            })
+            .await
+    }
+}
+
+/// The account's row is held, so that two servers that start together follow each other.
+fn set_root_key(
+    c: &mut AnyConnection,
+    account: &Account,
+    key: &ApiKey,
+    hash: KeyHash,
+) -> Result<(), Failure> {
+    dialect::insert_account_once(c, &AccountRow::from(account))?;
+    let owner = dialect::lock_account(c, &account.name)?;
+    let of_owner = api_keys::account_id.eq(owner.clone()).and(api_keys::is_root.eq(true));
+    let with_hash = api_keys::hash.eq(hash.0.to_vec());
+    let is_set: bool = diesel::select(exists(
+        api_keys::table.filter(of_owner.clone()).filter(with_hash.clone()).select(api_keys::id),
+    ))
+    .get_result(c)?;
+    if is_set {
+        return Ok(());
+    }
+    diesel::delete(api_keys::table.filter(of_owner.or(with_hash))).execute(c)?;
+    let row = KeyRow { account_id: owner, ..KeyRow::new(key, hash, true)? };
+    diesel::insert_into(api_keys::table).values(row).execute(c)?;
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Migrations: embedded, paired, and run by one program at a time.
+
+use std::collections::BTreeSet;
+
+use diesel::connection::SimpleConnection as _;
+use diesel::migration::{Migration, MigrationSource, MigrationVersion};
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::sqlite::Sqlite;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+
+use crate::connection::{Access, AnyConnection, connect};
+use crate::dialect::{Begin, transaction};
+use crate::error::{Failure, OpenError};
+use crate::schema::__diesel_schema_migrations;
+use crate::url::DatabaseUrl;
+
+const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+
+/// Held on PostgreSQL while migrations run, so that servers that start together take turns. The
+/// number is `cicerone` in ASCII.
+const ADVISORY_LOCK: i64 = 0x6369_6365_726f_6e65;
+
+/// A migration, and whether the database has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MigrationStatus {
+    /// Its name: a date, a number and words.
+    pub name: String,
+    /// Whether it was applied.
+    pub is_applied: bool,
+}
+
+/// Applies what is missing and gives the names; all of it or nothing. Fails with
+/// [`OpenError::Newer`] where the database has migrations that this program does not know. Blocks.
+pub fn run(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
+    exclusively(url, |c, statuses| {
+        let missing: Vec<_> = statuses.iter().filter(|status| !status.is_applied).collect();
+        for status in &missing {
+            apply(c, &status.name, Direction::Up)?;
+        }
+        Ok(missing.into_iter().map(|status| status.name.clone()).collect())
+    })
+}
+
+/// Takes the last migration back and gives its name; none where there is none. Its data is lost.
+/// Blocks.
+pub fn revert(url: &DatabaseUrl) -> Result<Option<String>, OpenError> {
+    exclusively(url, |c, statuses| {
+        let Some(last) = statuses.iter().rfind(|status| status.is_applied) else {
+            return Ok(None);
+        };
+        apply(c, &last.name, Direction::Down)?;
+        Ok(Some(last.name.clone()))
+    })
+}
+
+/// Takes the last migration back, applies it again, and gives its name. Blocks.
+pub fn redo(url: &DatabaseUrl) -> Result<Option<String>, OpenError> {
+    exclusively(url, |c, statuses| {
+        let Some(last) = statuses.iter().rfind(|status| status.is_applied) else {
+            return Ok(None);
+        };
+        apply(c, &last.name, Direction::Down)?;
+        apply(c, &last.name, Direction::Up)?;
+        Ok(Some(last.name.clone()))
+    })
+}
+
+/// Every migration of this program, oldest first. Blocks.
+pub fn status(url: &DatabaseUrl) -> Result<Vec<MigrationStatus>, OpenError> {
+    exclusively(url, |_, statuses| Ok(statuses.to_vec()))
+}
+
+/// Succeeds where the schema is exactly this program's.
+pub(crate) fn check(url: &DatabaseUrl) -> Result<(), OpenError> {
+    let statuses = status(url)?;
+    match statuses.into_iter().find(|status| !status.is_applied) {
+        Some(MigrationStatus { name, .. }) => {
+            Err(OpenError::Pending { url: url.clone(), migration: name })
+        }
+        None => Ok(()),
+    }
+}
+
+/// [`check`] over a connection that is open, for a health check. Both databases have migrations of
+/// the same names.
+pub(crate) fn check_applied(c: &mut AnyConnection) -> Result<(), Failure> {
+    let versions: Vec<String> =
+        __diesel_schema_migrations::table.select(__diesel_schema_migrations::version).load(c)?;
+    let known = migrations::<Sqlite>(SQLITE).map_err(Failure::internal)?;
+    let (statuses, unknown) = matched(&known, versions.into_iter().collect());
+    let pending = statuses.into_iter().find(|status| !status.is_applied);
+    match pending.map(|status| status.name).or(unknown) {
+        Some(name) => {
+            let cause = format!("the database and this program differ in the migration `{name}`");
+            Err(cicerone_domain::Error::unavailable(cause).into())
+        }
+        None => Ok(()),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Up,
+    Down,
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Runs `work` in one transaction, alone, with every migration's status.
+fn exclusively<T>(
+    url: &DatabaseUrl,
+    work: impl FnOnce(&mut AnyConnection, &[MigrationStatus]) -> Result<T, BoxError>,
+) -> Result<T, OpenError> {
+    let mut connection = connect(url, Access::Write)?;
+    let failed =
+        |cause: BoxError| OpenError::Migration { url: url.clone(), cause: cause.to_string() };
+    let outcome = transaction(&mut connection, Begin::Write, |c| {
+        if let AnyConnection::Postgres(c) = c {
+            c.batch_execute(&format!("SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))?;
+        }
+        let (statuses, unknown) = compare(c).map_err(Failure::internal)?;
+        if let Some(migration) = unknown {
+            return Ok(Err(OpenError::Newer { url: url.clone(), migration }));
+        }
+        work(c, &statuses).map(Ok).map_err(Failure::internal)
+    });
+    match outcome {
+        Ok(result) => result,
+        Err(Failure::Refused(cicerone_domain::Error::Internal(cause))) => Err(failed(cause)),
+        Err(Failure::Refused(error)) => Err(failed(error.into())),
+        Err(Failure::Database(error) | Failure::Final(error)) => Err(failed(error.into())),
+    }
+}
+
+/// The status of each migration of this program, and one that the database has beyond them.
+fn compare(c: &mut AnyConnection) -> Result<(Vec<MigrationStatus>, Option<String>), BoxError> {
+    match c {
+        AnyConnection::Postgres(c) => Ok(matched(&migrations::<Pg>(POSTGRES)?, applied(c)?)),
+        AnyConnection::Sqlite(c) => Ok(matched(&migrations::<Sqlite>(SQLITE)?, applied(c)?)),
+    }
+}
+
+/// Every embedded migration, oldest first.
+fn migrations<DB: diesel::backend::Backend>(
+    source: EmbeddedMigrations,
+) -> Result<Vec<Box<dyn Migration<DB>>>, BoxError>
+where
+    EmbeddedMigrations: MigrationSource<DB>,
+{
+    let mut migrations = source.migrations()?;
+    migrations.sort_by(|a, b| a.name().version().cmp(&b.name().version()));
+    Ok(migrations)
+}
+
+/// The versions that the database has. Makes diesel's table for them where it is missing.
+fn applied<DB: diesel::backend::Backend>(
+    c: &mut impl MigrationHarness<DB>,
+) -> Result<BTreeSet<String>, BoxError> {
+    Ok(c.applied_migrations()?.iter().map(MigrationVersion::to_string).collect())
+}
+
+fn matched<DB: diesel::backend::Backend>(
+    migrations: &[Box<dyn Migration<DB>>],
+    mut applied: BTreeSet<String>,
+) -> (Vec<MigrationStatus>, Option<String>) {
+    let statuses = migrations.iter().map(|migration| MigrationStatus {
+        name: migration.name().to_string(),
+        is_applied: applied.remove(&migration.name().version().to_string()),
+    });
+    (statuses.collect(), applied.pop_first())
+}
+
+fn apply(c: &mut AnyConnection, name: &str, direction: Direction) -> Result<(), BoxError> {
+    match c {
+        AnyConnection::Postgres(c) => apply_one(c, migrations::<Pg>(POSTGRES)?, name, direction),
+        AnyConnection::Sqlite(c) => apply_one(c, migrations::<Sqlite>(SQLITE)?, name, direction),
+    }
+}
+
+fn apply_one<DB: diesel::backend::Backend>(
+    c: &mut impl MigrationHarness<DB>,
+    migrations: Vec<Box<dyn Migration<DB>>>,
+    name: &str,
+    direction: Direction,
+) -> Result<(), BoxError> {
+    let migration = migrations
+        .into_iter()
+        .find(|migration| migration.name().to_string() == name)
+        .ok_or_else(|| format!("there is no migration `{name}`"))?;
+    match direction {
+        Direction::Up => c.run_migration(migration.as_ref())?,
+        Direction::Down => c.revert_migration(migration.as_ref())?,
+    };
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! Uploaded bytes in a folder or a bucket.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cicerone_domain::Error;
+use cicerone_domain::ports::ObjectStore;
+use cicerone_domain::upload::ObjectKey;
+use object_store::aws::AmazonS3Builder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::prefix::PrefixStore;
+use object_store::{ObjectStore as Backend, ObjectStoreExt as _};
+
+/// The object store for uploads: a folder on this machine, or an S3 bucket.
+#[derive(Debug, Clone)]
+pub struct UploadObjects {
+    backend: Arc<dyn Backend>,
+}
+
+/// The object store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenObjectsError {
+    /// The setting is neither a folder nor a bucket.
+    #[error("must be a folder, `file:FOLDER` or `s3://BUCKET/PREFIX`, not `{scheme}:…`")]
+    Scheme {
+        /// What it begins with.
+        scheme: String,
+    },
+    /// The folder cannot be made.
+    #[error("cannot make the folder `{}`", .path.display())]
+    Folder {
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// The object store refused what it was given.
+    #[error("cannot open the object store")]
+    Backend(#[from] object_store::Error),
+}
+
+impl UploadObjects {
+    /// Opens `file:FOLDER` or a plain folder, which is made where it does not exist, or
+    /// `s3://BUCKET/PREFIX`, with the credentials, region and endpoint that the AWS tools read from
+    /// the environment. Nothing is asked of a bucket yet; its client needs the process's TLS
+    /// provider to be installed. Blocks.
+    pub fn open(url: &str) -> Result<Self, OpenObjectsError> {
+        if let Some(place) = url.strip_prefix("s3://") {
+            let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+            let prefix = Path::parse(prefix).map_err(object_store::Error::from)?;
+            let store = AmazonS3Builder::from_env().with_bucket_name(bucket).build()?;
+            return Ok(Self { backend: Arc::new(PrefixStore::new(store, prefix)) });
+        }
+        let path = url.strip_prefix("file:").unwrap_or(url);
+        let path = path.strip_prefix("//").unwrap_or(path);
+        if let Some((scheme, _)) = path.split_once("://") {
+            return Err(OpenObjectsError::Scheme { scheme: scheme.to_owned() });
+        }
+        let path = PathBuf::from(path);
+        std::fs::create_dir_all(&path)
+            .map_err(|cause| OpenObjectsError::Folder { path: path.clone(), cause })?;
+        let store = LocalFileSystem::new_with_prefix(&path)?.with_fsync(true);
+        Ok(Self { backend: Arc::new(store) })
+    }
+}
+
+#[async_trait]
+impl ObjectStore for UploadObjects {
+    async fn put(&self, key: &ObjectKey, bytes: Bytes) -> Result<(), Error> {
+        let path = location(key)?;
+        self.backend.put(&path, bytes.into()).await.map(|_| ()).map_err(Error::unavailable)
+    }
+
+    async fn get(&self, key: &ObjectKey) -> Result<Option<Bytes>, Error> {
+        match self.backend.get(&location(key)?).await {
+            Ok(found) => found.bytes().await.map(Some).map_err(Error::unavailable),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(Error::unavailable(error)),
+        }
+    }
+
+    async fn delete(&self, key: &ObjectKey) -> Result<(), Error> {
+        match self.backend.delete(&location(key)?).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(Error::unavailable(error)),
+        }
+    }
+}
+
+fn location(key: &ObjectKey) -> Result<Path, Error> {
+    Path::parse(&key.0).map_err(Error::internal)
+}

@@ -1,0 +1,218 @@
+//! The tables as diesel knows them. The migrations are the truth; the contract suite reads and writes
+//! every column named here on both databases.
+
+use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
+
+table! {
+    __diesel_schema_migrations (version) {
+        version -> Text,
+    }
+}
+
+table! {
+    installation (name) {
+        name -> Text,
+        value -> Binary,
+    }
+}
+
+table! {
+    accounts (id) {
+        id -> Text,
+        name -> Text,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    api_keys (id) {
+        id -> Text,
+        account_id -> Text,
+        hash -> Binary,
+        name -> Text,
+        permissions -> Text,
+        agent_ids -> Nullable<Text>,
+        is_root -> Bool,
+        hint -> Text,
+        expires_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    agents (id) {
+        id -> Text,
+        account_id -> Text,
+        name -> Text,
+        model -> Text,
+        system_prompt -> Text,
+        temperature -> Double,
+        max_tokens -> BigInt,
+        status -> Text,
+        index_generation -> BigInt,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+table! {
+    uploads (id) {
+        id -> Text,
+        account_id -> Text,
+        filename -> Text,
+        content_type -> Text,
+        bytes -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    discarded_objects (object_key) {
+        object_key -> Text,
+        due_at -> BigInt,
+    }
+}
+
+table! {
+    sources (id) {
+        id -> Text,
+        account_id -> Text,
+        agent_id -> Text,
+        source_type -> Text,
+        content -> Text,
+        crawl_subpages -> Bool,
+        upload_id -> Nullable<Text>,
+        status -> Text,
+        error_message -> Nullable<Text>,
+        character_count -> Nullable<BigInt>,
+        title -> Nullable<Text>,
+        version -> Nullable<BigInt>,
+        progress -> Nullable<Text>,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    documents (source_id, position) {
+        source_id -> Text,
+        position -> BigInt,
+        account_id -> Text,
+        url -> Nullable<Text>,
+        title -> Nullable<Text>,
+        page_count -> Nullable<BigInt>,
+        text -> Text,
+        is_pair -> Bool,
+    }
+}
+
+table! {
+    passages (source_id, position) {
+        source_id -> Text,
+        position -> BigInt,
+        account_id -> Text,
+        title -> Nullable<Text>,
+        heading -> Nullable<Text>,
+        url -> Nullable<Text>,
+        page -> Nullable<BigInt>,
+        text -> Text,
+        is_pair -> Bool,
+        language -> Nullable<Text>,
+    }
+}
+
+table! {
+    source_pages (source_id, position) {
+        source_id -> Text,
+        position -> BigInt,
+        account_id -> Text,
+        url -> Text,
+        status -> Text,
+        title -> Nullable<Text>,
+        character_count -> Nullable<BigInt>,
+        http_status -> Nullable<BigInt>,
+        reason -> Nullable<Text>,
+        fetched_at -> Nullable<BigInt>,
+    }
+}
+
+table! {
+    jobs (id) {
+        id -> Text,
+        account_id -> Text,
+        source_id -> Text,
+        state -> Text,
+        due_at -> BigInt,
+        lease_token -> Nullable<Text>,
+        lease_until -> Nullable<BigInt>,
+        attempts -> BigInt,
+        crashes -> BigInt,
+        queued_at -> BigInt,
+    }
+}
+
+table! {
+    conversations (id) {
+        id -> Text,
+        account_id -> Text,
+        agent_id -> Text,
+        metadata -> Text,
+        message_count -> BigInt,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+table! {
+    conversation_metadata (conversation_id, name) {
+        conversation_id -> Text,
+        name -> Text,
+        value -> Text,
+        agent_id -> Text,
+        account_id -> Text,
+    }
+}
+
+table! {
+    messages (conversation_id, position) {
+        conversation_id -> Text,
+        position -> BigInt,
+        account_id -> Text,
+        role -> Text,
+        content -> Text,
+        sources_used -> Nullable<Text>,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    events (id) {
+        id -> Text,
+        account_id -> Text,
+        source_id -> Text,
+        name -> Text,
+        payload -> Text,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    idempotency (account_id, idempotency_key) {
+        account_id -> Text,
+        idempotency_key -> Text,
+        fingerprint -> Binary,
+        state -> Text,
+        token -> Text,
+        lease_until -> BigInt,
+        expires_at -> BigInt,
+        status -> Nullable<BigInt>,
+        content_type -> Nullable<Text>,
+        body -> Nullable<Binary>,
+        subject_id -> Nullable<Text>,
+        subject_agent_id -> Nullable<Text>,
+    }
+}
+
+joinable!(jobs -> sources (source_id));
+allow_tables_to_appear_in_same_query!(jobs, sources);
+allow_tables_to_appear_in_same_query!(uploads, sources);
+allow_tables_to_appear_in_same_query!(conversations, conversation_metadata);

@@ -1,0 +1,349 @@
+//! Sources: rows, and the use of them by callers. Jobs change them too.
+
+mod content;
+mod state;
+
+use async_trait::async_trait;
+use cicerone_domain::content::{Document, Passage};
+use cicerone_domain::id::kind;
+use cicerone_domain::idempotency::Completion;
+use cicerone_domain::ports::{SourceFilter, SourceStore};
+use cicerone_domain::source::CrawledPage;
+use cicerone_domain::{
+    Error, Id, Page, PageRequest, Position, Scope, Source, SourceContent, SourceType, Timestamp,
+};
+use diesel::prelude::*;
+
+pub(crate) use content::{DocumentRow, PassageRow, replace};
+pub(crate) use state::StateRow;
+
+use crate::agents::{self, raise_generation};
+use crate::columns::{id, named, time};
+use crate::connection::AnyConnection;
+use crate::dialect::{self, Begin, transaction};
+use crate::error::Failure;
+use crate::idempotency::{self, erase_of};
+use crate::jobs;
+use crate::pages::{created_before, lookahead};
+use crate::schema::sources;
+use crate::scope::Visible;
+use crate::storage::Storage;
+use crate::uploads::remove_unused;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = sources)]
+pub(crate) struct SourceRow {
+    id: String,
+    account_id: String,
+    agent_id: String,
+    source_type: String,
+    content: String,
+    crawl_subpages: bool,
+    upload_id: Option<String>,
+    #[diesel(embed)]
+    state: StateRow,
+    created_at: i64,
+}
+
+impl TryFrom<&Source> for SourceRow {
+    type Error = Failure;
+
+    fn try_from(source: &Source) -> Result<Self, Failure> {
+        let (crawl_subpages, upload_id) = match &source.content {
+            SourceContent::Website { crawl_subpages, .. } => (*crawl_subpages, None),
+            SourceContent::File(upload) => (false, Some(upload.to_string())),
+            SourceContent::Text(_) | SourceContent::Qa(_) => (false, None),
+        };
+        Ok(Self {
+            id: source.id.to_string(),
+            account_id: source.account_id.to_string(),
+            agent_id: source.agent_id.to_string(),
+            source_type: source.content.source_type().name().to_owned(),
+            content: source.content.as_text().into_owned(),
+            crawl_subpages,
+            upload_id,
+            state: StateRow::of(source)?,
+            created_at: source.created_at.as_millis(),
+        })
+    }
+}
+
+impl TryFrom<SourceRow> for Source {
+    type Error = Failure;
+
+    fn try_from(row: SourceRow) -> Result<Self, Failure> {
+        let content = match named("sources.source_type", &row.source_type, SourceType::from_name)? {
+            SourceType::Website => {
+                SourceContent::Website { url: row.content, crawl_subpages: row.crawl_subpages }
+            }
+            SourceType::Text => SourceContent::Text(row.content),
+            SourceType::File => SourceContent::File(id("sources.content", &row.content)?),
+            SourceType::Qa => SourceContent::Qa(row.content),
+        };
+        let (state, progress) = row.state.into_state()?;
+        Ok(Self {
+            id: id("sources.id", &row.id)?,
+            account_id: id("sources.account_id", &row.account_id)?,
+            agent_id: id("sources.agent_id", &row.agent_id)?,
+            content,
+            state,
+            progress,
+            created_at: time(row.created_at),
+        })
+    }
+}
+
+/// Writes a source's state.
+pub(crate) fn update_state(c: &mut AnyConnection, source: &Source) -> Result<(), Failure> {
+    diesel::update(sources::table.find(source.id.to_string()))
+        .set(StateRow::of(source)?)
+        .execute(c)?;
+    Ok(())
+}
+
+/// The source, where its agent lies in the scope.
+fn find(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Source>,
+) -> Result<Option<Source>, Failure> {
+    let mut query = sources::table
+        .filter(sources::id.eq(id.to_string()))
+        .filter(sources::account_id.eq(&visible.account))
+        .select(SourceRow::as_select())
+        .into_boxed();
+    if let Some(ids) = &visible.agents {
+        query = query.filter(sources::agent_id.eq_any(ids));
+    }
+    query.first(c).optional()?.map(Source::try_from).transpose()
+}
+
+/// The source; refused where it is not in the scope.
+fn require(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Source>,
+) -> Result<Source, Failure> {
+    find(c, visible, id)?.ok_or_else(|| Error::not_found("source", id).into())
+}
+
+/// The same, with its agent's row held: whoever changes a source holds that first.
+fn require_locked(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Source>,
+) -> Result<Source, Failure> {
+    let source = require(c, visible, id)?;
+    dialect::lock_agent(c, &source.agent_id.to_string())?;
+    // Another may have changed or deleted it while this one waited.
+    require(c, visible, id)
+}
+
+#[async_trait]
+impl SourceStore for Storage {
+    async fn insert_source(
+        &self,
+        scope: &Scope,
+        source: Source,
+        job: Id<kind::Job>,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .write_completing(completion, move |c| {
+                agents::require_locked(c, &visible, source.agent_id)?;
+                if let SourceContent::File(upload) = &source.content
+                    && !dialect::hold_upload(c, &visible.account, &upload.to_string())?
+                {
+                    return Err(
+                        Error::invalid("content", "must be the id of an uploaded file").into()
+                    );
+                }
+                diesel::insert_into(sources::table)
+                    .values(SourceRow::try_from(&source)?)
+                    .execute(c)?;
+                jobs::queue(c, &source, job, source.created_at)?;
+                Ok(source.clone())
+            })
+            .await
+    }
+
+    async fn find_source(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+    ) -> Result<Option<Source>, Error> {
+        let visible = Visible::from(scope);
+        self.db.lookup(move |c| find(c, &visible, id)).await
+    }
+
+    async fn list_sources(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: SourceFilter,
+        page: PageRequest,
+    ) -> Result<Page<Source>, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| list(c, &visible, agent, filter, &page))
+            })
+            .await
+    }
+
+    async fn refresh_source(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        job: Id<kind::Job>,
+        now: Timestamp,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .write_completing(completion, move |c| {
+                let mut source = require_locked(c, &visible, id)?;
+                require_website(&source, "refreshed")?;
+                source.state = source.state.begin_refresh()?;
+                source.progress = None;
+                update_state(c, &source)?;
+                jobs::queue(c, &source, job, now)?;
+                Ok(source)
+            })
+            .await
+    }
+
+    async fn delete_source(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        now: Timestamp,
+        mut completion: Option<Completion<()>>,
+    ) -> Result<Source, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .write(move |c| {
+                idempotency::hold(c, completion.as_ref())?;
+                let source = delete(c, &visible, id, now)?;
+                idempotency::settle(c, &mut completion, &())?;
+                Ok(source)
+            })
+            .await
+    }
+
+    async fn list_documents(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        page: PageRequest,
+    ) -> Result<Page<Document>, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| {
+                    require(c, &visible, id)?;
+                    content::documents(c, id, &page)
+                })
+            })
+            .await
+    }
+
+    async fn list_passages(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        page: PageRequest,
+    ) -> Result<Page<Passage>, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| {
+                    require(c, &visible, id)?;
+                    content::passages(c, id, &page)
+                })
+            })
+            .await
+    }
+
+    async fn list_pages(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        page: PageRequest,
+    ) -> Result<Page<CrawledPage>, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| {
+                    require_website(&require(c, &visible, id)?, "listed by page")?;
+                    content::pages(c, id, &page)
+                })
+            })
+            .await
+    }
+}
+
+fn require_website(source: &Source, done: &str) -> Result<(), Failure> {
+    match source.content.source_type() {
+        SourceType::Website => Ok(()),
+        other @ (SourceType::Text | SourceType::File | SourceType::Qa) => {
+            let message = format!(
+                "only a source of the type website can be {done}, and this one is of the type {}",
+                other.name()
+            );
+            Err(Error::InvalidOperation(message).into())
+        }
+    }
+}
+
+fn list(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    agent: Id<kind::Agent>,
+    filter: SourceFilter,
+    page: &PageRequest,
+) -> Result<Page<Source>, Failure> {
+    agents::require(c, visible, agent)?;
+    let mut query = sources::table
+        .filter(sources::account_id.eq(&visible.account))
+        .filter(sources::agent_id.eq(agent.to_string()))
+        .order((sources::created_at.desc(), sources::id.desc()))
+        .limit(lookahead(page))
+        .select(SourceRow::as_select())
+        .into_boxed();
+    if let Some(status) = filter.status {
+        query = query.filter(sources::status.eq(status.name()));
+    }
+    if let Some(source_type) = filter.source_type {
+        query = query.filter(sources::source_type.eq(source_type.name()));
+    }
+    if let Some((at, id)) = created_before(page)? {
+        query = query
+            .filter(sources::created_at.le(at))
+            .filter(sources::created_at.lt(at).or(sources::id.lt(id)));
+    }
+    let items: Result<Vec<Source>, _> = query.load(c)?.into_iter().map(Source::try_from).collect();
+    Ok(Page::from_lookahead(items?, page.size, |source| Position::Created {
+        at: source.created_at,
+        id: source.id.to_string(),
+    }))
+}
+
+fn delete(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Source>,
+    now: Timestamp,
+) -> Result<Source, Failure> {
+    let source = require_locked(c, visible, id)?;
+    diesel::delete(sources::table.find(id.to_string())).execute(c)?;
+    if source.state.searchable().is_some() {
+        raise_generation(c, &source.agent_id.to_string())?;
+    }
+    if let SourceContent::File(upload) = &source.content {
+        remove_unused(c, &[upload.to_string()], now)?;
+    }
+    erase_of(c, &id.to_string())?;
+    Ok(source)
+}

@@ -1,0 +1,97 @@
+//! A source's state as columns, and back: the one place that knows both.
+
+use cicerone_domain::source::{Progress, Trained};
+use cicerone_domain::{Source, SourceState, SourceStatus};
+use diesel::prelude::*;
+
+use crate::columns::{from_json, named, narrow, narrow_option, to_json, wide};
+use crate::error::Failure;
+use crate::schema::sources;
+
+/// The columns that change while a source is processed. `version` tells whether there is content
+/// that answers; `character_count` and `title` belong to it.
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = sources, treat_none_as_null = true)]
+pub(crate) struct StateRow {
+    status: String,
+    error_message: Option<String>,
+    character_count: Option<i64>,
+    title: Option<String>,
+    version: Option<i64>,
+    progress: Option<String>,
+}
+
+impl StateRow {
+    /// The columns of a source.
+    pub(crate) fn of(source: &Source) -> Result<Self, Failure> {
+        let trained = source.state.searchable();
+        Ok(Self {
+            status: source.state.status().name().to_owned(),
+            error_message: source.state.error_message().map(str::to_owned),
+            character_count: trained.map(|trained| wide(trained.character_count)),
+            title: trained.and_then(|trained| trained.title.clone()),
+            version: trained.map(|trained| wide(trained.version)),
+            progress: source.progress.as_ref().map(to_json).transpose()?,
+        })
+    }
+
+    /// The state and the progress that the columns hold.
+    pub(crate) fn into_state(self) -> Result<(SourceState, Option<Progress>), Failure> {
+        let version = narrow_option("sources.version", self.version)?;
+        let last = match version {
+            None => None,
+            Some(version) => {
+                let count = self.character_count.unwrap_or_default();
+                let character_count = narrow("sources.character_count", count)?;
+                Some(Trained { character_count, title: self.title, version })
+            }
+        };
+        let state = match named("sources.status", &self.status, SourceStatus::from_name)? {
+            SourceStatus::Pending => SourceState::Pending,
+            SourceStatus::Processing => SourceState::Processing { last },
+            SourceStatus::Trained => match last {
+                Some(trained) => SourceState::Trained(trained),
+                None => return Err(Failure::internal("a trained source has no version")),
+            },
+            SourceStatus::Failed => {
+                SourceState::Failed { message: self.error_message.unwrap_or_default(), last }
+            }
+        };
+        let progress = self.progress.as_deref().map(from_json).transpose()?;
+        Ok((state, progress))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::source::{Progress, Trained};
+    use cicerone_domain::{Id, Source, SourceContent, SourceState, SystemEntropy, Timestamp};
+
+    use super::StateRow;
+
+    #[test]
+    fn every_state_reads_back_as_it_was_written() {
+        let trained = Trained { character_count: 7, title: Some("A".to_owned()), version: 3 };
+        let untitled = Trained { title: None, ..trained.clone() };
+        for state in [
+            SourceState::Pending,
+            SourceState::Processing { last: None },
+            SourceState::Processing { last: Some(trained.clone()) },
+            SourceState::Trained(untitled),
+            SourceState::Failed { message: "why".to_owned(), last: None },
+            SourceState::Failed { message: "why".to_owned(), last: Some(trained) },
+        ] {
+            let source = Source {
+                id: Id::random(&SystemEntropy),
+                account_id: Id::random(&SystemEntropy),
+                agent_id: Id::random(&SystemEntropy),
+                content: SourceContent::Text("x".to_owned()),
+                state,
+                progress: Some(Progress { pages_done: 1, pages_found: 2, pages_failed: 0 }),
+                created_at: Timestamp::from_millis(0),
+            };
+            let (state, progress) = StateRow::of(&source).unwrap().into_state().unwrap();
+            assert_eq!((state, progress), (source.state, source.progress));
+        }
+    }
+}

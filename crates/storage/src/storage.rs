@@ -1,0 +1,66 @@
+//! The database as the ports see it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cicerone_domain::Error;
+use cicerone_domain::ports::Health;
+
+use crate::connection::AnyConnection;
+use crate::db::Db;
+use crate::error::OpenError;
+use crate::migrations;
+use crate::url::DatabaseUrl;
+
+/// Every store port over one database. Cloned freely; when the last clone is dropped, its threads
+/// finish what they have and end.
+#[derive(Clone)]
+pub struct Storage {
+    pub(crate) db: Arc<Db>,
+}
+
+/// How much of the machine and of the database server a [`Storage`] takes.
+#[derive(Debug, Clone)]
+pub struct StorageOptions {
+    /// Connections that read a SQLite file; one more writes.
+    pub read_connections: u32,
+    /// Connections to PostgreSQL, each with a thread of its own.
+    pub connections: u32,
+    /// How long a request waits for a connection before the database counts as out of reach.
+    pub connection_timeout: Duration,
+}
+
+impl Default for StorageOptions {
+    fn default() -> Self {
+        Self { read_connections: 4, connections: 16, connection_timeout: Duration::from_secs(3) }
+    }
+}
+
+impl std::fmt::Debug for Storage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Storage").finish_non_exhaustive()
+    }
+}
+
+impl Storage {
+    /// Opens a database whose schema is this program's: see [`migrations::run`]. Blocks until it is
+    /// connected.
+    pub fn open(url: &DatabaseUrl, options: &StorageOptions) -> Result<Self, OpenError> {
+        migrations::check(url)?;
+        Ok(Self { db: Arc::new(Db::open(url, options)?) })
+    }
+
+    /// Takes no more work, and returns when what was taken is committed and every thread has ended.
+    /// Calls after that fail with [`Error::Unavailable`].
+    pub async fn close(&self) {
+        self.db.close().await;
+    }
+}
+
+#[async_trait]
+impl Health for Storage {
+    async fn check(&self) -> Result<(), Error> {
+        self.db.read(|c: &mut AnyConnection| migrations::check_applied(c)).await
+    }
+}

@@ -1,0 +1,164 @@
+//! Uploaded files: the rows, and the notes about objects to remove.
+
+use async_trait::async_trait;
+use cicerone_domain::id::kind;
+use cicerone_domain::idempotency::Completion;
+use cicerone_domain::ports::UploadStore;
+use cicerone_domain::upload::{ObjectKey, object_key};
+use cicerone_domain::{Error, Id, Scope, Timestamp, Upload, UploadType};
+use diesel::dsl::{exists, not};
+use diesel::prelude::*;
+
+use crate::columns::{id, named, narrow, time, wide};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::Failure;
+use crate::idempotency::erase_of;
+use crate::schema::{discarded_objects, sources, uploads};
+use crate::storage::Storage;
+
+/// Ids of one statement.
+const IDS: usize = 500;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = uploads)]
+struct UploadRow {
+    id: String,
+    account_id: String,
+    filename: String,
+    content_type: String,
+    bytes: i64,
+    created_at: i64,
+}
+
+impl From<&Upload> for UploadRow {
+    fn from(upload: &Upload) -> Self {
+        Self {
+            id: upload.id.to_string(),
+            account_id: upload.account_id.to_string(),
+            filename: upload.filename.clone(),
+            content_type: upload.content_type.media_type().to_owned(),
+            bytes: wide(upload.bytes),
+            created_at: upload.created_at.as_millis(),
+        }
+    }
+}
+
+impl TryFrom<UploadRow> for Upload {
+    type Error = Failure;
+
+    fn try_from(row: UploadRow) -> Result<Self, Failure> {
+        let content_type =
+            named("uploads.content_type", &row.content_type, UploadType::from_media_type)?;
+        Ok(Self {
+            id: id("uploads.id", &row.id)?,
+            account_id: id("uploads.account_id", &row.account_id)?,
+            filename: row.filename,
+            content_type,
+            bytes: narrow("uploads.bytes", row.bytes)?,
+            created_at: time(row.created_at),
+        })
+    }
+}
+
+/// Removes those of these uploads that no source uses, notes their objects as discarded and takes
+/// back the answers that contain them. Gives how many were removed.
+pub(crate) fn remove_unused(
+    c: &mut AnyConnection,
+    ids: &[String],
+    now: Timestamp,
+) -> Result<u64, Failure> {
+    let mut count = 0;
+    for ids in ids.chunks(IDS) {
+        // Held first: the deletion then sees every source that began to use one of them.
+        dialect::lock_uploads(c, ids)?;
+        let used = exists(
+            sources::table
+                .filter(sources::upload_id.eq(uploads::id.nullable()))
+                .select(sources::id),
+        );
+        let unused = uploads::table.filter(uploads::id.eq_any(ids)).filter(not(used));
+        let removed: Vec<String> = diesel::delete(unused).returning(uploads::id).get_results(c)?;
+        for upload in removed {
+            discard(c, id("uploads.id", &upload)?, now)?;
+            erase_of(c, &upload)?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// Notes that the object of an upload is to be removed.
+fn discard(c: &mut AnyConnection, id: Id<kind::Upload>, now: Timestamp) -> Result<(), Failure> {
+    Ok(dialect::discard_object(c, &object_key(id).0, now.as_millis())?)
+}
+
+#[async_trait]
+impl UploadStore for Storage {
+    async fn expect_object(&self, key: &ObjectKey, deadline: Timestamp) -> Result<(), Error> {
+        let key = key.0.clone();
+        self.db.write(move |c| Ok(dialect::discard_object(c, &key, deadline.as_millis())?)).await
+    }
+
+    async fn insert_upload(
+        &self,
+        upload: Upload,
+        completion: Option<Completion<Upload>>,
+    ) -> Result<Upload, Error> {
+        self.db
+            .write_completing(completion, move |c| {
+                let key = upload.object_key().0;
+                let taken = diesel::delete(discarded_objects::table.find(&key)).execute(c)?;
+                if taken == 0 {
+                    // The housekeeping acted on the note: this took longer than was announced.
+                    let cause = format!("the object `{key}` was discarded before it was recorded");
+                    return Err(Error::unavailable(cause).into());
+                }
+                diesel::insert_into(uploads::table).values(UploadRow::from(&upload)).execute(c)?;
+                Ok(upload.clone())
+            })
+            .await
+    }
+
+    async fn find_upload(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Upload>,
+    ) -> Result<Option<Upload>, Error> {
+        let account = scope.account.to_string();
+        self.db
+            .lookup(move |c| {
+                uploads::table
+                    .filter(uploads::id.eq(id.to_string()))
+                    .filter(uploads::account_id.eq(&account))
+                    .select(UploadRow::as_select())
+                    .first(c)
+                    .optional()?
+                    .map(Upload::try_from)
+                    .transpose()
+            })
+            .await
+    }
+
+    async fn delete_upload(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Upload>,
+        now: Timestamp,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        let account = scope.account.to_string();
+        self.db
+            .write_completing(completion, move |c| {
+                let upload = id.to_string();
+                if !dialect::hold_upload(c, &account, &upload)? {
+                    return Err(Error::not_found("file", id).into());
+                }
+                if remove_unused(c, &[upload], now)? == 0 {
+                    return Err(Error::Conflict("a source uses the file".to_owned()).into());
+                }
+                Ok(())
+            })
+            .await
+    }
+}
