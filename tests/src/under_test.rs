@@ -1,2 +1,7 @@
 //! The program under test.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cicerone_server::main()
+}

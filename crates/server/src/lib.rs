@@ -1,1 +1,50 @@
 //! The program cicerone: configuration, wiring, telemetry and subcommands.
+//!
+//! Everything of the program is here, so that its binary and the one that the tests start are the
+//! same. [`main`] reads the command line, and each subcommand has a module of its own in `commands`.
+
+mod cli;
+mod commands;
+mod configuration;
+mod data_directory;
+mod failure;
+mod output;
+mod shutdown;
+mod telemetry;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+use cli::{Cli, Command};
+use failure::Failure;
+
+/// Runs the program with this process's arguments and environment.
+///
+/// Ends with 0 where all went well, with 1 where the work failed, and with 2 where the command line
+/// or a setting is wrong; the latter two print one line on standard error.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    let environment = cli.environment();
+    let Some(command) = cli.command else {
+        return output::print(&Cli::command().render_long_help().to_string());
+    };
+    match command {
+        Command::Serve => commands::serve::run(&environment),
+        Command::Ask(arguments) => commands::ask::run(environment, arguments),
+        Command::Account { command } => commands::account::run(&environment, command),
+        Command::Key { command } => commands::key::run(&environment, command),
+        Command::Migrate { command } => commands::migrate::run(&environment, command),
+        Command::Config { command } => commands::config::run(&environment, command),
+        Command::Openapi => commands::openapi::run(&environment),
+        Command::Completions { shell } => commands::completions::run(shell),
+    }
+}

@@ -1,0 +1,10 @@
+//! The subcommands.
+
+pub(crate) mod account;
+pub(crate) mod ask;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod key;
+pub(crate) mod migrate;
+pub(crate) mod openapi;
+pub(crate) mod serve;

@@ -1,0 +1,146 @@
+//! `cicerone ask`: the whole pipeline in one process, for one question.
+
+mod files;
+mod knowledge;
+mod manifest;
+mod reply;
+
+use cicerone_domain::access::DEFAULT_ACCOUNT;
+use cicerone_domain::agent::AgentDraft;
+use cicerone_domain::conversation::{Metadata, parse_message};
+use cicerone_domain::services::NewMessage;
+use cicerone_domain::{Agent, AgentPatch, Error, Id, Scope, kind};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::AskArguments;
+use crate::configuration::{Configuration, Environment, load};
+use crate::data_directory::DataDirectory;
+use crate::failure::Failure;
+use crate::telemetry;
+use crate::wiring::{self, Parts};
+
+use knowledge::Knowledge;
+use manifest::Manifest;
+
+/// Answers one question.
+pub(crate) fn run(mut environment: Environment, arguments: AskArguments) -> Result<(), Failure> {
+    if arguments.sources.is_empty() && arguments.data_dir.is_none() {
+        return Err(Failure::misuse(
+            "there is nothing to answer from: name a file or folder with `--source`, or what was \
+             indexed before with `--data-dir`",
+        ));
+    }
+    let temporary = match &arguments.data_dir {
+        Some(directory) => {
+            set_data_directory(&mut environment, directory);
+            None
+        }
+        None => {
+            let directory = tempfile::tempdir()
+                .map_err(|error| Failure::because("cannot create a temporary directory", &error))?;
+            set_data_directory(&mut environment, directory.path());
+            Some(directory)
+        }
+    };
+    let configuration = load(&environment)?;
+    // Standard error is for progress here; a log that was asked for comes nevertheless.
+    let filter =
+        if environment.contains_key("RUST_LOG") { &configuration.settings.log } else { "warn" };
+    telemetry::logs(&configuration.settings, filter)?;
+    wiring::install_tls()?;
+    let alone = DataDirectory::open(configuration.data_dir())?;
+    let runtime = wiring::runtime(2)?;
+    let outcome = runtime.block_on(ask(&configuration, &environment, arguments));
+    drop((runtime, alone));
+    outcome.and(temporary.map_or(Ok(()), remove))
+}
+
+/// This command has a place of its own: a database elsewhere, which a server may use, stays as it is.
+fn set_data_directory(environment: &mut Environment, directory: &std::path::Path) {
+    environment.remove("CICERONE_DATABASE_URL");
+    environment.remove("CICERONE_OBJECT_STORE_URL");
+    environment.insert("CICERONE_DATA_DIR".to_owned(), directory.display().to_string());
+}
+
+fn remove(directory: TempDir) -> Result<(), Failure> {
+    directory
+        .close()
+        .map_err(|error| Failure::because("cannot remove a temporary directory", &error))
+}
+
+async fn ask(
+    configuration: &Configuration,
+    environment: &Environment,
+    arguments: AskArguments,
+) -> Result<(), Failure> {
+    let AskArguments { sources, json, model, question, .. } = arguments;
+    let question = parse_message("QUESTION", question).map_err(as_misuse)?;
+    let found = files::find(&sources)?;
+
+    let parts = Parts::open(configuration, environment).await?;
+    let scope = default_scope(&parts).await?;
+    let mut manifest = Manifest::read(configuration.data_dir())?;
+    let agent = agent(&parts, &scope, &manifest, model).await?;
+    manifest.begin(agent.id);
+
+    let stop = CancellationToken::new();
+    let worker = {
+        let (worker, stop) = (parts.worker.clone(), stop.clone());
+        tokio::spawn(async move { worker.run(stop).await })
+    };
+    let knowledge = Knowledge { parts: &parts, scope: &scope, agent: agent.id };
+    let learned = knowledge.learn(found, &mut manifest).await;
+    manifest.write(configuration.data_dir())?;
+    learned?;
+
+    let message = NewMessage {
+        agent_id: agent.id,
+        conversation_id: None,
+        text: question,
+        metadata: Metadata::default(),
+    };
+    let outcome = reply::give(&parts, &scope, message, json).await;
+    stop.cancel();
+    worker.await.map_err(|error| Failure::because("the worker failed", &error))?;
+    parts.storage.close().await;
+    outcome
+}
+
+/// Everything of the account `default`, which is made where it is missing. No key is: the first
+/// `serve` on this directory makes one and shows it.
+async fn default_scope(parts: &Parts) -> Result<Scope, Failure> {
+    let accounts = parts.keys.accounts().await?;
+    let known = accounts.into_iter().find(|account| account.name == DEFAULT_ACCOUNT);
+    let account = match known {
+        Some(account) => account,
+        None => parts.keys.create_account(DEFAULT_ACCOUNT.to_owned()).await?,
+    };
+    Ok(Scope::account(account.id))
+}
+
+/// The agent of earlier calls on this directory, with the model that is asked for, or a new one.
+async fn agent(
+    parts: &Parts,
+    scope: &Scope,
+    manifest: &Manifest,
+    model: Option<String>,
+) -> Result<Agent, Failure> {
+    let draft = AgentDraft { name: "ask".to_owned(), model, ..AgentDraft::default() };
+    let profile = parts.agents.parse(draft).map_err(as_misuse)?;
+    let earlier: Option<Id<kind::Agent>> = manifest.agent();
+    if let Some(id) = earlier {
+        let patch = AgentPatch { model: Some(profile.model.clone()), ..AgentPatch::default() };
+        match parts.agents.update(scope, id, patch, None).await {
+            Ok(agent) => return Ok(agent),
+            Err(Error::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(parts.agents.create(scope, profile, None).await?)
+}
+
+/// A refusal of what the command line says.
+fn as_misuse(error: Error) -> Failure {
+    Failure::misuse(error.to_string())
+}

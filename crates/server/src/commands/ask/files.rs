@@ -1,0 +1,140 @@
+//! Which files `--source` means.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use cicerone_domain::source::parse_website;
+use cicerone_domain::{UploadType, limits};
+use cicerone_ingestion::{Material, detect_upload_type, extract};
+use ignore::WalkBuilder;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Endings of the files that are taken from a folder: prose. A file that is named itself may have
+/// any.
+const PROSE: [&str; 8] = ["md", "markdown", "mdx", "txt", "text", "rst", "adoc", "org"];
+/// Endings of documents whose absence from the answer should be noticed.
+const DOCUMENTS: [&str; 5] = ["pdf", "docx", "doc", "html", "htm"];
+
+/// What `--source` means.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The files by their absolute paths, each once.
+    pub(super) files: BTreeMap<PathBuf, FoundFile>,
+    /// The folders that were named: of what they held before, nothing else stays.
+    pub(super) folders: Vec<PathBuf>,
+}
+
+/// A file to answer from.
+#[derive(Debug)]
+pub(super) struct FoundFile {
+    /// Its path as it was named: what citations show.
+    pub(super) name: String,
+    /// What it holds.
+    pub(super) bytes: Bytes,
+}
+
+/// Finds and reads the files. What a person named must be readable; what a folder holds beside
+/// readable files is reported and left out.
+pub(super) fn find(sources: &[String]) -> Result<Found, Failure> {
+    let mut found = Found::default();
+    for source in sources {
+        if source.contains("://") {
+            refuse_url(source)?;
+        }
+        let path = Path::new(source);
+        let absolute = path
+            .canonicalize()
+            .map_err(|error| Failure::because(&format!("cannot read `{source}`"), &error))?;
+        if absolute.is_dir() {
+            add_folder(&mut found, path)?;
+            found.folders.push(absolute);
+        } else {
+            let file = read(path).map_err(Failure::new)?;
+            found.files.insert(absolute, file);
+        }
+    }
+    Ok(found)
+}
+
+/// An address is checked and then refused with the reason that the service gives too.
+fn refuse_url(source: &str) -> Result<(), Failure> {
+    parse_website(source).map_err(|error| Failure::misuse(format!("`{source}`: {error}")))?;
+    match extract(Material::Website) {
+        Ok(_) => Ok(()),
+        Err(reason) => Err(Failure::new(format!("`{source}`: {reason}"))),
+    }
+}
+
+/// Adds the prose of a folder and the folders in it, leaving out what is hidden or ignored by git.
+fn add_folder(found: &mut Found, folder: &Path) -> Result<(), Failure> {
+    let mut others = 0_usize;
+    for entry in WalkBuilder::new(folder).require_git(false).build() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                output::note(&format!("skipped: {error}"))?;
+                continue;
+            }
+        };
+        let path = entry.path();
+        if !path.is_file() {
+            continue;
+        }
+        let extension = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let is = |known: &[&str]| known.iter().any(|ending| extension.eq_ignore_ascii_case(ending));
+        if !is(&PROSE) && !is(&DOCUMENTS) {
+            others += 1;
+            continue;
+        }
+        match (read(path), path.canonicalize()) {
+            (Ok(file), Ok(absolute)) => {
+                found.files.insert(absolute, file);
+            }
+            (Err(reason), _) => output::note(&format!("skipped {reason}"))?,
+            (_, Err(error)) => output::note(&format!("skipped `{}`: {error}", path.display()))?,
+        }
+    }
+    if others > 0 {
+        let shown = folder.display();
+        output::note(&format!("skipped {others} files in `{shown}` that are not prose"))?;
+    }
+    Ok(())
+}
+
+/// Reads a file that a source can be made from; the error says why not.
+fn read(path: &Path) -> Result<FoundFile, String> {
+    let shown = path.display();
+    let length = path.metadata().map_err(|error| format!("`{shown}`: {error}"))?.len();
+    if usize::try_from(length).is_ok_and(|length| length > limits::FILE_BYTES) {
+        return Err(format!(
+            "`{shown}`: a file may have at most {} bytes (10 MiB)",
+            limits::FILE_BYTES
+        ));
+    }
+    let bytes = std::fs::read(path).map_err(|error| format!("`{shown}`: {error}"))?;
+    let name = name(path);
+    match detect_upload_type(&bytes) {
+        // Whether it can be read is told now rather than by a failed source.
+        Some(content_type @ UploadType::Text) => {
+            let material = Material::File { name: &name, content_type, bytes: &bytes };
+            extract(material).map_err(|reason| format!("`{shown}`: {reason}"))?;
+            Ok(FoundFile { name, bytes: bytes.into() })
+        }
+        Some(content_type) => {
+            let material = Material::File { name: &name, content_type, bytes: &bytes };
+            let reason = extract(material).err().map(|reason| reason.to_string());
+            Err(format!("`{shown}`: {}", reason.unwrap_or_default()))
+        }
+        None => Err(format!("`{shown}`: it is no text")),
+    }
+}
+
+/// The path as it was named, without what says nothing.
+fn name(path: &Path) -> String {
+    let name = path.to_string_lossy();
+    let name = name.strip_prefix("./").unwrap_or(&name);
+    name.chars().filter(|char| !char.is_control()).take(255).collect()
+}

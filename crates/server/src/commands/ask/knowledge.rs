@@ -1,0 +1,123 @@
+//! Bringing an agent's sources in step with the files that were named.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cicerone_domain::services::{NewSource, NewUpload};
+use cicerone_domain::{Error, Id, Scope, SourceContent, SourceState, UploadType, kind};
+use indicatif::{ProgressBar, ProgressStyle};
+use sha2::{Digest as _, Sha256};
+
+use super::files::{Found, FoundFile};
+use super::manifest::{Entry, Manifest};
+use crate::failure::Failure;
+use crate::wiring::Parts;
+
+/// How often it looks whether a source is trained.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// An agent and its sources.
+pub(super) struct Knowledge<'a> {
+    pub(super) parts: &'a Parts,
+    pub(super) scope: &'a Scope,
+    pub(super) agent: Id<kind::Agent>,
+}
+
+impl Knowledge<'_> {
+    /// Adds new files, replaces changed ones, removes those that a named folder no longer holds,
+    /// and waits until all are trained. The manifest tells what is there, also after a failure.
+    pub(super) async fn learn(&self, found: Found, manifest: &mut Manifest) -> Result<(), Failure> {
+        let gone: Vec<PathBuf> = manifest
+            .files
+            .keys()
+            .filter(|path| found.folders.iter().any(|folder| path.starts_with(folder)))
+            .filter(|path| !found.files.contains_key(*path))
+            .cloned()
+            .collect();
+        for path in gone {
+            self.forget(manifest, &path).await?;
+        }
+        let progress = progress(found.files.len());
+        let mut waiting = Vec::new();
+        for (path, file) in found.files {
+            progress.set_message(file.name.clone());
+            let digest = hex(&Sha256::digest(&file.bytes));
+            let known = manifest.files.get(&path);
+            if known.is_some_and(|entry| entry.digest == digest && entry.name == file.name)
+                && self.is_trained(known.and_then(Entry::source)).await?
+            {
+                progress.inc(1);
+                continue;
+            }
+            self.forget(manifest, &path).await?;
+            let name = file.name.clone();
+            let source = self.add(file).await?;
+            let entry = Entry { source: source.to_string(), name: name.clone(), digest };
+            manifest.files.insert(path, entry);
+            waiting.push((source, name));
+        }
+        for (source, name) in waiting {
+            progress.set_message(name.clone());
+            self.wait(source, &name).await?;
+            progress.inc(1);
+        }
+        progress.finish_and_clear();
+        Ok(())
+    }
+
+    async fn add(&self, file: FoundFile) -> Result<Id<kind::Source>, Failure> {
+        let upload =
+            NewUpload { filename: file.name, content_type: UploadType::Text, bytes: file.bytes };
+        let upload = self.parts.uploads.create(self.scope, upload, None).await?;
+        let new = NewSource { agent_id: self.agent, content: SourceContent::File(upload.id) };
+        Ok(self.parts.sources.create(self.scope, new, None).await?.id)
+    }
+
+    async fn is_trained(&self, source: Option<Id<kind::Source>>) -> Result<bool, Failure> {
+        let Some(source) = source else { return Ok(false) };
+        match self.parts.sources.find(self.scope, source).await {
+            Ok(source) => Ok(matches!(source.state, SourceState::Trained(_))),
+            Err(Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes what a file had become.
+    async fn forget(&self, manifest: &mut Manifest, path: &PathBuf) -> Result<(), Failure> {
+        let Some(entry) = manifest.files.remove(path) else { return Ok(()) };
+        let Some(source) = entry.source() else { return Ok(()) };
+        match self.parts.sources.delete(self.scope, source, None).await {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn wait(&self, source: Id<kind::Source>, name: &str) -> Result<(), Failure> {
+        loop {
+            match self.parts.sources.find(self.scope, source).await?.state {
+                SourceState::Trained(_) => return Ok(()),
+                SourceState::Failed { message, .. } => {
+                    return Err(Failure::new(format!("`{name}`: {message}")));
+                }
+                SourceState::Pending | SourceState::Processing { .. } => {
+                    tokio::time::sleep(LOOK).await;
+                }
+            }
+        }
+    }
+}
+
+/// A bar on standard error, shown on a terminal only.
+fn progress(files: usize) -> ProgressBar {
+    let bar = ProgressBar::new(u64::try_from(files).unwrap_or(u64::MAX));
+    let template = "{spinner} reading {pos}/{len} {wide_msg}";
+    bar.set_style(
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    );
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

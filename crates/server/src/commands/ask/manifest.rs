@@ -1,0 +1,78 @@
+//! What a data directory of `ask` holds: which file became which source.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use cicerone_domain::{Id, kind};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+
+/// Its name in the data directory.
+const FILE: &str = "ask.json";
+
+/// The agent of a data directory, and its files.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize)]
+pub(super) struct Manifest {
+    agent: Option<String>,
+    /// By absolute path.
+    pub(super) files: BTreeMap<PathBuf, Entry>,
+}
+
+/// A file that became a source.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Entry {
+    /// The source's id.
+    pub(super) source: String,
+    /// The name that citations show.
+    pub(super) name: String,
+    /// SHA-256 of the file, in hexadecimal digits.
+    pub(super) digest: String,
+}
+
+impl Entry {
+    /// The source.
+    pub(super) fn source(&self) -> Option<Id<kind::Source>> {
+        self.source.parse().ok()
+    }
+}
+
+impl Manifest {
+    /// Reads the manifest of a data directory; an empty one where there is none.
+    pub(super) fn read(directory: &Path) -> Result<Self, Failure> {
+        let path = directory.join(FILE);
+        match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+                Failure::because(&format!("`{}` is damaged", path.display()), &error)
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => {
+                Err(Failure::because(&format!("cannot read `{}`", path.display()), &error))
+            }
+        }
+    }
+
+    /// Writes it whole, in one step.
+    pub(super) fn write(&self, directory: &Path) -> Result<(), Failure> {
+        let path = directory.join(FILE);
+        let failed = |error: &(dyn std::error::Error + 'static)| {
+            Failure::because(&format!("cannot write `{}`", path.display()), error)
+        };
+        let bytes = serde_json::to_vec_pretty(self).map_err(|error| failed(&error))?;
+        let next = directory.join(format!("{FILE}.next"));
+        std::fs::write(&next, bytes).map_err(|error| failed(&error))?;
+        std::fs::rename(&next, &path).map_err(|error| failed(&error))
+    }
+
+    /// The agent of earlier calls.
+    pub(super) fn agent(&self) -> Option<Id<kind::Agent>> {
+        self.agent.as_ref().and_then(|id| id.parse().ok())
+    }
+
+    /// Goes on with `agent`. Where it is another one than before, none of its files are there yet.
+    pub(super) fn begin(&mut self, agent: Id<kind::Agent>) {
+        if self.agent() != Some(agent) {
+            *self = Self { agent: Some(agent.to_string()), files: BTreeMap::new() };
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! `cicerone config`.
+
+use crate::cli::ConfigCommand;
+use crate::configuration::{Environment, load};
+use crate::failure::Failure;
+use crate::output;
+
+/// Checks the settings and prints those in effect.
+pub(crate) fn run(environment: &Environment, command: ConfigCommand) -> Result<(), Failure> {
+    match command {
+        ConfigCommand::Check => {
+            let configuration = load(environment)?;
+            configuration.models(environment)?;
+            let settings = toml::to_string(&configuration.shown())
+                .map_err(|error| Failure::because("cannot write the settings", &error))?;
+            output::print(&settings)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `cicerone key`.
+
+use cicerone_domain::Permissions;
+use cicerone_domain::services::{Keys, NewKey};
+
+use crate::cli::{KeyArguments, KeyCommand};
+use crate::configuration::Environment;
+use crate::failure::Failure;
+use crate::output;
+use crate::wiring;
+
+/// Manages API keys, also while a server runs on the same database.
+pub(crate) fn run(environment: &Environment, command: KeyCommand) -> Result<(), Failure> {
+    wiring::with_keys(environment, async |keys| match command {
+        KeyCommand::Create(arguments) => create(&keys, arguments).await,
+        KeyCommand::Revoke { id } => {
+            keys.revoke_key(id).await?;
+            output::line(&format!("revoked {id}"))
+        }
+    })
+}
+
+/// Prints the secret alone, so that a script can take it; its id goes to standard error.
+async fn create(keys: &Keys, arguments: KeyArguments) -> Result<(), Failure> {
+    let KeyArguments { account, permissions, agents, expires_at, name } = arguments;
+    let permissions = Permissions::from_names(permissions.iter().map(String::as_str))
+        .map_err(|error| Failure::misuse(format!("`--permission`: {error}")))?;
+    let agent_ids = (!agents.is_empty()).then_some(agents);
+    let new = NewKey { name, permissions, agent_ids, expires_at };
+    let (key, secret) = keys.create_key(&account, new).await?;
+    output::note(&format!("created {}; its secret is shown only this once:", key.id))?;
+    output::line(&secret.reveal())
+}

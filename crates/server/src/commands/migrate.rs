@@ -1,0 +1,51 @@
+//! `cicerone migrate`.
+
+use cicerone_storage::migrations;
+
+use crate::cli::MigrateCommand;
+use crate::configuration::{Configuration, Environment, load};
+use crate::data_directory::{self, DataDirectory};
+use crate::failure::Failure;
+use crate::output;
+
+/// Manages the database's schema.
+pub(crate) fn run(environment: &Environment, command: MigrateCommand) -> Result<(), Failure> {
+    let configuration = load(environment)?;
+    let database = &configuration.database;
+    match command {
+        MigrateCommand::Run => {
+            data_directory::create(configuration.data_dir())?;
+            let names = migrations::run(database)?;
+            names.iter().try_for_each(|name| output::line(&format!("applied {name}")))
+        }
+        MigrateCommand::Status => {
+            data_directory::create(configuration.data_dir())?;
+            migrations::status(database)?.iter().try_for_each(|migration| {
+                let state = if migration.is_applied { "applied" } else { "pending" };
+                output::line(&format!("{state} {}", migration.name))
+            })
+        }
+        MigrateCommand::Revert => {
+            let _alone = alone(&configuration)?;
+            told("reverted", migrations::revert(database)?)
+        }
+        MigrateCommand::Redo => {
+            let _alone = alone(&configuration)?;
+            told("redone", migrations::redo(database)?)
+        }
+    }
+}
+
+/// What takes data away needs the embedded database for itself. Whether other servers use a
+/// PostgreSQL cannot be seen from here.
+fn alone(configuration: &Configuration) -> Result<Option<DataDirectory>, Failure> {
+    let open = || DataDirectory::open(configuration.data_dir());
+    configuration.is_embedded().then(open).transpose()
+}
+
+fn told(what: &str, name: Option<String>) -> Result<(), Failure> {
+    match name {
+        Some(name) => output::line(&format!("{what} {name}")),
+        None => output::line(&"no migration is applied"),
+    }
+}

@@ -1,0 +1,194 @@
+//! `cicerone serve`.
+
+mod banner;
+mod sweep;
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use cicerone_domain::services::Conversations;
+use cicerone_http::Application;
+use cicerone_ingestion::detect_upload_type;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::configuration::{Configuration, Environment, load};
+use crate::data_directory::DataDirectory;
+use crate::failure::Failure;
+use crate::shutdown::StopSignals;
+use crate::telemetry;
+use crate::wiring::{self, Parts};
+
+/// The longest that a stop takes.
+const STOP_GRACE: Duration = Duration::from_secs(30);
+/// Threads for what is not a connection: workers, timers, housekeeping.
+const TASK_THREADS: usize = 2;
+
+/// Serves the HTTP API until a signal stops it.
+pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
+    let configuration = load(environment)?;
+    telemetry::logs(&configuration.settings, &configuration.settings.log)?;
+    wiring::install_tls()?;
+    let _alone = DataDirectory::open(configuration.data_dir())?;
+    let runtime = wiring::runtime(TASK_THREADS)?;
+    let outcome = runtime.block_on(serve(&configuration, environment));
+    // What still runs after the grace period is given up.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn serve(configuration: &Configuration, environment: &Environment) -> Result<(), Failure> {
+    let mut signals = StopSignals::listen()?;
+    let listener = bind(&configuration.settings.bind)?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| Failure::because("`CICERONE_BIND`: no address", &error))?;
+    let parts = Parts::open(configuration, environment).await?;
+    let root = parts.keys.ensure_root(configuration.root_key.clone()).await?;
+    let conversations = parts.conversations.clone();
+    let storage = Arc::clone(&parts.storage);
+    let work = Work::start(&parts);
+    let application = application(configuration, parts, work.running()).await?;
+    let server = cicerone_http::serve(listener, application)
+        .map_err(|error| Failure::because("cannot start the HTTP server", &error))?;
+    let handle = server.handle();
+    banner::print(address, &root)?;
+    tracing::info!(%address, database = %configuration.database, "serving");
+
+    tokio::pin!(server);
+    let signal = tokio::select! {
+        ended = &mut server => {
+            ended.map_err(|error| Failure::because("the HTTP server failed", &error))?;
+            return Err(Failure::new("the HTTP server ended by itself"));
+        }
+        signal = signals.received() => signal,
+    };
+    tracing::info!(signal, "stopping: finishing what is in flight");
+    let stopped = async {
+        let http = async {
+            handle.stop(true).await;
+            server.await
+        };
+        let (http, ()) = tokio::join!(http, work.stop());
+        drain(&conversations).await;
+        http
+    };
+    let stopped = tokio::select! {
+        stopped = tokio::time::timeout(STOP_GRACE, stopped) => stopped,
+        never = signals.exit_at_next() => match never {},
+    };
+    match stopped {
+        Ok(outcome) => {
+            outcome.map_err(|error| Failure::because("the HTTP server failed", &error))?
+        }
+        Err(_) => tracing::warn!("the grace period is over: giving up what is still in flight"),
+    }
+    storage.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Replies whose callers went away are finished and stored too.
+async fn drain(conversations: &Conversations) {
+    conversations.drain().await;
+}
+
+fn bind(address: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).map_err(|error| {
+        Failure::because(&format!("`CICERONE_BIND`: cannot listen on `{address}`"), &error)
+    })
+}
+
+/// What runs beside the HTTP server.
+struct Work {
+    stop: CancellationToken,
+    running: Arc<AtomicBool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Work {
+    fn start(parts: &Parts) -> Self {
+        let stop = CancellationToken::new();
+        let running = Arc::new(AtomicBool::new(true));
+        let worker = {
+            let (worker, stop, guard) =
+                (parts.worker.clone(), stop.clone(), RunningGuard(Arc::clone(&running)));
+            tokio::spawn(async move {
+                let _guard = guard;
+                worker.run(stop).await;
+            })
+        };
+        let housekeeper = {
+            let (housekeeper, stop) = (parts.housekeeper.clone(), stop.clone());
+            tokio::spawn(async move { housekeeper.run(stop).await })
+        };
+        let sweep = {
+            let (index, keys, agents) =
+                (parts.index.clone(), parts.keys.clone(), parts.agents.clone());
+            let stop = stop.clone();
+            tokio::spawn(async move {
+                stop.run_until_cancelled(sweep::run(index, keys, agents)).await;
+            })
+        };
+        Self { stop, running, tasks: vec![worker, housekeeper, sweep] }
+    }
+
+    /// Tells whether the worker runs.
+    fn running(&self) -> Arc<dyn Fn() -> bool + Send + Sync> {
+        let running = Arc::clone(&self.running);
+        Arc::new(move || running.load(Ordering::Relaxed))
+    }
+
+    /// Waits until jobs in progress are done or given back.
+    async fn stop(self) {
+        self.stop.cancel();
+        for task in self.tasks {
+            if let Err(error) = task.await {
+                tracing::error!(error = &error as &dyn std::error::Error, "a worker had failed");
+            }
+        }
+    }
+}
+
+/// Notes the end of the worker, also by a panic.
+struct RunningGuard(Arc<AtomicBool>);
+
+impl Drop for RunningGuard {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+async fn application(
+    configuration: &Configuration,
+    parts: Parts,
+    workers_running: Arc<dyn Fn() -> bool + Send + Sync>,
+) -> Result<Application, Failure> {
+    let metrics: Option<Arc<dyn Fn() -> String + Send + Sync>> =
+        if configuration.settings.http.metrics {
+            let handle = telemetry::metrics()?;
+            tokio::spawn(telemetry::upkeep(handle.clone()));
+            Some(Arc::new(move || handle.render()))
+        } else {
+            None
+        };
+    Ok(Application {
+        cursor_secret: parts.keys.cursor_secret().await?,
+        agents: parts.agents,
+        sources: parts.sources,
+        uploads: parts.uploads,
+        conversations: parts.conversations,
+        idempotency: parts.idempotency,
+        keys: parts.keys,
+        health: parts.storage,
+        workers_running,
+        detect_upload_type: Arc::new(detect_upload_type),
+        extra_models: configuration.extra_models(),
+        metrics,
+        clock: parts.clock,
+        entropy: parts.entropy,
+        settings: configuration.settings.http(),
+    })
+}

@@ -1,0 +1,131 @@
+//! The configuration: environment over file over defaults, parsed and checked once.
+
+mod egress;
+mod environment;
+mod load;
+mod settings;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cicerone_domain::access::{KeySecret, ParseKeyError};
+use cicerone_domain::agent::MODELS;
+use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
+use cicerone_llm::Models;
+use cicerone_storage::DatabaseUrl;
+
+pub(crate) use environment::{Environment, process_environment};
+pub(crate) use load::{ConfigurationError, load};
+pub(crate) use settings::{LogFormat, Settings};
+
+use egress::parse_network;
+
+/// The settings, with everything that they name parsed.
+#[derive(Debug, Clone)]
+pub(crate) struct Configuration {
+    /// The file that they were read from.
+    file: Option<PathBuf>,
+    /// The settings as they are in effect.
+    pub(crate) settings: Settings,
+    /// The database.
+    pub(crate) database: DatabaseUrl,
+    /// Where uploads lie, as a URL.
+    pub(crate) object_store_url: String,
+    /// The operator's own key.
+    pub(crate) root_key: Option<KeySecret>,
+}
+
+impl Configuration {
+    /// Checks settings and parses what they name. The error names the setting by its key in the
+    /// file.
+    fn parse(settings: Settings, file: Option<PathBuf>) -> Result<Self, (&'static str, String)> {
+        check_bind(&settings.bind).map_err(|message| ("bind", message))?;
+        let database = match &settings.database_url {
+            Some(url) => {
+                DatabaseUrl::parse(url).map_err(|error| ("database_url", error.to_string()))?
+            }
+            None => DatabaseUrl::sqlite(settings.data_dir.join("cicerone.db")),
+        };
+        let object_store_url = match &settings.object_store_url {
+            Some(url) => url.clone(),
+            None => format!("file:{}", settings.data_dir.join("objects").display()),
+        };
+        check_object_store(&object_store_url).map_err(|message| ("object_store_url", message))?;
+        let root_key = match &settings.root_key {
+            Some(key) => Some(
+                key.reveal()
+                    .parse()
+                    .map_err(|error: ParseKeyError| ("root_key", error.to_string()))?,
+            ),
+            None => None,
+        };
+        for network in &settings.egress_allow {
+            parse_network(network).map_err(|message| ("egress_allow", message))?;
+        }
+        if let Err(error) = tracing_subscriber::EnvFilter::try_new(&settings.log) {
+            return Err(("log", format!("is not a log filter such as `info`: {error}")));
+        }
+        settings.check_numbers()?;
+        Ok(Self { file, settings, database, object_store_url, root_key })
+    }
+
+    /// The models that these settings describe; `environment` holds the keys that they name.
+    pub(crate) fn models(&self, environment: &Environment) -> Result<Models, ConfigurationError> {
+        let secret = |variable: &str| environment.get(variable).cloned();
+        let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) =
+            (Arc::new(SystemClock), Arc::new(SystemEntropy));
+        Models::new(self.settings.models.clone(), secret, &clock, &entropy)
+            .map_err(|error| load::model_error(environment, self.file.as_deref(), &error))
+    }
+
+    /// Model names that the file defines beyond the specification's.
+    pub(crate) fn extra_models(&self) -> Vec<String> {
+        let names = self.settings.models.routes.keys();
+        names.filter(|name| !MODELS.contains(&name.as_str())).cloned().collect()
+    }
+
+    /// The settings in effect, with every default filled in and without secrets.
+    pub(crate) fn shown(&self) -> Settings {
+        Settings {
+            database_url: Some(self.database.to_string()),
+            object_store_url: Some(self.object_store_url.clone()),
+            ..self.settings.clone()
+        }
+    }
+
+    /// The folder of everything that the embedded default keeps.
+    pub(crate) fn data_dir(&self) -> &Path {
+        &self.settings.data_dir
+    }
+
+    /// The folder of this machine's index.
+    pub(crate) fn index_dir(&self) -> PathBuf {
+        self.data_dir().join("index")
+    }
+
+    /// Whether no other process can share the database with this one.
+    pub(crate) fn is_embedded(&self) -> bool {
+        self.database.sqlite_path().is_some()
+    }
+}
+
+/// `HOST:PORT`, with a host of any kind.
+fn check_bind(text: &str) -> Result<(), String> {
+    let port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+    match port.map(|(_, port)| port.parse::<u16>()) {
+        Some(Ok(_)) => Ok(()),
+        Some(Err(_)) | None => {
+            Err(format!("must be an address and port such as `127.0.0.1:8080`, not `{text}`"))
+        }
+    }
+}
+
+fn check_object_store(url: &str) -> Result<(), String> {
+    match url.split_once(':') {
+        Some(("file" | "s3", place)) if !place.trim_start_matches('/').is_empty() => Ok(()),
+        Some(_) | None => Err(format!("must be `file:PATH` or `s3://BUCKET/PREFIX`, not `{url}`")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

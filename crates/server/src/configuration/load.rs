@@ -1,0 +1,120 @@
+//! Reading the configuration, and errors that name the setting and where it stands.
+
+use std::path::{Path, PathBuf};
+
+use cicerone_llm::ConfigError;
+use figment::Figment;
+use figment::error::Kind;
+use figment::providers::{Format as _, Toml};
+
+use super::environment::{self, Environment, EnvironmentProvider, given};
+use super::{Configuration, Settings};
+
+/// The variable that names the file.
+const FILE_VARIABLE: &str = "CICERONE_CONFIG";
+
+/// A setting that stops the start: one line that names it.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{0}")]
+pub(crate) struct ConfigurationError(String);
+
+/// Reads the configuration: the environment over the file that `CICERONE_CONFIG` names over the
+/// defaults.
+pub(crate) fn load(environment: &Environment) -> Result<Configuration, ConfigurationError> {
+    let path = given(environment, FILE_VARIABLE).map(PathBuf::from);
+    let text = path.as_deref().map(read).transpose()?.unwrap_or_default();
+    let place = Place { environment, file: path.as_deref() };
+
+    let settings: Settings = Figment::new()
+        .merge(Toml::string(&text))
+        .merge(EnvironmentProvider(environment))
+        .extract()
+        .map_err(|error| place.explain(error))?;
+    let settings = Settings {
+        models: settings.models.with_openai(
+            given(environment, "OPENAI_API_KEY"),
+            given(environment, "OPENAI_BASE_URL"),
+        ),
+        ..settings
+    };
+    Configuration::parse(settings, path.clone())
+        .map_err(|(key, message)| place.error(key, &message))
+}
+
+/// The line for a setting of the models that cannot work.
+pub(super) fn model_error(
+    environment: &Environment,
+    file: Option<&Path>,
+    error: &ConfigError,
+) -> ConfigurationError {
+    // The upstream of the two OpenAI variables is known by them, not by a section of the file.
+    let variable = match error.setting.as_str() {
+        "models.upstreams.openai.base_url" => Some("OPENAI_BASE_URL"),
+        "models.upstreams.openai.api_key" => Some("OPENAI_API_KEY"),
+        _ => None,
+    };
+    match variable.filter(|variable| given(environment, variable).is_some()) {
+        Some(variable) => {
+            ConfigurationError(format!("`{variable}` {} (from the environment)", error.message))
+        }
+        None => Place { environment, file }.error(&error.setting, &error.message),
+    }
+}
+
+fn read(path: &Path) -> Result<String, ConfigurationError> {
+    std::fs::read_to_string(path).map_err(|error| {
+        ConfigurationError(format!(
+            "`{FILE_VARIABLE}` names the file `{}`, which cannot be read: {error}",
+            path.display()
+        ))
+    })
+}
+
+/// Where settings may stand.
+struct Place<'a> {
+    environment: &'a Environment,
+    file: Option<&'a Path>,
+}
+
+impl Place<'_> {
+    /// The line for a bad value of `key`: by the variable's name where the environment gave it.
+    fn error(&self, key: &str, message: &str) -> ConfigurationError {
+        let variable = environment::variable_of(key)
+            .filter(|variable| given(self.environment, variable).is_some());
+        ConfigurationError(match (variable, self.file) {
+            (Some(variable), _) => format!("`{variable}` {message} (from the environment)"),
+            (None, Some(file)) => format!("`{key}` {message} (in the file `{}`)", file.display()),
+            (None, None) => format!("`{key}` {message}"),
+        })
+    }
+
+    /// The line for what figment found. A file that is no TOML has no key to name.
+    fn explain(&self, error: figment::Error) -> ConfigurationError {
+        let path = error.path.join(".");
+        let full = |name: &str| {
+            if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+        };
+        match &error.kind {
+            Kind::UnknownField(name, known) => {
+                let known = known.join(", ");
+                let key = if path.ends_with(name.as_str()) { path } else { full(name) };
+                self.error(&key, &format!("is not a setting; there are {known}"))
+            }
+            Kind::Message(message) if path.is_empty() => {
+                let file = self.file.map(|file| file.display().to_string()).unwrap_or_default();
+                ConfigurationError(format!("the file `{file}` is not TOML: {}", one_line(message)))
+            }
+            kind => self.error(&path, &format!("has a bad value: {}", one_line(&kind.to_string()))),
+        }
+    }
+}
+
+/// The first and last line of a message that draws the place between them.
+fn one_line(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    match lines.as_slice() {
+        [first, .., last] => format!("{first}: {last}"),
+        [only] => (*only).to_owned(),
+        [] => String::new(),
+    }
+}

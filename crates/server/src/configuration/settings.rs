@@ -1,0 +1,191 @@
+//! The settings, as the configuration file writes them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cicerone_domain::services::ConversationLimits;
+use cicerone_http::HttpSettings;
+use cicerone_ingestion::WorkerSettings;
+use cicerone_llm::{ModelsConfig, Secret};
+use serde::{Deserialize, Serialize};
+
+/// All settings. Every one has a default, and `cicerone config check` prints those in effect.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// The address to listen on.
+    pub(crate) bind: String,
+    /// The folder of everything that the embedded default keeps.
+    pub(crate) data_dir: PathBuf,
+    /// `sqlite:PATH` or `postgres://…`; a SQLite file in the data directory by default.
+    pub(crate) database_url: Option<String>,
+    /// `file:PATH` or `s3://BUCKET/PREFIX`; a folder in the data directory by default.
+    pub(crate) object_store_url: Option<String>,
+    /// The full-permission key of the account `default`.
+    pub(crate) root_key: Option<Secret>,
+    /// Address ranges that crawls and webhooks may reach although they are private.
+    pub(crate) egress_allow: Vec<String>,
+    /// Requests per API key and minute; 0 for no limit.
+    pub(crate) rate_limit_per_minute: u32,
+    /// The log filter, as `RUST_LOG` has it.
+    pub(crate) log: String,
+    /// How log lines are written; as text on a terminal and as JSON elsewhere by default.
+    pub(crate) log_format: Option<LogFormat>,
+    /// The HTTP interface.
+    pub(crate) http: HttpSection,
+    /// The processing of sources.
+    pub(crate) workers: WorkersSection,
+    /// The search index.
+    pub(crate) index: IndexSection,
+    /// Which models reply.
+    pub(crate) models: ModelsConfig,
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// The section `http`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct HttpSection {
+    /// Threads that serve connections; one per processor by default.
+    pub(crate) threads: Option<usize>,
+    /// Replies in progress at once; beyond, callers are asked to come back.
+    pub(crate) replies_at_once: usize,
+    /// Files that may be on their way in at once.
+    pub(crate) uploads_at_once: usize,
+    /// Failed authentications per client address and minute; 0 for no limit.
+    pub(crate) failed_authentications_per_minute: u32,
+    /// How long a request's head may take to arrive.
+    pub(crate) head_seconds: u64,
+    /// How long a JSON body may take to arrive.
+    pub(crate) body_seconds: u64,
+    /// How long a file may take to arrive.
+    pub(crate) upload_seconds: u64,
+    /// How long an idle connection is kept.
+    pub(crate) keep_alive_seconds: u64,
+    /// Whether `/metrics` answers.
+    pub(crate) metrics: bool,
+}
+
+/// The section `workers`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WorkersSection {
+    /// Sources processed at once.
+    pub(crate) parallel: usize,
+    /// The longest that one attempt at a source may take.
+    pub(crate) deadline_seconds: u64,
+}
+
+/// The section `index`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct IndexSection {
+    /// Agents whose index is kept open.
+    pub(crate) open_agents: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            bind: "127.0.0.1:8080".to_owned(),
+            data_dir: PathBuf::from("./data"),
+            database_url: None,
+            object_store_url: None,
+            root_key: None,
+            egress_allow: Vec::new(),
+            rate_limit_per_minute: HttpSettings::default().rate_limit_per_minute,
+            log: "info".to_owned(),
+            log_format: None,
+            http: HttpSection::default(),
+            workers: WorkersSection::default(),
+            index: IndexSection::default(),
+            models: ModelsConfig::default(),
+        }
+    }
+}
+
+impl Default for HttpSection {
+    fn default() -> Self {
+        let http = HttpSettings::default();
+        Self {
+            threads: None,
+            replies_at_once: ConversationLimits::default().replies,
+            uploads_at_once: http.uploads_at_once,
+            failed_authentications_per_minute: http.failed_authentications_per_minute,
+            head_seconds: http.head_deadline.as_secs(),
+            body_seconds: http.body_deadline.as_secs(),
+            upload_seconds: http.upload_deadline.as_secs(),
+            keep_alive_seconds: http.keep_alive.as_secs(),
+            metrics: true,
+        }
+    }
+}
+
+impl Default for WorkersSection {
+    fn default() -> Self {
+        let workers = WorkerSettings::default();
+        Self { parallel: workers.parallel, deadline_seconds: workers.deadline.as_secs() }
+    }
+}
+
+impl Default for IndexSection {
+    fn default() -> Self {
+        Self { open_agents: 256 }
+    }
+}
+
+impl Settings {
+    /// Checks what must be at least one.
+    pub(super) fn check_numbers(&self) -> Result<(), (&'static str, String)> {
+        let (http, workers) = (&self.http, &self.workers);
+        let positive = [
+            ("http.threads", http.threads.is_none_or(|threads| threads > 0)),
+            ("http.replies_at_once", http.replies_at_once > 0),
+            ("http.uploads_at_once", http.uploads_at_once > 0),
+            ("http.head_seconds", http.head_seconds > 0),
+            ("http.body_seconds", http.body_seconds > 0),
+            ("http.upload_seconds", http.upload_seconds > 0),
+            ("workers.parallel", workers.parallel > 0),
+            ("workers.deadline_seconds", workers.deadline_seconds > 0),
+            ("index.open_agents", self.index.open_agents > 0),
+        ];
+        match positive.into_iter().find(|(_, holds)| !holds) {
+            Some((key, _)) => Err((key, "must be at least 1".to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// The settings of the HTTP interface.
+    pub(crate) fn http(&self) -> HttpSettings {
+        let default = HttpSettings::default();
+        HttpSettings {
+            threads: self.http.threads.unwrap_or(default.threads),
+            rate_limit_per_minute: self.rate_limit_per_minute,
+            failed_authentications_per_minute: self.http.failed_authentications_per_minute,
+            head_deadline: Duration::from_secs(self.http.head_seconds),
+            body_deadline: Duration::from_secs(self.http.body_seconds),
+            upload_deadline: Duration::from_secs(self.http.upload_seconds),
+            uploads_at_once: self.http.uploads_at_once,
+            keep_alive: Duration::from_secs(self.http.keep_alive_seconds),
+            ..default
+        }
+    }
+
+    /// The settings of the workers.
+    pub(crate) fn workers(&self) -> WorkerSettings {
+        WorkerSettings {
+            parallel: self.workers.parallel,
+            deadline: Duration::from_secs(self.workers.deadline_seconds),
+            ..WorkerSettings::default()
+        }
+    }
+}

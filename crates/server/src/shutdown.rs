@@ -1,0 +1,42 @@
+//! Signals that ask the program to stop.
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::failure::Failure;
+
+/// The status of a process that SIGINT ended.
+const INTERRUPTED: i32 = 130;
+
+/// Stop signals, listened to from the moment of [`StopSignals::listen`].
+pub(crate) struct StopSignals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+impl StopSignals {
+    /// Starts to listen; needs a runtime.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        let open = |kind| {
+            signal(kind).map_err(|error| Failure::because("cannot listen to signals", &error))
+        };
+        Ok(Self {
+            terminate: open(SignalKind::terminate())?,
+            interrupt: open(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Waits for SIGTERM or SIGINT, and gives its name.
+    pub(crate) async fn received(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+
+    /// Ends the process at the next signal, whatever it is doing.
+    pub(crate) async fn exit_at_next(mut self) -> std::convert::Infallible {
+        let name = self.received().await;
+        tracing::warn!(signal = name, "a second signal: stopping at once");
+        std::process::exit(INTERRUPTED)
+    }
+}

@@ -1,0 +1,63 @@
+//! Logs on standard error, and metrics.
+
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::configuration::{LogFormat, Settings};
+use crate::failure::Failure;
+
+/// Bounds of the histograms' buckets, in seconds.
+const BUCKETS_SECONDS: [f64; 14] =
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
+/// How often the metrics let go of what they no longer need.
+const UPKEEP: Duration = Duration::from_secs(5);
+
+/// Sends logs to standard error, filtered and written as the settings say.
+pub(crate) fn logs(settings: &Settings, filter: &str) -> Result<(), Failure> {
+    let filter = EnvFilter::try_new(filter)
+        .map_err(|error| Failure::misuse(format!("`RUST_LOG` is not a log filter: {error}")))?;
+    let is_terminal = std::io::stderr().is_terminal();
+    let default = if is_terminal { LogFormat::Text } else { LogFormat::Json };
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(is_terminal);
+    let installed = match settings.log_format.unwrap_or(default) {
+        LogFormat::Text => builder.finish().try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).finish().try_init(),
+    };
+    installed.map_err(|error| Failure::new(format!("cannot install the log: {error}")))?;
+    log_panics();
+    Ok(())
+}
+
+/// Logs where a panic happened, and not what it says: that may quote a document.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let location = panic.location().map(ToString::to_string).unwrap_or_default();
+        let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();
+        tracing::error!(location, thread, "a panic; the work at hand failed");
+    }));
+}
+
+/// Installs the recorder of all metrics.
+pub(crate) fn metrics() -> Result<PrometheusHandle, Failure> {
+    let failed = |error| Failure::because("cannot install the metrics", &error);
+    PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &BUCKETS_SECONDS)
+        .map_err(failed)?
+        .install_recorder()
+        .map_err(failed)
+}
+
+/// Keeps the metrics small, for ever.
+pub(crate) async fn upkeep(metrics: PrometheusHandle) {
+    loop {
+        tokio::time::sleep(UPKEEP).await;
+        metrics.run_upkeep();
+    }
+}

@@ -1,0 +1,157 @@
+//! Which adapter serves which port: the one place that sees them all.
+
+use std::sync::Arc;
+
+use cicerone_domain::job::Reclaim;
+use cicerone_domain::ports::{PassageIndex, WorkSignal};
+use cicerone_domain::services::{
+    Agents, ConversationLimits, Conversations, Idempotency, Keys, Sources, Uploads,
+};
+use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
+use cicerone_ingestion::{Housekeeper, Worker, WorkerPorts};
+use cicerone_retrieval::{Index, IndexConfig};
+use cicerone_storage::{Storage, StorageOptions, UploadObjects, migrations};
+
+use crate::configuration::{Configuration, Environment, load};
+use crate::data_directory;
+use crate::failure::Failure;
+
+/// The program's parts, put together.
+pub(crate) struct Parts {
+    pub(crate) storage: Arc<Storage>,
+    pub(crate) index: Index,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) agents: Agents,
+    pub(crate) sources: Sources,
+    pub(crate) uploads: Uploads,
+    pub(crate) conversations: Conversations,
+    pub(crate) idempotency: Idempotency,
+    pub(crate) keys: Keys,
+    pub(crate) worker: Worker,
+    pub(crate) housekeeper: Housekeeper,
+}
+
+impl Parts {
+    /// Opens everything that the configuration names, with the database's schema brought up to
+    /// date. The caller holds the data directory.
+    pub(crate) async fn open(
+        configuration: &Configuration,
+        environment: &Environment,
+    ) -> Result<Self, Failure> {
+        let storage = Arc::new(open_storage(configuration).await?);
+        let objects = UploadObjects::open(&configuration.object_store_url)
+            .map_err(|error| Failure::because("`CICERONE_OBJECT_STORE_URL`", &error))?;
+        let objects = Arc::new(objects);
+        let index_config = IndexConfig {
+            directory: configuration.index_dir(),
+            open_agents: configuration.settings.index.open_agents,
+        };
+        let index = Index::open(index_config, storage.clone())
+            .map_err(|error| Failure::because("cannot open the index", &error))?;
+        let passages: Arc<dyn PassageIndex> = Arc::new(index.clone());
+        let models = Arc::new(configuration.models(environment)?);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
+        let signal = WorkSignal::default();
+        let limits = ConversationLimits { replies: configuration.settings.http.replies_at_once };
+
+        let worker = Worker::new(
+            WorkerPorts {
+                jobs: storage.clone(),
+                uploads: storage.clone(),
+                objects: objects.clone(),
+                index: passages.clone(),
+                signal: signal.clone(),
+                clock: clock.clone(),
+                entropy: entropy.clone(),
+            },
+            configuration.settings.workers(),
+        );
+        if configuration.is_embedded() {
+            // The data directory is held, so whoever had these jobs is gone.
+            worker.reclaim(Reclaim::All).await?;
+        }
+        Ok(Self {
+            agents: Agents::new(
+                storage.clone(),
+                passages.clone(),
+                models.clone(),
+                clock.clone(),
+                entropy.clone(),
+            ),
+            sources: Sources::new(
+                storage.clone(),
+                storage.clone(),
+                passages.clone(),
+                signal,
+                clock.clone(),
+                entropy.clone(),
+            ),
+            uploads: Uploads::new(storage.clone(), objects.clone(), clock.clone(), entropy.clone()),
+            conversations: Conversations::new(
+                storage.clone(),
+                passages,
+                models,
+                clock.clone(),
+                entropy.clone(),
+                limits,
+            ),
+            idempotency: Idempotency::new(storage.clone(), clock.clone(), entropy.clone()),
+            keys: Keys::new(storage.clone(), clock.clone(), entropy.clone()),
+            housekeeper: Housekeeper::new(storage.clone(), objects, clock.clone()),
+            storage,
+            index,
+            clock,
+            entropy,
+            worker,
+        })
+    }
+}
+
+/// Opens the database alone, brought up to date, and lets `work` manage accounts and keys.
+pub(crate) fn with_keys(
+    environment: &Environment,
+    work: impl AsyncFnOnce(Keys) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let configuration = load(environment)?;
+    data_directory::create(configuration.data_dir())?;
+    runtime(1)?.block_on(async {
+        let storage = open_storage(&configuration).await?;
+        let keys =
+            Keys::new(Arc::new(storage.clone()), Arc::new(SystemClock), Arc::new(SystemEntropy));
+        let outcome = work(keys).await;
+        storage.close().await;
+        outcome
+    })
+}
+
+async fn open_storage(configuration: &Configuration) -> Result<Storage, Failure> {
+    let database = configuration.database.clone();
+    let opened = tokio::task::spawn_blocking(move || {
+        for name in migrations::run(&database)? {
+            tracing::info!(migration = name, "changed the database's schema");
+        }
+        Storage::open(&database, &StorageOptions::default())
+    });
+    let opened = opened.await.map_err(|error| Failure::because("opening the database", &error))?;
+    Ok(opened?)
+}
+
+/// A runtime with so many threads for tasks; its blocking threads are few, as SQLite has one writer
+/// and this machine so many processors.
+pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .max_blocking_threads(32)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::because("cannot start the runtime", &error))
+}
+
+/// Chooses the implementation of TLS, which every client of an upstream needs.
+pub(crate) fn install_tls() -> Result<(), Failure> {
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .map_err(|_| Failure::new("another implementation of TLS is in place"))
+}
