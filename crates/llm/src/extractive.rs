@@ -72,10 +72,9 @@ fn matching_pair(passages: &[Hit]) -> Option<usize> {
     if answers(first) {
         return (first.coverage + PAIR_LEEWAY >= best_other).then_some(0);
     }
-    passages
-        .iter()
-        .take(3)
-        .position(|hit| hit.is_pair && hit.coverage >= best_other && hit.score >= 0.7 * first.score)
+    passages.iter().take(3).position(|hit| {
+        answers(hit) && hit.coverage >= best_other && hit.score >= 0.7 * first.score
+    })
 }
 
 #[cfg(test)]

@@ -97,17 +97,20 @@ impl<'a> Matcher<'a> {
     /// Whether the analysed form of `word` may be one of the question's.
     fn may_match(&self, word: &str) -> bool {
         let Some(first) = word.chars().next() else { return false };
-        if matches!(Script::of(first), Some(Script::Arabic | Script::Hebrew)) {
-            // Their articles and conjunctions are written together with the word, before it.
-            return true;
-        }
-        let own = match word.as_bytes() {
-            [a, b, c, ..] if a.is_ascii() && b.is_ascii() && c.is_ascii() => {
+        let own = match (word.as_bytes(), Script::of(first)) {
+            ([a, b, c, ..], _) if a.is_ascii() && b.is_ascii() && c.is_ascii() => {
                 beginning([a, b, c].into_iter().map(|byte| char::from(byte.to_ascii_lowercase())))
             }
-            _ => {
-                let folded = fold(word.get(..word.len().min(12)).unwrap_or(word));
-                beginning(folded.chars())
+            // Articles and conjunctions are written together with the word, before it.
+            (_, Some(Script::Arabic | Script::Hebrew)) => return self.may_contain(word),
+            (_, None | Some(Script::Latin | Script::Greek)) => {
+                let start = word.char_indices().nth(COMMON + 1).map_or(word.len(), |(at, _)| at);
+                beginning(fold(word.get(..start).unwrap_or(word)).chars())
+            }
+            // Marks that are folded away stand behind the first letter.
+            (_, Some(_)) => {
+                let lower = first.to_lowercase().next();
+                return self.beginnings.iter().any(|[own, ..]| Some(*own) == lower);
             }
         };
         // "fly" and "flies" meet as "fli": of a short word the last letter may change.
@@ -115,6 +118,15 @@ impl<'a> Matcher<'a> {
         self.beginnings.iter().any(|beginning| {
             let pairs = beginning.iter().zip(&own).take(common);
             pairs.into_iter().all(|(a, b)| a == b || *a == '\0' || *b == '\0')
+        })
+    }
+
+    /// Whether a word of the question may begin within `word`.
+    fn may_contain(&self, word: &str) -> bool {
+        let folded = fold(word);
+        let letters = || folded.chars().zip(folded.chars().skip(1).chain(['\0']));
+        self.beginnings.iter().any(|[first, second, _]| {
+            letters().any(|(a, b)| a == *first && (b == *second || *second == '\0'))
         })
     }
 }

@@ -1,0 +1,231 @@
+//! How good the embedded answerer's choice of sentences is: whether its reply from the right
+//! passage holds the answer that people marked in it.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use cicerone_domain::agent::AgentProfile;
+use cicerone_domain::ports::ReplyRequest;
+use cicerone_domain::retrieval::{Hit, QueryTerm};
+use cicerone_domain::{Id, SystemEntropy};
+use cicerone_language::{Language, sentences, terms};
+use cicerone_llm::Extractive;
+use serde_json::Value;
+
+/// Characters of a passage that a long paper is cut into.
+const PASSAGE_CHARS: usize = 1_600;
+/// The sets: name, file below the data folder, language.
+const SETS: [(&str, &str, &str); 5] = [
+    ("XQuAD es", "qa/xquad/xquad.es.json", "spa"),
+    ("XQuAD zh", "qa/xquad/xquad.zh.json", "cmn"),
+    ("XQuAD ar", "qa/xquad/xquad.ar.json", "ara"),
+    ("XQuAD hi", "qa/xquad/xquad.hi.json", "hin"),
+    ("COVID-QA", "qa/covid-qa/200423_covidQA.json", "eng"),
+];
+
+/// Answers every question of the sets from its own passage, alone and before two others, and prints
+/// how many replies hold the marked answer.
+pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
+    println!("set        questions   holds answer   its words   characters   microseconds   with others");
+    for (name, file, language) in SETS {
+        let set = Set::read(&data.join(file), language)?;
+        let alone = set.measure(0);
+        let among = set.measure(2);
+        println!(
+            "{name:<10} {:>9} {:>14.3} {:>11.3} {:>12.0} {:>14.0} {:>13.3}",
+            set.questions.len(),
+            alone.share(alone.held),
+            alone.words / alone.count(),
+            alone.share(alone.characters),
+            alone.elapsed.as_secs_f64() * 1e6 / alone.count(),
+            among.share(among.held),
+        );
+    }
+    Ok(())
+}
+
+/// Passages, and questions about them.
+struct Set {
+    language: Option<Language>,
+    passages: Vec<String>,
+    questions: Vec<Question>,
+}
+
+struct Question {
+    text: String,
+    answer: String,
+    passage: usize,
+}
+
+/// What came of a set.
+#[derive(Default)]
+struct Outcome {
+    questions: usize,
+    held: usize,
+    words: f64,
+    characters: usize,
+    elapsed: Duration,
+}
+
+impl Outcome {
+    fn count(&self) -> f64 {
+        self.share_of(1).recip()
+    }
+
+    fn share(&self, part: usize) -> f64 {
+        self.share_of(part)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts of a few thousand")]
+    fn share_of(&self, part: usize) -> f64 {
+        part as f64 / self.questions.max(1) as f64
+    }
+}
+
+impl Set {
+    /// Reads a set in SQuAD's format.
+    fn read(file: &Path, language: &str) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read `{}`", file.display()))?;
+        let json: Value = serde_json::from_str(&text)?;
+        let mut set =
+            Self { language: Language::from_code(language), passages: vec![], questions: vec![] };
+        for paragraph in array(&json, "data").flat_map(|article| array(article, "paragraphs")) {
+            let context = paragraph["context"].as_str().unwrap_or_default();
+            let first = set.passages.len();
+            set.passages.extend(cut(context));
+            for question in array(paragraph, "qas") {
+                let answer = question["answers"][0]["text"].as_str().unwrap_or_default().trim();
+                let home = set.passages[first..].iter().position(|text| text.contains(answer));
+                if let (Some(home), false) = (home, answer.is_empty()) {
+                    set.questions.push(Question {
+                        text: question["question"].as_str().unwrap_or_default().to_owned(),
+                        answer: answer.to_owned(),
+                        passage: first + home,
+                    });
+                }
+            }
+        }
+        Ok(set)
+    }
+
+    /// Answers every question from its own passage and `others` that follow it in the set.
+    fn measure(&self, others: usize) -> Outcome {
+        let frequency = self.frequency();
+        let mut outcome = Outcome::default();
+        for question in &self.questions {
+            let request = self.request(question, others, &frequency);
+            let start = Instant::now();
+            let reply = Extractive.answer(&request, None).text;
+            outcome.elapsed += start.elapsed();
+            outcome.questions += 1;
+            outcome.held += usize::from(squeeze(&reply).contains(&squeeze(&question.answer)));
+            outcome.words += self.recall(&reply, &question.answer);
+            outcome.characters += reply.chars().count();
+        }
+        outcome
+    }
+
+    /// How many passages have each word.
+    fn frequency(&self) -> HashMap<String, f32> {
+        let mut frequency = HashMap::new();
+        for passage in &self.passages {
+            let words: HashSet<String> =
+                terms(passage, self.language).into_iter().map(|term| term.text).collect();
+            for word in words {
+                *frequency.entry(word).or_insert(0.0) += 1.0;
+            }
+        }
+        frequency
+    }
+
+    fn request(
+        &self,
+        question: &Question,
+        others: usize,
+        frequency: &HashMap<String, f32>,
+    ) -> ReplyRequest {
+        let following = (1..=others).map(|step| (question.passage + step) % self.passages.len());
+        let passages = std::iter::once(question.passage).chain(following);
+        #[expect(clippy::cast_precision_loss, reason = "a few thousand passages")]
+        let total = self.passages.len() as f32;
+        let words = terms(&question.text, self.language).into_iter();
+        ReplyRequest {
+            profile: AgentProfile {
+                name: String::new(),
+                model: String::new(),
+                system_prompt: String::new(),
+                temperature: 0.0,
+                max_tokens: 1,
+            },
+            history: Vec::new(),
+            question: question.text.clone(),
+            passages: passages.enumerate().map(|(rank, index)| self.hit(rank, index)).collect(),
+            terms: words
+                .filter(|word| !word.is_stop_word)
+                .map(|word| {
+                    let found = frequency.get(&word.text).copied().unwrap_or(0.0);
+                    let weight = (1.0 + (total - found + 0.5) / (found + 0.5)).ln();
+                    QueryTerm { text: word.text, weight }
+                })
+                .collect(),
+        }
+    }
+
+    fn hit(&self, rank: usize, index: usize) -> Hit {
+        Hit {
+            source_id: Id::random(&SystemEntropy),
+            position: 0,
+            title: None,
+            heading: None,
+            url: None,
+            page: None,
+            text: self.passages[index].clone(),
+            is_pair: false,
+            language: self.language.map(|language| language.code().to_owned()),
+            score: if rank == 0 { 1.0 } else { 0.8 },
+            coverage: 1.0,
+            is_relevant: true,
+        }
+    }
+
+    /// The share of the answer's words that the reply has.
+    fn recall(&self, reply: &str, answer: &str) -> f64 {
+        let words = |text: &str| -> HashSet<String> {
+            terms(text, self.language).into_iter().map(|term| term.text).collect()
+        };
+        let (reply, answer) = (words(reply), words(answer));
+        let common = Outcome {
+            questions: answer.len(),
+            held: answer.intersection(&reply).count(),
+            ..Outcome::default()
+        };
+        common.share(common.held)
+    }
+}
+
+/// A text as passages of whole sentences.
+fn cut(text: &str) -> Vec<String> {
+    let mut passages = Vec::new();
+    let (mut start, mut end) = (0, 0);
+    for sentence in sentences(text) {
+        if text[start..sentence.end].chars().count() > PASSAGE_CHARS && end > start {
+            passages.push(text[start..end].to_owned());
+            start = sentence.start;
+        }
+        end = sentence.end;
+    }
+    passages.push(text[start..].to_owned());
+    passages
+}
+
+fn array<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    value[name].as_array().into_iter().flatten()
+}
+
+/// Text without white space, as a reply joins lines.
+fn squeeze(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
