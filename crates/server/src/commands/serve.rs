@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use cicerone_domain::services::Conversations;
 use cicerone_http::Application;
 use cicerone_ingestion::detect_upload_type;
 use tokio::task::JoinHandle;
@@ -67,12 +66,10 @@ async fn serve(configuration: &Configuration, environment: &Environment) -> Resu
     };
     tracing::info!(signal, "stopping: finishing what is in flight");
     let stopped = async {
-        let http = async {
-            handle.stop(true).await;
-            server.await
-        };
-        let (http, ()) = tokio::join!(http, work.stop());
-        drain(&conversations).await;
+        // The server carries its stop out while it is polled itself.
+        let ((), http, ()) = tokio::join!(handle.stop(true), &mut server, work.stop());
+        // Replies whose callers went away are finished and stored too.
+        conversations.drain().await;
         http
     };
     let stopped = tokio::select! {
@@ -88,11 +85,6 @@ async fn serve(configuration: &Configuration, environment: &Environment) -> Resu
     storage.close().await;
     tracing::info!("stopped");
     Ok(())
-}
-
-/// Replies whose callers went away are finished and stored too.
-async fn drain(conversations: &Conversations) {
-    conversations.drain().await;
 }
 
 fn bind(address: &str) -> Result<TcpListener, Failure> {

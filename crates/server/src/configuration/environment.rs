@@ -45,7 +45,6 @@ pub(super) fn given<'a>(environment: &'a Environment, variable: &str) -> Option<
 }
 
 /// The environment of this process. A variable that is not UTF-8 is left out.
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 pub(crate) fn process_environment() -> Environment {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

@@ -37,11 +37,8 @@ fn first_steps(address: SocketAddr, secret: &KeySecret) -> String {
     let secret = secret.reveal();
     format!(
         r#"
-This is the first start. The key of the account `default`, which is shown only this once:
-
-KEY={secret}
-
-Create an agent, add a text and ask; these lines can be pasted as they stand:
+This is the first start. The first line below holds the key of the account `default`, which is
+shown only this once. Pasted as they stand, the lines create an agent, add a text and ask:
 
 KEY={secret}
 URL=http://{address}/v1
