@@ -24,28 +24,14 @@ pub(crate) struct JsonBody {
 }
 
 impl Incoming {
-    /// A JSON object. No body at all reads as an object without fields, so that what is said is
-    /// which field is missing.
+    /// A JSON object. No body at all is refused like any other that is none.
     pub(crate) async fn json(&mut self, app: &Shared) -> Result<JsonBody, Failure> {
         let bytes = self.bytes(app.settings.body_deadline).await?;
-        if bytes.is_empty() {
-            return Ok(JsonBody { fields: Fields::default(), bytes });
-        }
-        if !self.request.content_type().trim().eq_ignore_ascii_case(JSON)
-            || is_encoded(&self.request)
-        {
+        let is_json = self.request.content_type().trim().eq_ignore_ascii_case(JSON);
+        if !bytes.is_empty() && (!is_json || is_encoded(&self.request)) {
             return Err(Failure::MediaType { expected: JSON });
         }
         Ok(JsonBody { fields: Fields::parse(&bytes)?, bytes })
-    }
-
-    /// A JSON object that must be there, even where every field in it may be left out.
-    pub(crate) async fn json_object(&mut self, app: &Shared) -> Result<JsonBody, Failure> {
-        let body = self.json(app).await?;
-        if body.bytes.is_empty() {
-            return Err(Error::invalid("body", "must be a JSON object").into());
-        }
-        Ok(body)
     }
 
     /// The body of a request that needs none, for its fingerprint.
@@ -69,7 +55,7 @@ pub(crate) fn too_slow() -> Error {
 
 /// The refusal of a body that breaks off or is not framed as HTTP asks.
 pub(crate) fn broken_off() -> Error {
-    Error::invalid("body", "broke off before its end")
+    Error::invalid("body", "breaks off, or is not what its `Content-Type` says")
 }
 
 /// The length that the head declares.

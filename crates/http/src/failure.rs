@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
+use cicerone_domain::FieldError;
 use cicerone_domain::error::Error;
 use cicerone_domain::ports::{ModelError, ModelFailure};
-use cicerone_domain::{FieldError, limits};
 
 pub(crate) use body::{ErrorBody, ErrorEvent, STATUS_CODES};
 
@@ -184,13 +184,13 @@ impl Failure {
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "invalid_request_error",
                 "payload_too_large",
-                format!("the body is larger than {} bytes", limits::BODY_BYTES),
+                "the body is larger than this route takes",
             ),
             Self::MediaType { expected } => Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "invalid_request_error",
                 "unsupported_media_type",
-                format!("the body must be sent as `Content-Type: {expected}`, not compressed"),
+                format!("the body must be `{expected}`, sent without compression"),
             ),
             Self::KeyInProgress => {
                 Problem::conflict("the same request is still being carried out").retry_after(1)

@@ -56,7 +56,7 @@ pub(crate) async fn update(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let body = incoming.json_object(&app).await?;
+    let body = incoming.json(&app).await?;
     let patch = patch(body.fields, |model| app.agents.knows_model(model))?;
     let id = incoming.path_id()?;
     let keyed = incoming.keyed(&[&body.bytes])?;

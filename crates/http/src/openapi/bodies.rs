@@ -86,7 +86,7 @@ fn source() -> RefOr<Schema> {
     let (text, pairs) = (limits::TEXT_SOURCE_CHARS, limits::QA_PAIRS);
     let website = string()
         .format(Some(SchemaFormat::Custom("uri".to_owned())))
-        .pattern(Some("^\\s*[Hh][Tt][Tt][Pp][Ss]?:"))
+        .pattern(Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]"))
         .description(Some("A full http or https address with a host, without credentials."));
     let qa = string()
         .content_media_type("application/json")
