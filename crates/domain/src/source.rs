@@ -144,7 +144,10 @@ pub fn parse_website(text: &str) -> Result<Url, Error> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad(format!("must be an http or https URL, not `{}`", url.scheme())));
     }
-    if url.host_str().is_none_or(str::is_empty) {
+    // The parser would read `https:///docs` and `https:docs` as the host `docs`.
+    let after_scheme = text.trim().get(url.scheme().len()..).unwrap_or_default();
+    let named = after_scheme.strip_prefix("://").is_some_and(|rest| !rest.starts_with(['/', '\\']));
+    if !named || url.host_str().is_none_or(str::is_empty) {
         return Err(bad("must name a host".to_owned()));
     }
     if !url.username().is_empty() || url.password().is_some() {
