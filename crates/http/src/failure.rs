@@ -195,12 +195,16 @@ impl Failure {
             Self::KeyInProgress => {
                 Problem::conflict("the same request is still being carried out").retry_after(1)
             }
-            Self::KeyReused => Problem::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "validation_error",
-                "idempotency_key_reused",
-                "this idempotency key was used for another request",
-            ),
+            Self::KeyReused => Problem {
+                param: Some("Idempotency-Key".to_owned()),
+                errors: vec![FieldError::new("Idempotency-Key", "was used for another request")],
+                ..Problem::new(
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    "validation_error",
+                    "idempotency_key_reused",
+                    "this idempotency key was used for another request",
+                )
+            },
             Self::KeyGone => Problem::not_found("what this request made was deleted since"),
             Self::NotReady(_) => {
                 Problem::unavailable("service_unavailable", "the server is not ready")
