@@ -39,10 +39,12 @@ impl Parts {
         configuration: &Configuration,
         environment: &Environment,
     ) -> Result<Self, Failure> {
-        let storage = Arc::new(open_storage(configuration).await?);
+        // What can be refused comes first: a start with a bad setting leaves the database alone.
+        let models = Arc::new(configuration.models(environment)?);
         let objects = UploadObjects::open(&configuration.object_store_url)
             .map_err(|error| Failure::because("`CICERONE_OBJECT_STORE_URL`", &error))?;
         let objects = Arc::new(objects);
+        let storage = Arc::new(open_storage(configuration).await?);
         let index_config = IndexConfig {
             directory: configuration.index_dir(),
             open_agents: configuration.settings.index.open_agents,
@@ -50,7 +52,6 @@ impl Parts {
         let index = Index::open(index_config, storage.clone())
             .map_err(|error| Failure::because("cannot open the index", &error))?;
         let passages: Arc<dyn PassageIndex> = Arc::new(index.clone());
-        let models = Arc::new(configuration.models(environment)?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
         let signal = WorkSignal::default();
