@@ -179,6 +179,17 @@ impl Server {
         self.running.wait()
     }
 
+    /// Takes the search index away, whole and at once, while the server may be writing to it.
+    pub fn remove_index(&self) {
+        let trash = TempDir::new_in(self.data()).expect("a temporary directory");
+        match std::fs::rename(self.data().join("index"), trash.path().join("index")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                panic!("removing the index: {error}")
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+
     /// Sets a variable for the starts that follow.
     pub fn set_env(&mut self, name: &str, value: &str) {
         self.builder.environment.push((name.to_owned(), value.to_owned()));

@@ -281,9 +281,10 @@ fn ask_prints_json_for_scripts() {
     assert!(output.status.success(), "{errors}");
     let answer: Value = serde_json::from_str(&out).unwrap();
     assert!(answer["reply"].as_str().unwrap().contains("twelve euros"), "{answer}");
-    let used = answer["sources_used"].as_array().unwrap();
-    assert_eq!(used.len(), 1, "{answer}");
-    assert!(used[0]["title"].as_str().unwrap().contains("prices.txt"), "{answer}");
+    let sources = answer["sources"].as_array().unwrap();
+    assert_eq!(sources.len(), 1, "{answer}");
+    assert_eq!(sources[0]["number"], 1, "{answer}");
+    assert!(sources[0]["title"].as_str().unwrap().contains("prices.txt"), "{answer}");
 }
 
 #[test]
@@ -294,7 +295,7 @@ fn ask_says_honestly_what_it_does_not_know() {
     let (output, out, errors) = run(&["ask", "--json", "--source", source, question]);
     assert!(output.status.success(), "{errors}");
     let answer: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(answer["sources_used"], serde_json::json!([]));
+    assert_eq!(answer["sources"], serde_json::json!([]));
 }
 
 #[test]

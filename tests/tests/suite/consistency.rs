@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cicerone_tests::{Client, Server};
+use cicerone_tests::Client;
 use serde_json::json;
 
 use crate::world::own_server;
@@ -46,7 +46,7 @@ async fn a_question_right_after_the_index_was_deleted_sees_the_same() {
     let agent = client.agent().await;
     client.text(&agent, "The museum opens at nine o'clock.").await;
     for number in 0..ROUNDS {
-        round(&client, &agent, number, || delete_index(&server)).await;
+        round(&client, &agent, number, || server.remove_index()).await;
     }
 }
 
@@ -56,7 +56,7 @@ async fn a_server_that_starts_without_its_index_answers_all_the_same() {
     let agent = server.client().agent().await;
     let source = server.client().text(&agent, "The museum opens at nine o'clock.").await;
     server.kill();
-    delete_index(&server);
+    server.remove_index();
     server.restart();
     let reply = server.client().ask(&agent, "When does the museum open?").await;
     assert_eq!(reply["sources_used"][0]["id"], source.as_str());
@@ -77,10 +77,6 @@ async fn a_damaged_index_is_built_again() {
     server.restart();
     let reply = server.client().ask(&agent, "When does the museum open?").await;
     assert_eq!(reply["sources_used"][0]["id"], source.as_str(), "{}", server.stderr());
-}
-
-fn delete_index(server: &Server) {
-    fs::remove_dir_all(server.data().join("index")).unwrap();
 }
 
 #[tokio::test]

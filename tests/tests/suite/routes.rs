@@ -141,7 +141,7 @@ impl Route {
 
     /// Whether it changes something, and so takes an idempotency key.
     pub(crate) fn writes(&self) -> bool {
-        self.method != "GET"
+        self.permission.ends_with(":write")
     }
 
     /// Its method and path.

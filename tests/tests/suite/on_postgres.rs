@@ -1,0 +1,194 @@
+//! The same service on PostgreSQL: the whole life of an agent, and several servers on one database.
+
+use std::time::{Duration, Instant};
+
+use cicerone_tests::postgres::Cluster;
+use cicerone_tests::scenario::{id, ids};
+use cicerone_tests::sse::Streamed;
+use cicerone_tests::{Client, Server};
+use serde_json::json;
+
+use crate::routes::{Names, ROUTES};
+use crate::world::program;
+
+/// Servers on one new database; none where PostgreSQL is not installed.
+fn servers<const N: usize>() -> Option<[Server; N]> {
+    let url = Cluster::shared()?.empty_database().to_string();
+    Some(std::array::from_fn(|_| {
+        Server::of(&program()).env("CICERONE_DATABASE_URL", url.clone()).start()
+    }))
+}
+
+#[tokio::test]
+async fn an_agent_lives_and_dies() {
+    let Some([server]) = servers() else { return };
+    let client = server.client();
+    let agent = client.agent().await;
+    let source = client.text(&agent, "Hours\n\nThe museum opens at nine o'clock.").await;
+    let pairs =
+        client.qa(&agent, &[("How much is a ticket?", "A ticket costs twelve euros.")]).await;
+    let file =
+        id(&client.upload("garden.txt", "The garden closes at seven o'clock.").await.expect(201));
+    let file_source = client.source(&agent, "file", &file).await;
+    client.trained(&file_source).await;
+
+    let body = json!({
+        "agent_id": agent, "message": "When does the museum open?", "metadata": { "user": "ü" },
+    });
+    let reply = client.post("/v1/conversations", body).await.expect(200);
+    assert_eq!(reply["sources_used"], json!([{ "id": source, "title": "Hours" }]));
+    let body = json!({
+        "agent_id": agent, "conversation_id": reply["id"], "message": "How much is a ticket?",
+        "stream": true,
+    });
+    let streamed: Streamed = client.stream(body).await;
+    assert_eq!(streamed.text(), "A ticket costs twelve euros.");
+    assert_eq!(streamed.done()["sources_used"][0]["id"], pairs.as_str());
+
+    let path = format!("/v1/agents/{agent}/conversations?metadata=user:%C3%BC");
+    assert_eq!(client.get(&path).await.expect(200)["data"].as_array().unwrap().len(), 1);
+    let path = format!("/v1/agents/{agent}/sources");
+    let expected = [file_source.clone(), pairs.clone(), source.clone()];
+    assert_eq!(ids(&client.list_all(&path, 1).await), expected);
+
+    client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
+    let reply = client.ask(&agent, "When does the museum open?").await;
+    assert!(!reply["reply"].as_str().unwrap().contains("nine"), "{reply}");
+    client.delete(&format!("/v1/agents/{agent}")).await.expect_nothing();
+    client.get(&format!("/v1/files/{file}")).await.refused(404, "resource_not_found");
+    client.get(&format!("/v1/sources/{pairs}")).await.refused(404, "resource_not_found");
+}
+
+#[tokio::test]
+async fn every_write_is_idempotent() {
+    let Some([server]) = servers() else { return };
+    let client = server.client();
+    for route in ROUTES.iter().filter(|route| route.writes()) {
+        let names = Names::of_new(&client).await;
+        let key = route.name().replace(' ', "-");
+        let first = route.request(&client, &names).idempotent(&key).send().await;
+        assert!(first.status < 300, "{}: {}", route.name(), first.text());
+        let again = route.request(&client, &names).idempotent(&key).send().await;
+        assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", route.name());
+        assert_eq!((again.status, &again.body), (first.status, &first.body), "{}", route.name());
+    }
+}
+
+#[tokio::test]
+async fn identical_requests_to_two_servers_have_one_effect() {
+    let Some([one, other]) = servers() else { return };
+    let (one, other) = (one.client(), other.client());
+    let body = json!({ "name": "Guide" });
+    let send = |client: &Client| {
+        client.request("POST", "/v1/agents").json(&body).idempotent("same").send()
+    };
+    let requests = (0..32).map(|n| send(if n % 2 == 0 { &one } else { &other }));
+    let answers = futures_util::future::join_all(requests).await;
+    assert!(answers.iter().all(|answer| matches!(answer.status, 201 | 409)));
+    let page = one.get("/v1/agents").await.expect(200);
+    assert_eq!(page["data"].as_array().unwrap().len(), 1);
+    assert_eq!(other.get("/v1/agents").await.expect(200), page);
+}
+
+#[tokio::test]
+async fn what_one_server_learns_and_forgets_the_other_knows_at_once() {
+    let Some([one, other]) = servers() else { return };
+    let (one, other) = (one.client(), other.client());
+    let agent = one.agent().await;
+    one.text(&agent, "The garden closes at seven o'clock.").await;
+    for number in 0..10 {
+        let word = format!("passphrase{number}");
+        let text = format!("The secret {word} of the tower is number {number}.");
+        let question = format!("What is the secret {word} of the tower?");
+        let (teller, asked) = if number % 2 == 0 { (&one, &other) } else { (&other, &one) };
+        let source = teller.text(&agent, &text).await;
+        let reply = asked.ask(&agent, &question).await;
+        assert_eq!(reply["sources_used"][0]["id"], source.as_str(), "{reply}");
+        teller.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
+        let reply = asked.ask(&agent, &question).await;
+        assert!(!reply.to_string().contains(&source), "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn messages_to_two_servers_are_stored_in_pairs() {
+    let Some([one, other]) = servers() else { return };
+    let (one, other) = (one.client(), other.client());
+    let agent = one.agent().await;
+    let conversation = id(&one.ask(&agent, "Hello there").await);
+    let sent = (0..16).map(|number| {
+        let client = if number % 2 == 0 { one.clone() } else { other.clone() };
+        let body = json!({
+            "agent_id": agent, "conversation_id": conversation,
+            "message": format!("Question {number}"),
+        });
+        async move { client.post("/v1/conversations", body).await.expect(200) }
+    });
+    futures_util::future::join_all(sent).await;
+    let whole = one.get(&format!("/v1/conversations/{conversation}")).await.expect(200);
+    let messages = whole["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 2 * 17);
+    for pair in messages.chunks(2) {
+        assert_eq!((&pair[0]["role"], &pair[1]["role"]), (&json!("user"), &json!("assistant")));
+    }
+}
+
+#[tokio::test]
+async fn everything_is_there_after_a_kill() {
+    let Some([mut server]) = servers() else { return };
+    let client = server.client();
+    let agent = client.agent().await;
+    let source = client.text(&agent, "The museum opens at nine o'clock.").await;
+    let conversation = id(&client.ask(&agent, "When does the museum open?").await);
+    server.kill();
+    server.restart();
+    let client = server.client();
+    client.get(&format!("/v1/agents/{agent}")).await.expect(200);
+    client.get(&format!("/v1/sources/{source}")).await.expect(200);
+    client.get(&format!("/v1/conversations/{conversation}")).await.expect(200);
+    let reply = client.ask(&agent, "When does the museum open?").await;
+    assert_eq!(reply["sources_used"][0]["id"], source.as_str());
+}
+
+#[tokio::test]
+async fn on_every_route_what_is_foreign_answers_exactly_like_what_is_unknown() {
+    let Some([server]) = servers() else { return };
+    let (owner, stranger) = (server.account("owner"), server.account("stranger"));
+    let (foreign, nothing) = (Names::of_new(&owner).await, Names::of_nothing());
+    for route in ROUTES.iter().filter(|route| route.names_something()) {
+        let answer = route.call(&stranger, &foreign).await;
+        let unknown = route.call(&stranger, &nothing).await;
+        answer.refused(404, "resource_not_found");
+        assert_eq!(
+            foreign.hide(&answer.without_request_id()),
+            nothing.hide(&unknown.without_request_id()),
+            "{}",
+            route.name()
+        );
+    }
+}
+
+#[tokio::test]
+async fn connections_that_the_database_ends_are_made_anew() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let url = cluster.empty_database();
+    let server = Server::of(&program()).env("CICERONE_DATABASE_URL", url.to_string()).start();
+    let client = server.client();
+    let agent = client.agent().await;
+    let path = format!("/v1/agents/{agent}");
+    for _ in 0..3 {
+        cluster.disconnect(&url);
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let answer = client.get(&path).await;
+            if answer.status == 200 {
+                break;
+            }
+            answer.refused(503, "service_unavailable");
+            assert!(Instant::now() < deadline, "the server stays cut off: {}", answer.text());
+        }
+        client.patch(&path, json!({ "name": "Docent" })).await;
+    }
+    client.text(&agent, "The museum opens at nine o'clock.").await;
+    assert_eq!(client.anonymous().get("/readyz").await.status, 200);
+}
