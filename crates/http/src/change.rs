@@ -1,16 +1,19 @@
 //! Carries out what changes something: once for each idempotency key, to its end whether or not the
 //! caller still waits, and with an answer even to a panic.
 
+#[cfg(test)]
+mod tests;
+
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderName, HeaderValue};
-use cicerone_domain::Error;
 use cicerone_domain::idempotency::{
     Claim, Completion, Fingerprint, IdempotencyKey, StoredResponse,
 };
 use cicerone_domain::services::{Admission, Idempotency};
+use cicerone_domain::{Error, Scope};
 use futures_util::FutureExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinHandle;
@@ -105,10 +108,15 @@ impl Change {
         let runtime = self.app.runtime.clone();
         let request_id = self.request_id;
         let task = async move {
-            let result = match self.keyed {
-                Some(keyed) => once(self.app, self.caller, keyed, request_id, render, work).await,
+            let Self { app, caller, keyed, .. } = self;
+            let result = match keyed {
+                Some(keyed) => {
+                    let (idempotency, scope) = (app.idempotency.clone(), caller.scope.clone());
+                    let work = |completion| work(app, caller, Some(completion));
+                    once(&idempotency, &scope, keyed, request_id, render, work).await
+                }
                 None => {
-                    let outcome = work(self.app, self.caller, None).await;
+                    let outcome = work(app, caller, None).await;
                     let answer = outcome.map(|outcome| render(&outcome));
                     answer.map(Executed::now).map_err(Failure::from)
                 }
@@ -141,8 +149,8 @@ pub(crate) fn mark_replayed(response: &mut HttpResponse) {
 /// Carries out `work` unless its key has an answer already. The key is completed or released
 /// whatever happens, a panic included.
 async fn once<T, W, F>(
-    app: App,
-    caller: Arc<Caller>,
+    idempotency: &Idempotency,
+    scope: &Scope,
     keyed: Keyed,
     request_id: RequestId,
     render: fn(&T) -> StoredResponse,
@@ -150,10 +158,10 @@ async fn once<T, W, F>(
 ) -> Result<Executed, Failure>
 where
     T: Send + 'static,
-    W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F,
+    W: FnOnce(Completion<T>) -> F,
     F: Future<Output = Result<T, Error>>,
 {
-    let admission = app.idempotency.admit(&caller.scope, &keyed.key, keyed.fingerprint).await?;
+    let admission = idempotency.admit(scope, &keyed.key, keyed.fingerprint).await?;
     let claim = match admission {
         Admission::Proceed(claim) => claim,
         Admission::Replay(response) => return Ok(Executed { response, is_replay: true }),
@@ -161,20 +169,19 @@ where
         Admission::Reused => return Err(Failure::KeyReused),
         Admission::Gone => return Err(Failure::KeyGone),
     };
-    let idempotency = app.idempotency.clone();
     let completion = Completion::new(claim.clone(), render);
-    match AssertUnwindSafe(work(app, caller, Some(completion))).catch_unwind().await {
+    match AssertUnwindSafe(async { work(completion).await }).catch_unwind().await {
         Ok(Ok(outcome)) => Ok(Executed::now(render(&outcome))),
         Ok(Err(error)) => {
             let was_lost = matches!(error, Error::ClaimLost);
             let problem = Failure::from(error).report(request_id);
             if !was_lost {
-                settle(&idempotency, &claim, &problem, request_id).await;
+                settle(idempotency, &claim, &problem, request_id).await;
             }
             Err(Failure::Reported(Box::new(problem)))
         }
         Err(panic) => {
-            release(&idempotency, &claim).await;
+            release(idempotency, &claim).await;
             resume_unwind(panic)
         }
     }

@@ -1,0 +1,64 @@
+//! Tests of the table.
+
+use super::{Failure, Problem, STATUS_CODES};
+use cicerone_domain::{Error, Permission};
+
+fn all() -> Vec<Failure> {
+    let cause = || Box::from("secret cause");
+    let domain = vec![
+        Error::missing("name"),
+        Error::invalid("name", "must not be empty"),
+        Error::validation("content", "must not be empty"),
+        Error::InvalidOperation("no".to_owned()),
+        Error::Forbidden(Permission::AgentsRead),
+        Error::not_found("agent", "x"),
+        Error::Conflict("busy".to_owned()),
+        Error::ClaimLost,
+        Error::Overloaded,
+        Error::ModelUnavailable(cause()),
+        Error::Unavailable(cause()),
+        Error::Internal(cause()),
+    ];
+    let own = vec![
+        Failure::Unauthorized,
+        Failure::RateLimited { retry_after: 3 },
+        Failure::NoRoute,
+        Failure::Method { allow: "GET".to_owned() },
+        Failure::BodyTooLarge,
+        Failure::MediaType { expected: "application/json" },
+        Failure::KeyInProgress,
+        Failure::KeyReused,
+        Failure::KeyGone,
+        Failure::NotReady("starting"),
+    ];
+    domain.into_iter().map(Failure::from).chain(own).collect()
+}
+
+#[test]
+fn every_failure_has_a_type_and_code_of_the_published_table() {
+    for failure in all() {
+        let Problem { status, kind, code, .. } = failure.problem();
+        let row = STATUS_CODES.iter().find(|row| row.status == status.as_u16());
+        let row = row.unwrap_or_else(|| panic!("{failure:?} answers {status}"));
+        assert_eq!(row.kind, kind, "{failure:?}");
+        assert!(row.codes.contains(&code), "{failure:?} has the code {code}");
+    }
+}
+
+#[test]
+fn the_message_of_a_server_error_never_shows_its_cause() {
+    for failure in all() {
+        let problem = failure.problem();
+        assert!(!problem.message.contains("secret"), "{failure:?}");
+    }
+}
+
+#[test]
+fn whatever_is_worth_repeating_says_when() {
+    for failure in all() {
+        let problem = failure.problem();
+        if matches!(problem.status.as_u16(), 429 | 503) && problem.code != "model_unavailable" {
+            assert!(problem.retry_after.is_some_and(|seconds| seconds > 0), "{failure:?}");
+        }
+    }
+}
