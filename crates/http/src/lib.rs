@@ -1,9 +1,9 @@
 //! The HTTP interface of Cicerone: routes, handlers, errors, streams and the OpenAPI document.
 //!
-//! A request passes, in this order: [`observe`] (request id, log, metrics, the shape of every
-//! refusal), the router, [`auth`] (key, rate limit, permission: declared by each handler's
+//! A request passes, in this order: `observe` (request id, log, metrics, the shape of every
+//! refusal), the router, `auth` (key, rate limit, permission: declared by each handler's
 //! signature), the readers of query and body, one use case of the domain, and a view. Whatever
-//! changes something is carried out by [`change`] in a task of its own, so that a caller who goes
+//! changes something is carried out by `change` in a task of its own, so that a caller who goes
 //! away cannot stop it half-way.
 //!
 //! Invariant: this crate holds no rule of the service. It reads, asks the domain, and writes down
