@@ -28,7 +28,9 @@ const SETS: [(&str, &str, &str); 5] = [
 /// Answers every question of the sets from its own passage, alone and before two others, and prints
 /// how many replies hold the marked answer.
 pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
-    println!("set        questions   holds answer   its words   characters   microseconds   with others");
+    println!(
+        "set        questions   holds answer   its words   characters   microseconds   with others"
+    );
     for (name, file, language) in SETS {
         let set = Set::read(&data.join(file), language)?;
         let alone = set.measure(0);

@@ -1,2 +1,90 @@
-//! The project's own tasks.
-fn main() {}
+//! The project's own tasks: `cargo xtask --help`.
+
+#![expect(clippy::print_stdout, reason = "a program for a terminal")]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a field that JSON lacks reads as null, and a tool may stop"
+)]
+
+mod bench;
+mod ci;
+mod consistency;
+mod crash;
+mod eval;
+mod eval_answers;
+mod idempotency;
+mod layers;
+mod migrate;
+mod openapi;
+mod process;
+mod service;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's own tasks")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Everything that the gate checks
+    Ci,
+    /// All tests
+    Test {
+        /// Goes to the test binaries: names of tests, or options such as --nocapture
+        filter: Vec<String>,
+    },
+    /// The layers: who may depend on whom
+    Layers,
+    /// Writes docs/openapi.json from the code
+    Openapi {
+        /// Only checks that it is up to date
+        #[arg(long)]
+        check: bool,
+    },
+    /// Migrations of both databases
+    Migrate(migrate::Arguments),
+    /// Speed and memory of the release binary, on loopback
+    Bench(bench::Arguments),
+    /// Quality of retrieval on public collections
+    Eval(eval::EvalArgs),
+    /// Quality of the embedded answerer's choice of sentences
+    EvalAnswers {
+        /// The folder with the question sets
+        #[arg(long)]
+        data: std::path::PathBuf,
+    },
+    /// Public collections put through the whole service, over its API
+    EvalService(service::Arguments),
+    /// Kills the server under a mixed write load, again and again, and checks what it acknowledged
+    Crash(crash::Arguments),
+    /// Asks right after a source is trained and right after it is deleted
+    Consistency(consistency::Arguments),
+    /// Sends 64 identical requests with one Idempotency-Key at once
+    Idempotency(idempotency::Arguments),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().task {
+        Task::Ci => ci::run(),
+        Task::Test { filter } => ci::test(&filter),
+        Task::Layers => layers::check(),
+        Task::Openapi { check } => openapi::run(check),
+        Task::Migrate(arguments) => migrate::run(arguments),
+        Task::Bench(arguments) => runtime()?.block_on(bench::run(arguments)),
+        Task::Eval(arguments) => eval::run(arguments),
+        Task::EvalAnswers { data } => eval_answers::run(&data),
+        Task::EvalService(arguments) => runtime()?.block_on(service::run(arguments)),
+        Task::Crash(arguments) => runtime()?.block_on(crash::run(arguments)),
+        Task::Consistency(arguments) => runtime()?.block_on(consistency::run(arguments)),
+        Task::Idempotency(arguments) => runtime()?.block_on(idempotency::run(arguments)),
+    }
+}
+
+/// One thread: what measures must leave the machine to what is measured.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}

@@ -1,0 +1,191 @@
+//! Speed and memory of the release binary, measured from outside on loopback.
+
+mod corpus;
+mod load;
+mod memory;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use cicerone_tests::client::Client;
+use cicerone_tests::process::{Program, ROOT_KEY, Server};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::process;
+
+/// What to measure.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// POST /v1/conversations with the embedded answerer: replies a second and latency
+    Replies {
+        /// Connections at once
+        #[arg(long, default_value_t = 64)]
+        connections: usize,
+        /// Seconds of each of the three runs
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+        /// Passages of the agent, about
+        #[arg(long, default_value_t = 2_000)]
+        passages: usize,
+    },
+    /// Time from POST to `trained` for a text of 100,000 characters
+    Ingest {
+        /// Texts to add, one after another
+        #[arg(long, default_value_t = 20)]
+        rounds: usize,
+    },
+    /// Resident memory of a server that was just started
+    Idle,
+    /// Memory and threads with many agents of one source each
+    Agents {
+        /// Agents
+        #[arg(long, default_value_t = 1_000)]
+        agents: usize,
+    },
+}
+
+/// Builds the release binary and measures.
+pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let program = Program::at(process::release_server()?);
+    match arguments.what {
+        What::Replies { connections, seconds, passages } => {
+            replies(&program, connections, Duration::from_secs(seconds), passages).await
+        }
+        What::Ingest { rounds } => ingest(&program, rounds).await,
+        What::Idle => idle(&program).await,
+        What::Agents { agents } => many_agents(&program, agents).await,
+    }
+}
+
+/// Characters of one text; its passages are about 1,600 each.
+const TEXT_CHARS: usize = 100_000;
+const PASSAGE_CHARS: usize = 1_600;
+
+async fn replies(
+    program: &Program,
+    connections: usize,
+    duration: Duration,
+    passages: usize,
+) -> anyhow::Result<()> {
+    let server = Server::of(program).start();
+    let client = server.client();
+    let agent = client.agent().await;
+    let mut numbers = corpus::Numbers::new(7);
+    let mut requests = Vec::new();
+    for _ in 0..passages.div_ceil(TEXT_CHARS / PASSAGE_CHARS) {
+        let text = corpus::text(&mut numbers, TEXT_CHARS);
+        for _ in 0..50 {
+            let question = corpus::question(&mut numbers, &text);
+            requests.push(request(&server, &agent, &question));
+        }
+        client.text(&agent, &text).await;
+    }
+    let requests = Arc::new(requests);
+    let warm =
+        load::run(server.address(), Arc::clone(&requests), connections, duration / 5).await?;
+    println!("replies, {connections} connections, warm-up {:.0}/s", warm.rate());
+    let mut rates = Vec::new();
+    for _ in 0..3 {
+        let outcome =
+            load::run(server.address(), Arc::clone(&requests), connections, duration).await?;
+        println!(
+            "  {:>8.0} replies/s   p50 {:>6.2} ms   p99 {:>6.2} ms   refused {}   {}",
+            outcome.rate(),
+            millis(outcome.percentile(0.5)),
+            millis(outcome.percentile(0.99)),
+            outcome.refused,
+            memory::of(server.pid())?,
+        );
+        rates.push(outcome.rate());
+    }
+    rates.sort_by(f64::total_cmp);
+    println!("median {:.0} replies/s", rates.get(1).copied().unwrap_or_default());
+    Ok(())
+}
+
+/// The whole text of a request that starts a conversation.
+fn request(server: &Server, agent: &str, question: &str) -> Vec<u8> {
+    let body = json!({ "agent_id": agent, "message": question }).to_string();
+    format!(
+        "POST /v1/conversations HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {ROOT_KEY}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        server.address(),
+        body.len(),
+    )
+    .into_bytes()
+}
+
+async fn ingest(program: &Program, rounds: usize) -> anyhow::Result<()> {
+    let server = Server::of(program).start();
+    let client = server.client();
+    let agent = client.agent().await;
+    let mut numbers = corpus::Numbers::new(11);
+    let mut times = Vec::new();
+    for _ in 0..rounds.max(1) {
+        let text = corpus::text(&mut numbers, TEXT_CHARS);
+        let start = Instant::now();
+        client.text(&agent, &text).await;
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    let (first, middle, last) = (times.first(), times.get(times.len() / 2), times.last());
+    let shown = [first, middle, last].map(|time| millis(time.copied().unwrap_or_default()));
+    let [first, middle, last] = shown;
+    println!(
+        "POST of {TEXT_CHARS} characters to trained: min {first:.0} ms, median {middle:.0} ms, max {last:.0} ms"
+    );
+    Ok(())
+}
+
+async fn idle(program: &Program) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let server = Server::of(program).start();
+    println!("start to listening: {:.0} ms", millis(start.elapsed()));
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    println!("idle after 3 s: {}", memory::of(server.pid())?);
+    Ok(())
+}
+
+async fn many_agents(program: &Program, agents: usize) -> anyhow::Result<()> {
+    let server = Server::of(program).start();
+    let client = server.client();
+    println!("     0 agents: {}", memory::of(server.pid())?);
+    let mut numbers = corpus::Numbers::new(13);
+    let mut made = Vec::with_capacity(agents);
+    for number in 1..=agents {
+        let agent = client.agent().await;
+        let text = corpus::text(&mut numbers, 2_000);
+        let question = corpus::question(&mut numbers, &text);
+        client.text(&agent, &text).await;
+        ask(&client, &agent, &question).await?;
+        made.push((agent, question));
+        if number % (agents / 5).max(1) == 0 {
+            println!("{number:>6} agents: {}", memory::of(server.pid())?);
+        }
+    }
+    for (agent, question) in &made {
+        ask(&client, agent, question).await?;
+    }
+    println!("each asked once more: {}", memory::of(server.pid())?);
+    Ok(())
+}
+
+async fn ask(client: &Client, agent: &str, question: &str) -> anyhow::Result<()> {
+    let answer = client.ask(agent, question).await;
+    if answer["sources_used"].as_array().is_none_or(Vec::is_empty) {
+        bail!("agent `{agent}` found nothing for `{question}`");
+    }
+    Ok(())
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}

@@ -1,0 +1,94 @@
+//! Text to measure with: English-like words with a natural spread of frequencies, the same on every
+//! run.
+
+/// A generator of numbers that gives the same ones on every run (SplitMix64, Steele et al. 2014).
+pub(crate) struct Numbers(u64);
+
+impl Numbers {
+    /// Starts at `seed`.
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound.max(1)
+    }
+
+    /// A share of one.
+    fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+const VOCABULARY: f64 = 20_000.0;
+const GLUE: [&str; 12] =
+    ["the", "of", "and", "is", "in", "to", "with", "for", "that", "from", "by", "on"];
+
+/// A word: half of them glue, the others by Zipf's law from 20,000.
+pub(crate) fn word(numbers: &mut Numbers) -> String {
+    if numbers.below(2) == 0 {
+        let index = numbers.below(GLUE.len() as u64) as usize;
+        return GLUE.get(index).copied().unwrap_or("the").to_owned();
+    }
+    // The inverse of the harmonic series' integral: rank r with a chance of about 1/r.
+    let rank = VOCABULARY.powf(numbers.share()) as u64;
+    content_word(rank)
+}
+
+/// The content word of that rank, made of syllables.
+fn content_word(rank: u64) -> String {
+    const SYLLABLES: [&str; 24] = [
+        "ba", "den", "ri", "tol", "mu", "sek", "la", "von", "pi", "gar", "ne", "shu", "ko", "mil",
+        "ta", "ferr", "zo", "quin", "ha", "dros", "wel", "ci", "jan", "lop",
+    ];
+    let mut numbers = Numbers::new(rank);
+    let count = 2 + numbers.below(3);
+    let syllable = |index: u64| SYLLABLES.get(index as usize).copied().unwrap_or("ba");
+    (0..count).map(|_| syllable(numbers.below(24))).collect()
+}
+
+/// A sentence of 8 to 20 words.
+pub(crate) fn sentence(numbers: &mut Numbers) -> String {
+    let count = 8 + numbers.below(13);
+    let words: Vec<_> = (0..count).map(|_| word(numbers)).collect();
+    let mut text = words.join(" ");
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text + "."
+}
+
+/// A text of at most `chars` characters in paragraphs of a few sentences.
+pub(crate) fn text(numbers: &mut Numbers, chars: usize) -> String {
+    let mut text = String::with_capacity(chars);
+    let mut sentences = 0;
+    loop {
+        let sentence = sentence(numbers);
+        if text.len() + sentence.len() + 2 > chars {
+            return text;
+        }
+        text.push_str(&sentence);
+        sentences += 1;
+        text.push_str(if sentences % 5 == 0 { "\n\n" } else { " " });
+    }
+}
+
+/// A question about a text: some of the longer words of one of its sentences.
+pub(crate) fn question(numbers: &mut Numbers, text: &str) -> String {
+    let sentences: Vec<&str> = text.split('.').filter(|sentence| sentence.len() > 40).collect();
+    let index = numbers.below(sentences.len() as u64) as usize;
+    let sentence = sentences.get(index).copied().unwrap_or(text);
+    let words: Vec<&str> =
+        sentence.split_whitespace().filter(|word| word.len() > 4).take(5).collect();
+    format!("What is the {}?", words.join(" "))
+}

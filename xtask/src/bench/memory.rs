@@ -1,0 +1,38 @@
+//! Memory and threads of a process, as Linux tells them.
+
+use std::fmt;
+use std::fs;
+
+use anyhow::Context as _;
+
+/// What a process holds at one moment.
+pub(crate) struct Usage {
+    resident_kib: u64,
+    anonymous_kib: u64,
+    threads: u64,
+}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |kib: u64| kib as f64 / 1_024.0;
+        let (resident, anonymous) = (mib(self.resident_kib), mib(self.anonymous_kib));
+        let threads = self.threads;
+        write!(f, "{resident:.1} MiB resident ({anonymous:.1} anonymous), {threads} threads")
+    }
+}
+
+/// Reads `/proc/PID/status`.
+pub(crate) fn of(pid: u32) -> anyhow::Result<Usage> {
+    let path = format!("/proc/{pid}/status");
+    let text = fs::read_to_string(&path).with_context(|| format!("reading `{path}`"))?;
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let number = line.and_then(|rest| rest.split_whitespace().next());
+        number.and_then(|digits| digits.parse().ok()).with_context(|| format!("no `{name}`"))
+    };
+    Ok(Usage {
+        resident_kib: field("VmRSS")?,
+        anonymous_kib: field("RssAnon")?,
+        threads: field("Threads")?,
+    })
+}

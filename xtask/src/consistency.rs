@@ -1,0 +1,93 @@
+//! Answers right after a change: the first question after `trained` uses the new content, the first
+//! after a deletion never the old one.
+
+use anyhow::{Context as _, bail};
+use cicerone_tests::client::Client;
+use cicerone_tests::process::{Program, Server};
+use clap::Args;
+use serde_json::Value;
+
+use crate::process;
+
+/// How long to try.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Rounds of add, ask, delete, ask
+    #[arg(long, default_value_t = 1_000)]
+    rounds: usize,
+}
+
+/// Runs the rounds on the release binary; in every third one the index folder is deleted before
+/// each question. Fails where any answer missed.
+pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let program = Program::at(process::release_server()?);
+    let server = Server::of(&program).start();
+    let client = server.client();
+    let agent = client.agent().await;
+    client.text(&agent, "The museum opens at nine. On Mondays it is closed.").await;
+    let mut misses = 0;
+    for round in 0..arguments.rounds {
+        let wipe = round % 3 == 2;
+        misses += self::round(&server, &client, &agent, round, wipe).await?;
+        if (round + 1) % 100 == 0 {
+            println!("{} rounds, {misses} misses", round + 1);
+        }
+    }
+    if misses > 0 {
+        bail!("{misses} of {} answers missed", arguments.rounds * 2);
+    }
+    println!("{} rounds, every answer from the content of its moment", arguments.rounds);
+    Ok(())
+}
+
+async fn round(
+    server: &Server,
+    client: &Client,
+    agent: &str,
+    round: usize,
+    wipe: bool,
+) -> anyhow::Result<usize> {
+    let code = format!("zq{round}x");
+    let text = format!("The combination of vault number {round} is {code}. Keep it safe.");
+    let question = format!("What is the combination of vault number {round}?");
+    let mut misses = 0;
+
+    let source = client.text(agent, &text).await;
+    if wipe {
+        remove_index(server)?;
+    }
+    let answer = client.ask(agent, &question).await;
+    if !names(&answer, &source) || !reply(&answer).contains(&code) {
+        println!("round {round}: the new content was not used: {answer}");
+        misses += 1;
+    }
+
+    client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
+    if wipe {
+        remove_index(server)?;
+    }
+    let answer = client.ask(agent, &question).await;
+    if names(&answer, &source) || reply(&answer).contains(&code) {
+        println!("round {round}: deleted content was used: {answer}");
+        misses += 1;
+    }
+    Ok(misses)
+}
+
+fn remove_index(server: &Server) -> anyhow::Result<()> {
+    let folder = server.data().join("index");
+    match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("removing `{}`", folder.display()))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn reply(answer: &Value) -> &str {
+    answer["reply"].as_str().unwrap_or_default()
+}
+
+fn names(answer: &Value, source: &str) -> bool {
+    answer["sources_used"].as_array().is_some_and(|used| used.iter().any(|one| one["id"] == source))
+}

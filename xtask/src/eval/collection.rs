@@ -1,0 +1,66 @@
+//! Passages, and questions of which is known what answers them.
+
+use std::collections::BTreeSet;
+
+use cicerone_domain::Passage;
+use cicerone_language::Language;
+
+/// A question.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub(crate) text: String,
+    /// The numbers of the passages that answer it.
+    pub(crate) relevant: BTreeSet<usize>,
+}
+
+/// A set of both.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Collection {
+    pub(crate) name: &'static str,
+    /// In the order of their numbers.
+    pub(crate) passages: Vec<Passage>,
+    pub(crate) questions: Vec<Question>,
+}
+
+impl Collection {
+    /// An empty set.
+    pub(crate) fn new(name: &'static str) -> Self {
+        Self { name, ..Self::default() }
+    }
+
+    /// Adds a passage and answers its number.
+    pub(crate) fn add_passage(&mut self, title: Option<&str>, text: &str, is_pair: bool) -> usize {
+        let number = self.passages.len();
+        let all = format!("{}\n{text}", title.unwrap_or_default());
+        self.passages.push(Passage {
+            position: i64::try_from(number).unwrap_or(i64::MAX),
+            title: title.map(str::to_owned),
+            heading: None,
+            url: None,
+            page: None,
+            text: text.to_owned(),
+            is_pair,
+            language: Language::detect(&all).map(|language| language.code().to_owned()),
+        });
+        number
+    }
+
+    /// Adds a question that the passages of these numbers answer.
+    pub(crate) fn ask(&mut self, text: &str, relevant: impl IntoIterator<Item = usize>) {
+        let text = text.trim().to_owned();
+        self.questions.push(Question { text, relevant: relevant.into_iter().collect() });
+    }
+
+    /// The first half of the passages with the questions that they answer, and the questions that
+    /// only the other half answers.
+    pub(crate) fn halved(&self) -> (Collection, Vec<Question>) {
+        let half = self.passages.len() / 2;
+        let (answerable, unanswerable) = self
+            .questions
+            .iter()
+            .cloned()
+            .partition(|question| question.relevant.iter().any(|number| *number < half));
+        let passages = self.passages.iter().take(half).cloned().collect();
+        (Collection { name: self.name, passages, questions: answerable }, unanswerable)
+    }
+}

@@ -1,0 +1,22 @@
+//! Passages in memory, as the index is fed from rows.
+
+use async_trait::async_trait;
+use cicerone_domain::ports::{AgentContent, PassageFeed};
+use cicerone_domain::{Error, Id, Passage, kind};
+
+/// One agent with one source.
+pub(crate) struct MemoryFeed {
+    pub(crate) source: Id<kind::Source>,
+    pub(crate) passages: Vec<Passage>,
+}
+
+#[async_trait]
+impl PassageFeed for MemoryFeed {
+    async fn agent_content(&self, _: Id<kind::Agent>) -> Result<Option<AgentContent>, Error> {
+        Ok(Some(AgentContent { generation: 1, sources: vec![(self.source, 1)] }))
+    }
+
+    async fn passages(&self, _: Id<kind::Source>, _: u64) -> Result<Option<Vec<Passage>>, Error> {
+        Ok(Some(self.passages.clone()))
+    }
+}

@@ -1,0 +1,59 @@
+//! An index over a set's passages, asked its questions.
+
+use std::sync::Arc;
+
+use cicerone_domain::ports::PassageIndex as _;
+use cicerone_domain::retrieval::{AgentVersion, Found, Query};
+use cicerone_domain::{Id, Passage, kind};
+use cicerone_retrieval::{Index, IndexConfig};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::collection::Question;
+use super::feed::MemoryFeed;
+
+/// The real index, in a folder of its own.
+pub(crate) struct Trial {
+    index: Index,
+    agent: AgentVersion,
+    _folder: TempDir,
+}
+
+impl Trial {
+    pub(crate) fn new(runtime: &Runtime, passages: &[Passage]) -> anyhow::Result<Self> {
+        let folder = TempDir::new()?;
+        let id: Id<kind::Agent> = "agent_evaluation".parse()?;
+        let feed = MemoryFeed { source: "src_evaluation".parse()?, passages: passages.to_vec() };
+        let config = IndexConfig { directory: folder.path().to_path_buf(), open_agents: 1 };
+        let index = Index::open(config, Arc::new(feed))?;
+        let agent = AgentVersion { id, generation: 1 };
+        runtime.block_on(index.synchronise(agent))?;
+        Ok(Self { index, agent, _folder: folder })
+    }
+
+    pub(crate) fn ask(
+        &self,
+        runtime: &Runtime,
+        question: &Question,
+        limit: usize,
+    ) -> anyhow::Result<Found> {
+        let query = Query { text: question.text.clone(), context: Vec::new() };
+        Ok(runtime.block_on(self.index.search(self.agent, &query, limit))?)
+    }
+
+    /// The numbers of the passages that each question finds, best first.
+    pub(crate) fn rank(
+        &self,
+        runtime: &Runtime,
+        questions: &[Question],
+        limit: usize,
+    ) -> anyhow::Result<Vec<Vec<usize>>> {
+        questions
+            .iter()
+            .map(|question| {
+                let found = self.ask(runtime, question, limit)?;
+                Ok(found.hits.iter().filter_map(|hit| usize::try_from(hit.position).ok()).collect())
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,120 @@
+//! Migrations of both databases, by the code that the server runs.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, ensure};
+use cicerone_storage::{DatabaseUrl, migrations};
+use cicerone_tests::postgres::Cluster;
+use clap::{Args, Subcommand};
+
+use crate::process;
+
+/// What to do, and on which database.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+    /// The database, a production one included; without it throw-away ones of both kinds, so that a
+    /// migration that cannot be run or taken back is seen
+    #[arg(long, global = true)]
+    database_url: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Applies what is missing
+    Run,
+    /// Takes the last migration back; its data is lost
+    Revert,
+    /// Takes the last migration back and applies it again
+    Redo,
+    /// Every migration, and whether the database has it
+    Status,
+    /// A pair of empty migrations, one for each database
+    New {
+        /// Words joined by underscores: add_webhook_secrets
+        name: String,
+    },
+}
+
+/// Does it.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    if let Action::New { name } = &arguments.action {
+        return new(name);
+    }
+    if let Some(url) = &arguments.database_url {
+        let url = DatabaseUrl::parse(url).context("`--database-url`")?;
+        return act(&arguments.action, &url);
+    }
+    let folder = tempfile::tempdir().context("making a temporary folder")?;
+    throw_away(&arguments.action, &DatabaseUrl::sqlite(folder.path().join("cicerone.db")))?;
+    match Cluster::shared() {
+        Some(cluster) => throw_away(&arguments.action, &cluster.empty_database()),
+        None => {
+            println!(
+                "PostgreSQL is not installed, only SQLite was tried: apt-get install postgresql"
+            );
+            Ok(())
+        }
+    }
+}
+
+/// On a new database everything is applied first, so that there is something to take back.
+fn throw_away(action: &Action, url: &DatabaseUrl) -> anyhow::Result<()> {
+    match action {
+        Action::Revert | Action::Redo => drop(migrations::run(url)?),
+        Action::Run | Action::Status | Action::New { .. } => {}
+    }
+    act(action, url)
+}
+
+fn act(action: &Action, url: &DatabaseUrl) -> anyhow::Result<()> {
+    match action {
+        Action::Run => {
+            let applied = migrations::run(url)?;
+            applied.iter().for_each(|name| println!("{url}: applied {name}"));
+            if applied.is_empty() {
+                println!("{url}: nothing to apply");
+            }
+        }
+        Action::Revert => report(url, "took back", migrations::revert(url)?),
+        Action::Redo => report(url, "took back and applied", migrations::redo(url)?),
+        Action::Status => {
+            for migration in migrations::status(url)? {
+                let state = if migration.is_applied { "applied" } else { "missing" };
+                println!("{url}: {state} {}", migration.name);
+            }
+        }
+        Action::New { name } => new(name)?,
+    }
+    Ok(())
+}
+
+fn report(url: &DatabaseUrl, done: &str, name: Option<String>) {
+    match name {
+        Some(name) => println!("{url}: {done} {name}"),
+        None => println!("{url}: no migration is applied"),
+    }
+}
+
+fn new(name: &str) -> anyhow::Result<()> {
+    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    ensure!(!name.is_empty() && name.chars().all(is_word), "`{name}`: lower case and underscores");
+    let folders = process::root().join("migrations");
+    let stamp = process::output("date", &["-u", "+%Y-%m-%d-%H%M%S"])?;
+    let folder = format!("{}_{name}", stamp.trim());
+    for database in ["sqlite", "postgres"] {
+        let folder = folders.join(database).join(&folder);
+        fs::create_dir_all(&folder).with_context(|| format!("making `{}`", folder.display()))?;
+        write(&folder.join("up.sql"), "-- What changes. The other database gets the same.\n")?;
+        write(&folder.join("down.sql"), "-- Takes it back.\n")?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    fs::write(path, text).with_context(|| format!("writing `{}`", path.display()))?;
+    println!("wrote {}", path.display());
+    Ok(())
+}
