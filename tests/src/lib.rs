@@ -14,10 +14,12 @@
 
 pub mod answer;
 pub mod client;
+pub mod postgres;
 pub mod process;
 pub mod raw;
 pub mod scenario;
 pub mod sse;
+pub mod upstream;
 
 pub use answer::Answer;
 pub use client::Client;

@@ -3,6 +3,7 @@
 mod backoff;
 mod breaker;
 mod draft;
+mod events;
 mod failure;
 mod read;
 pub(crate) mod wire;

@@ -19,10 +19,10 @@ const PASSAGES: usize = 3;
 /// The share of the best passage's weight that another one needs to be read.
 const WORTH_READING: f32 = 0.75;
 /// What a word of the question counts in the sentence before, and in the headings.
-const BEFORE: f32 = 0.35;
+const BEFORE: f32 = 0.4;
 const ABOVE: f32 = 0.3;
 /// What it counts that a sentence has the kind of thing that is asked for.
-const MEETS: f32 = 0.2;
+const MEETS: f32 = 0.1;
 /// What is left of the score of a sentence that itself is a question.
 const ASKS: f32 = 0.01;
 /// What standing at the very beginning of a passage counts.
@@ -32,7 +32,7 @@ const BESIDE: f32 = 0.1;
 /// How much less a sentence counts whose words of the question are already covered.
 const COVERED: f32 = 0.3;
 /// The share of the best sentence's score that another one needs.
-const WORTH_ADDING: f32 = 0.55;
+const WORTH_ADDING: f32 = 0.5;
 
 /// The sentences to quote.
 #[derive(Debug, Default)]

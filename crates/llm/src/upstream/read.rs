@@ -1,13 +1,10 @@
 //! Reading an upstream's answer: bounded, never waiting without end.
 
-use std::pin::pin;
-
-use eventsource_stream::{EventStream, EventStreamError};
-use futures_util::StreamExt as _;
 use reqwest::Response;
 use tokio::time::{Duration, Instant, timeout_at};
 
 use super::draft::Draft;
+use super::events::{Decoder, Event};
 use super::failure::{Failure, Remedy, quote};
 use super::wire::{Completion, Usage, error_text};
 
@@ -35,21 +32,16 @@ pub(super) async fn stream(
     draft: &mut Draft,
     key: Option<&str>,
 ) -> Result<Option<Usage>, Failure> {
-    let mut left = ANSWER_BYTES;
-    let bytes = response.bytes_stream().map(move |chunk| {
-        let chunk = chunk.map_err(|error| Body::Transport(error.without_url()))?;
-        left = left.checked_sub(chunk.len()).ok_or(Body::TooLong)?;
-        Ok(chunk)
-    });
-    let mut events = pin!(EventStream::new(bytes));
+    let mut events =
+        Events { response, left: ANSWER_BYTES, decoder: Decoder::default(), fault: None };
     let mut state = StreamState { deadline: pace.first, finish: None, usage: None };
     loop {
         let event = match timeout_at(state.deadline, events.next()).await {
-            Ok(Some(Ok(event))) => event,
+            Ok(Ok(Some(event))) => event,
             // What comes after the end of the reply does not matter.
             Ok(_) | Err(_) if state.finish.is_some() => break,
-            Ok(None) => return Err(broken("closed the stream before the reply was complete")),
-            Ok(Some(Err(error))) => return Err(unreadable(error)),
+            Ok(Ok(None)) => return Err(broken("closed the stream before the reply was complete")),
+            Ok(Err(failure)) => return Err(failure),
             Err(_) if draft.is_started() => {
                 return Err(Failure::new(Remedy::Elsewhere, "stalled within the reply"));
             }
@@ -59,11 +51,13 @@ pub(super) async fn stream(
             state.finish.get_or_insert_default();
             break;
         }
+        if event.is_error {
+            return Err(sent_error(&event.data, key));
+        }
         let chunk: Completion = serde_json::from_str(&event.data)
             .map_err(|error| Failure::because(Remedy::Elsewhere, "sent a broken chunk", error))?;
         if let Some(error) = chunk.error {
-            let text = quote(&error_text(&error), key);
-            return Err(Failure::new(Remedy::Elsewhere, format!("sent an error: {text}")));
+            return Err(sent_error(&error_text(&error), key));
         }
         state.take(chunk, pace.between, draft);
     }
@@ -110,8 +104,7 @@ pub(super) async fn whole(
         Failure::because(Remedy::Elsewhere, "sent something that is no completion", error)
     })?;
     if let Some(error) = completion.error {
-        let text = quote(&error_text(&error), key);
-        return Err(Failure::new(Remedy::Elsewhere, format!("sent an error: {text}")));
+        return Err(sent_error(&error_text(&error), key));
     }
     let Some(mut choice) = completion.choices.into_iter().flatten().find(|c| c.index == 0) else {
         return Err(Failure::new(Remedy::Elsewhere, "sent a completion without a choice"));
@@ -163,23 +156,38 @@ async fn bytes(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure>
     }
 }
 
-/// What can be wrong with a body.
-#[derive(Debug, thiserror::Error)]
-enum Body {
-    #[error(transparent)]
-    Transport(reqwest::Error),
-    #[error("the answer is too long")]
-    TooLong,
+/// The events of an answer.
+struct Events {
+    response: Response,
+    left: usize,
+    decoder: Decoder,
+    /// What is wrong behind the events that were decoded.
+    fault: Option<Failure>,
 }
 
-fn unreadable(error: EventStreamError<Body>) -> Failure {
-    match error {
-        EventStreamError::Transport(Body::Transport(error)) => cut(error),
-        EventStreamError::Transport(Body::TooLong) => too_long(),
-        // Their own messages quote the text.
-        EventStreamError::Utf8(_) => broken("sent text that is not UTF-8"),
-        EventStreamError::Parser(_) => broken("sent a broken event"),
+impl Events {
+    /// The next event, none at the end. May be dropped while it waits without losing anything.
+    async fn next(&mut self) -> Result<Option<Event>, Failure> {
+        loop {
+            if let Some(event) = self.decoder.next() {
+                return Ok(Some(event));
+            }
+            if let Some(fault) = self.fault.take() {
+                return Err(fault);
+            }
+            let chunk = self.response.chunk().await.map_err(|error| cut(error.without_url()))?;
+            let Some(chunk) = chunk else { return Ok(None) };
+            self.left = self.left.checked_sub(chunk.len()).ok_or_else(too_long)?;
+            let decoded = self.decoder.push(&chunk);
+            self.fault = decoded.err().map(|error| {
+                Failure::because(Remedy::Elsewhere, "sent a stream that is malformed", error)
+            });
+        }
     }
+}
+
+fn sent_error(text: &str, key: Option<&str>) -> Failure {
+    Failure::new(Remedy::Elsewhere, format!("sent an error: {}", quote(text, key)))
 }
 
 fn cut(error: reqwest::Error) -> Failure {

@@ -1,0 +1,262 @@
+//! A scripted OpenAI-compatible upstream: says over its socket exactly what a test wrote, byte by
+//! byte, faults included, and keeps what it was asked.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// The head of a stream.
+const STREAM: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+/// What the upstream does with one request.
+#[derive(Debug, Clone, Default)]
+pub struct Script(Vec<Step>);
+
+#[derive(Debug, Clone)]
+enum Step {
+    Send(Vec<u8>),
+    Pause(Duration),
+    /// Nothing more, until the other side goes away.
+    Stall,
+}
+
+impl Script {
+    /// Hangs up at once.
+    pub fn hang_up() -> Self {
+        Self::default()
+    }
+
+    /// An answer of this status, type and body, with further header lines.
+    pub fn answer(status: &str, content_type: &str, headers: &str, body: &str) -> Self {
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\
+             connection: close\r\n{headers}\r\n"
+        );
+        Self::default().bytes(head).bytes(body)
+    }
+
+    /// An error as the official API words it.
+    pub fn error(status: &str, headers: &str, message: &str) -> Self {
+        let error =
+            json!({"error": {"message": message, "type": "error", "param": null, "code": null}});
+        Self::answer(status, "application/json", headers, &error.to_string())
+    }
+
+    /// A completion in one piece.
+    pub fn whole(text: &str) -> Self {
+        Self::answer("200 OK", "application/json", "", &completion(text).to_string())
+    }
+
+    /// A stream of these tokens with its regular end.
+    pub fn tokens(tokens: &[&str]) -> Self {
+        let script =
+            Self::stream().event(&chunk(&json!({"role": "assistant", "content": ""}), None));
+        tokens.iter().fold(script, |script, token| script.token(token)).finish("stop").done()
+    }
+
+    /// The beginning of a stream.
+    pub fn stream() -> Self {
+        Self::default().bytes(STREAM)
+    }
+
+    /// Then a token.
+    #[must_use]
+    pub fn token(self, text: &str) -> Self {
+        self.event(&chunk(&json!({"content": text}), None))
+    }
+
+    /// Then the reason for which the reply ends.
+    #[must_use]
+    pub fn finish(self, reason: &str) -> Self {
+        self.event(&chunk(&json!({}), Some(reason)))
+    }
+
+    /// Then the end of the stream.
+    #[must_use]
+    pub fn done(self) -> Self {
+        self.bytes("data: [DONE]\n\n")
+    }
+
+    /// Then an event with this data.
+    #[must_use]
+    pub fn event(self, data: &Value) -> Self {
+        self.bytes(format!("data: {data}\n\n"))
+    }
+
+    /// Then these bytes.
+    #[must_use]
+    pub fn bytes(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.0.push(Step::Send(bytes.into()));
+        self
+    }
+
+    /// Then nothing for a while.
+    #[must_use]
+    pub fn pause(mut self, duration: Duration) -> Self {
+        self.0.push(Step::Pause(duration));
+        self
+    }
+
+    /// Then nothing more, with the connection held open.
+    #[must_use]
+    pub fn stall(mut self) -> Self {
+        self.0.push(Step::Stall);
+        self
+    }
+
+    /// The same in single bytes, each a write of its own.
+    #[must_use]
+    pub fn byte_by_byte(self) -> Self {
+        let split = |step| match step {
+            Step::Send(bytes) => bytes.into_iter().map(|byte| Step::Send(vec![byte])).collect(),
+            other => vec![other],
+        };
+        Self(self.0.into_iter().flat_map(split).collect())
+    }
+}
+
+/// A chunk of a stream, with every field that the official API sends.
+pub fn chunk(delta: &Value, finish_reason: Option<&str>) -> Value {
+    json!({
+        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_700_000_000,
+        "model": "gpt-4o-2024-08-06", "service_tier": "default", "system_fingerprint": "fp_1",
+        "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason}],
+    })
+}
+
+/// A completion in one piece, with every field that the official API sends.
+pub fn completion(text: &str) -> Value {
+    json!({
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 1_700_000_000,
+        "model": "gpt-4o-2024-08-06", "service_tier": "default", "system_fingerprint": "fp_1",
+        "choices": [{
+            "index": 0, "logprobs": null, "finish_reason": "stop",
+            "message": {"role": "assistant", "content": text, "refusal": null, "annotations": []},
+        }],
+        "usage": {"prompt_tokens": 19, "completion_tokens": 10, "total_tokens": 29},
+    })
+}
+
+/// A request that the upstream was sent.
+#[derive(Debug, Clone)]
+pub struct Received {
+    /// The request line and the headers, in lower case.
+    pub head: String,
+    /// The body.
+    pub body: Value,
+}
+
+/// A running upstream. Dropping it closes its socket.
+#[derive(Debug)]
+pub struct Upstream {
+    address: SocketAddr,
+    shared: Arc<Mutex<Shared>>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    scripts: VecDeque<Script>,
+    received: Vec<Received>,
+}
+
+impl Upstream {
+    /// An upstream that follows these scripts, one a request; the last one again and again.
+    pub async fn start(scripts: impl IntoIterator<Item = Script>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("a bound socket");
+        let scripts = scripts.into_iter().collect();
+        let shared = Arc::new(Mutex::new(Shared { scripts, received: Vec::new() }));
+        let task = tokio::spawn(serve(listener, Arc::clone(&shared)));
+        Self { address, shared, task }
+    }
+
+    /// Its base URL.
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The scripts of the requests to come.
+    pub fn follow(&self, scripts: impl IntoIterator<Item = Script>) {
+        lock(&self.shared).scripts = scripts.into_iter().collect();
+    }
+
+    /// What it was asked so far.
+    pub fn received(&self) -> Vec<Received> {
+        lock(&self.shared).received.clone()
+    }
+}
+
+impl Drop for Upstream {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().expect("no test panics while it holds the lock")
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Mutex<Shared>>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        tokio::spawn(converse(stream, Arc::clone(&shared)));
+    }
+}
+
+/// Reads a request and follows the next script. The other side may leave at any moment.
+async fn converse(mut stream: TcpStream, shared: Arc<Mutex<Shared>>) {
+    let Some(received) = receive(&mut stream).await else { return };
+    let script = {
+        let mut shared = lock(&shared);
+        shared.received.push(received);
+        match shared.scripts.len() {
+            0 | 1 => shared.scripts.front().cloned(),
+            _ => shared.scripts.pop_front(),
+        }
+    };
+    let _ = stream.set_nodelay(true);
+    for step in script.unwrap_or_default().0 {
+        let step = match step {
+            Step::Send(bytes) => stream.write_all(&bytes).await,
+            Step::Pause(duration) => {
+                tokio::time::sleep(duration).await;
+                Ok(())
+            }
+            Step::Stall => stream.read_to_end(&mut Vec::new()).await.map(|_| ()),
+        };
+        if step.is_err() {
+            return;
+        }
+    }
+    let _ = stream.shutdown().await;
+}
+
+async fn receive(stream: &mut TcpStream) -> Option<Received> {
+    let mut bytes = Vec::new();
+    let head_end = loop {
+        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break at + 4;
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8_lossy(&bytes[..head_end]).to_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
+    while bytes.len() < head_end + length {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let body = serde_json::from_slice(&bytes[head_end..head_end + length]).ok()?;
+    Some(Received { head, body })
+}

@@ -1,0 +1,62 @@
+//! Citations of an upstream: taken out of the text, kept as sources, also while it streams.
+
+use cicerone_tests::upstream::{Script, Upstream};
+use serde_json::json;
+
+use super::{ask, models, settings};
+
+/// What a model writes and what is left of it.
+const WRITTEN: &str =
+    "Tickets: at the entrance [2]. It opens at nine [1, 2][7].\n\n`days[1]` «né» 【1】";
+const LEFT: &str = "Tickets: at the entrance. It opens at nine.\n\n`days[1]` «né»";
+
+#[tokio::test]
+async fn marks_become_citations_in_the_order_in_which_they_come() {
+    let upstream = Upstream::start([Script::whole(WRITTEN)]).await;
+    let reply = ask(&models(settings(&upstream, json!({}))), false).await.reply.unwrap();
+    assert_eq!(reply.text, LEFT);
+    assert_eq!(reply.cited, [1, 0]);
+}
+
+#[tokio::test]
+async fn marks_are_taken_out_wherever_a_stream_cuts_them() {
+    let boundaries = (0..=WRITTEN.len()).filter(|at| WRITTEN.is_char_boundary(*at));
+    let upstream = Upstream::start([Script::hang_up()]).await;
+    let models = models(settings(&upstream, json!({})));
+    for at in boundaries {
+        let (first, second) = WRITTEN.split_at(at);
+        upstream.follow([Script::tokens(&[first, second])]);
+        let reply = ask(&models, true).await.reply.unwrap();
+        assert_eq!(
+            (reply.text.as_str(), reply.cited.as_slice()),
+            (LEFT, [1, 0].as_slice()),
+            "{at}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn marks_are_taken_out_of_tokens_of_one_character_in_frames_of_one_byte() {
+    let tokens: Vec<String> = WRITTEN.chars().map(String::from).collect();
+    let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+    let upstream = Upstream::start([Script::tokens(&tokens).byte_by_byte()]).await;
+    let outcome = ask(&models(settings(&upstream, json!({}))), true).await;
+    assert_eq!(outcome.reply.unwrap().text, LEFT);
+    assert!(outcome.tokens.len() > 20, "it streams: {:?}", outcome.tokens);
+}
+
+#[tokio::test]
+async fn a_reply_that_cites_nothing_is_attributed_by_its_words() {
+    let said = "It opens every day at nine o'clock sharp.";
+    let upstream = Upstream::start([Script::tokens(&[said])]).await;
+    let reply = ask(&models(settings(&upstream, json!({}))), true).await.reply.unwrap();
+    assert_eq!(reply.cited, [0]);
+}
+
+#[tokio::test]
+async fn a_reply_that_rests_on_nothing_cites_nothing() {
+    let said = "My sources do not cover this. [7]";
+    let upstream = Upstream::start([Script::tokens(&[said])]).await;
+    let reply = ask(&models(settings(&upstream, json!({}))), true).await.reply.unwrap();
+    assert_eq!((reply.text.as_str(), reply.cited.len()), ("My sources do not cover this.", 0));
+}
