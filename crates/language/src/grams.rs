@@ -20,7 +20,12 @@ pub fn grams(text: &str, mut each: impl FnMut(&str)) {
             continue;
         }
         let ends = starts.iter().skip(LENGTH).copied().chain([word.len()]);
-        starts.iter().copied().zip(ends).filter_map(|(start, end)| word.get(start..end)).for_each(&mut each);
+        starts
+            .iter()
+            .copied()
+            .zip(ends)
+            .filter_map(|(start, end)| word.get(start..end))
+            .for_each(&mut each);
     }
 }
 
@@ -36,7 +41,10 @@ mod tests {
 
     #[test]
     fn words_are_cut_into_overlapping_pieces() {
-        assert_eq!(of("Refund the Éclair"), ["refu", "efun", "fund", "the", "ecla", "clai", "lair"]);
+        assert_eq!(
+            of("Refund the Éclair"),
+            ["refu", "efun", "fund", "the", "ecla", "clai", "lair"]
+        );
         assert_eq!(of("退款"), ["退", "款"]);
         assert_eq!(of(""), Vec::<String>::new());
     }

@@ -12,7 +12,7 @@ use tantivy::schema::Field;
 use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher};
 
 use directory::UnsyncedDirectory;
-pub(crate) use schema::{Fields, NO_LANGUAGE, Record, content_key, neighbours, pair};
+pub(crate) use schema::{Fields, NO_LANGUAGE, Record, content_key, exact_key, neighbours, pair};
 pub(crate) use writer::Writer;
 
 /// Blocks of stored passages that an open index keeps unpacked, of 8 KiB each.

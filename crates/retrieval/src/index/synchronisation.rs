@@ -164,12 +164,7 @@ async fn open(
     }
     tokio::task::spawn_blocking(move || {
         let store = make_new(&folder)?;
-        Ok(Difference {
-            store,
-            remove: Vec::new(),
-            add: content.sources,
-            is_in_step: false,
-        })
+        Ok(Difference { store, remove: Vec::new(), add: content.sources, is_in_step: false })
     })
     .await?
 }

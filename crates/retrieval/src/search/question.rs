@@ -7,7 +7,7 @@ use cicerone_domain::retrieval::Query;
 use cicerone_language::{Language, Term, grams, terms};
 
 use super::weights::{CONTEXT, CONTEXT_DECAY};
-use crate::store::{neighbours, pair};
+use crate::store::{exact_key, neighbours, pair};
 
 /// Distinct words that are looked up: the longest message has some 700.
 const WORDS: usize = 256;
@@ -31,6 +31,8 @@ pub(super) struct Word {
     pub(super) is_stop_word: bool,
     /// Whether it is a whole whose parts are words too.
     pub(super) is_compound: bool,
+    /// Its bytes in its message, where it first stands; none for a word of the context.
+    pub(super) range: Option<Range<usize>>,
 }
 
 /// A question, taken apart.
@@ -44,6 +46,8 @@ pub(super) struct Question {
     pub(super) grams: Vec<String>,
     /// Whether it consists of stop words alone.
     pub(super) is_all_stop_words: bool,
+    /// The key by which a pair with the very same question is found.
+    pub(super) exact: String,
 }
 
 impl Question {
@@ -56,6 +60,7 @@ impl Question {
             pairs: analysed.pairs,
             grams: analysed.grams,
             is_all_stop_words: own == 0,
+            exact: exact_key(&query.text),
             words: analysed.words,
         };
         if own < SELF_CONTAINED {
@@ -79,6 +84,7 @@ impl Question {
                     return;
                 }
                 word.weight = weight;
+                word.range = None;
                 self.words.push(word);
             }
             weight *= CONTEXT_DECAY;
@@ -143,6 +149,7 @@ impl Analysed {
             weight: 1.0,
             is_stop_word: term.is_stop_word,
             is_compound: term.is_compound,
+            range: Some(term.range.clone()),
         });
     }
 

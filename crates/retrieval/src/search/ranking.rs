@@ -1,13 +1,14 @@
 //! Scoring: BM25 over weighted fields, and how much of the question each passage contains.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
 
-use super::question::Question;
+use super::question::{Question, Word};
 use super::snapshot::{FIELDS, GRAMS, PAIRS, Segment, Snapshot, WORD_FIELDS};
-use super::weights::{COVERAGE, WEIGHTS};
+use super::weights::{COVERAGE, EXACT, WEIGHTS};
 
 /// Words whose presence is remembered a passage: one bit each.
 const BITS: usize = 64;
@@ -36,8 +37,28 @@ struct Looked<'question> {
     forms: &'question [String],
     /// Its rarity times what it weighs in the question.
     weight: f32,
+    is_stop_word: bool,
     is_compound: bool,
     places: Vec<Place>,
+    /// The words that overlap its beginning and its end, in a script that is cut into overlapping
+    /// grams.
+    before: Overlap,
+    after: Overlap,
+}
+
+/// What overlaps one side of a gram.
+#[derive(Clone, Copy, Default)]
+struct Overlap {
+    /// The bits of the words that do.
+    bits: u64,
+    /// Whether a stop word does.
+    has_stop_word: bool,
+}
+
+impl Overlap {
+    fn is_found(self, found: u64) -> bool {
+        self.has_stop_word || self.bits & found != 0
+    }
 }
 
 /// Where a term stands in one field of one segment.
@@ -73,13 +94,16 @@ pub(super) fn rank(
         let Some(segment) = snapshot.segments.get(number) else { continue };
         SCRATCH.with_borrow_mut(|scratch| {
             score_segment(scratch, segment, number, &words, &extra)?;
-            collect(scratch, segment, number, &mut candidates);
+            let exact = exact_matches(segment, &question.exact)?;
+            collect(scratch, segment, number, &exact, &mut candidates);
             tantivy::Result::Ok(())
         })?;
     }
-    let best = best_of(candidates, &words, limit);
-    let words =
-        words.iter().map(|looked| (looked.forms.to_vec(), looked.weight)).collect();
+    // Stop words alone are about nothing, wherever they stand.
+    let says_something = words.iter().any(|word| !word.is_stop_word);
+    let total = if says_something { weight_of(&words) } else { 0.0 };
+    let best = best_of(candidates, &words, total, limit);
+    let words = words.iter().map(|looked| (looked.forms.to_vec(), looked.weight)).collect();
     Ok(Ranking { best, words })
 }
 
@@ -108,16 +132,51 @@ fn look_up_words<'question>(
             }
         }
         let frequency = frequencies.into_iter().max().unwrap_or_default();
-        words.push(Looked {
+        let looked = Looked {
             forms: &word.forms,
             weight: word.weight * rarity(snapshot.passages, frequency),
+            is_stop_word: word.is_stop_word,
             is_compound: word.is_compound,
             places,
-        });
+            before: Overlap::default(),
+            after: Overlap::default(),
+        };
+        words.push((word, looked));
     }
-    words.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+    words.sort_by(|(_, one), (_, other)| other.weight.total_cmp(&one.weight));
     words.truncate(BITS);
-    Ok(words)
+    Ok(with_overlaps(question, words))
+}
+
+/// Notes which of the words overlap each other: in "退款政策" a passage that has "退款" and "政策"
+/// lacks "款政" without lacking anything.
+fn with_overlaps<'question>(
+    question: &Question,
+    words: Vec<(&'question Word, Looked<'question>)>,
+) -> Vec<Looked<'question>> {
+    let ranges: Vec<Option<Range<usize>>> =
+        words.iter().map(|(word, _)| word.range.clone().filter(|_| !word.is_compound)).collect();
+    let stop_words: Vec<&Range<usize>> = question
+        .words
+        .iter()
+        .filter(|word| word.is_stop_word)
+        .filter_map(|word| word.range.as_ref())
+        .collect();
+    let begins_within = |one: &Range<usize>, other: &Range<usize>| {
+        other.start < one.start && one.start < other.end && other.end < one.end
+    };
+    let mut words: Vec<Looked<'question>> = words.into_iter().map(|(_, looked)| looked).collect();
+    for (word, range) in words.iter_mut().zip(&ranges) {
+        let Some(range) = range else { continue };
+        for (bit, other) in ranges.iter().enumerate() {
+            let Some(other) = other else { continue };
+            word.before.bits |= u64::from(begins_within(range, other)) << bit;
+            word.after.bits |= u64::from(begins_within(other, range)) << bit;
+        }
+        word.before.has_stop_word = stop_words.iter().any(|other| begins_within(range, other));
+        word.after.has_stop_word = stop_words.iter().any(|other| begins_within(other, range));
+    }
+    words
 }
 
 /// Terms of one field, each with its rarity.
@@ -193,8 +252,9 @@ fn score_place(
         return Ok(());
     };
     let factor = rarity * weight.weight * (weight.k1 + 1.0);
-    let mut postings =
-        scored.terms.read_block_postings_from_terminfo(&place.info, IndexRecordOption::WithFreqs)?;
+    let mut postings = scored
+        .terms
+        .read_block_postings_from_terminfo(&place.info, IndexRecordOption::WithFreqs)?;
     while postings.block_len() > 0 {
         for (document, frequency) in postings.docs().iter().zip(postings.freqs()) {
             let index = *document as usize;
@@ -211,29 +271,75 @@ fn score_place(
     Ok(())
 }
 
+/// The pairs whose question is the very one that is asked.
+fn exact_matches(segment: &Segment, key: &str) -> tantivy::Result<Vec<u32>> {
+    let mut documents = Vec::new();
+    if key.is_empty() {
+        return Ok(documents);
+    }
+    let Some(info) = segment.exact.terms().get(key.as_bytes())? else { return Ok(documents) };
+    let mut postings =
+        segment.exact.read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+    while postings.block_len() > 0 {
+        documents.extend_from_slice(postings.docs());
+        postings.advance();
+    }
+    Ok(documents)
+}
+
 /// A passage with what was found in it.
 struct Candidate {
     ranked: Ranked,
     found: u64,
+    is_exact: bool,
 }
 
 fn collect(
     scratch: &Scratch,
     segment: &Segment,
     number: usize,
+    exact: &[u32],
     candidates: &mut Vec<Candidate>,
 ) {
     let Ok(segment_number) = u32::try_from(number) else { return };
     for (document, (score, found)) in (0_u32..).zip(scratch.scores.iter().zip(&scratch.found)) {
-        if *score > 0.0 && !segment.reader.is_deleted(document) {
-            let ranked =
-                Ranked { segment: segment_number, document, score: *score, coverage: 0.0 };
-            candidates.push(Candidate { ranked, found: *found });
+        let is_exact = exact.contains(&document);
+        if (*score > 0.0 || is_exact) && !segment.reader.is_deleted(document) {
+            let score = if is_exact { *score + EXACT } else { *score };
+            let ranked = Ranked { segment: segment_number, document, score, coverage: 0.0 };
+            candidates.push(Candidate { ranked, found: *found, is_exact });
         }
     }
 }
 
-fn best_of(mut candidates: Vec<Candidate>, words: &[Looked<'_>], limit: usize) -> Vec<Ranked> {
+/// The weight of the words that were found, and of grams whose two sides were.
+fn weight_found(found: u64, words: &[Looked<'_>]) -> f32 {
+    words
+        .iter()
+        .enumerate()
+        .filter(|(bit, word)| {
+            let is_bridged = || {
+                (word.before.bits | word.after.bits) & found != 0
+                    && word.before.is_found(found)
+                    && word.after.is_found(found)
+            };
+            !word.is_compound && (found & (1 << bit) != 0 || is_bridged())
+        })
+        .map(|(_, word)| word.weight)
+        .sum()
+}
+
+/// The weight of all words together; a whole weighs what its parts do.
+fn weight_of(words: &[Looked<'_>]) -> f32 {
+    words.iter().filter(|word| !word.is_compound).map(|word| word.weight).sum()
+}
+
+fn best_of(
+    mut candidates: Vec<Candidate>,
+    words: &[Looked<'_>],
+    total: f32,
+    limit: usize,
+) -> Vec<Ranked> {
     let by_score = |one: &Candidate, other: &Candidate| {
         other
             .ranked
@@ -247,16 +353,14 @@ fn best_of(mut candidates: Vec<Candidate>, words: &[Looked<'_>], limit: usize) -
         candidates.select_nth_unstable_by(window, by_score);
         candidates.truncate(window);
     }
-    let total: f32 =
-        words.iter().filter(|word| !word.is_compound).map(|word| word.weight).sum();
     for candidate in &mut candidates {
-        let found: f32 = words
-            .iter()
-            .enumerate()
-            .filter(|(bit, word)| !word.is_compound && candidate.found & (1 << bit) != 0)
-            .map(|(_, word)| word.weight)
-            .sum();
-        candidate.ranked.coverage = if total > 0.0 { (found / total).min(1.0) } else { 0.0 };
+        candidate.ranked.coverage = if candidate.is_exact {
+            1.0
+        } else if total > 0.0 {
+            (weight_found(candidate.found, words) / total).min(1.0)
+        } else {
+            0.0
+        };
         candidate.ranked.score *= 1.0 - COVERAGE + COVERAGE * candidate.ranked.coverage;
     }
     candidates.sort_by(by_score);

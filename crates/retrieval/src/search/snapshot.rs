@@ -35,6 +35,8 @@ pub(crate) struct Snapshot {
 /// One part of an index.
 pub(super) struct Segment {
     pub(super) fields: [ScoredField; FIELDS],
+    /// Questions of pairs as wholes.
+    pub(super) exact: Arc<InvertedIndexReader>,
     pub(super) max_doc: u32,
     pub(super) reader: tantivy::SegmentReader,
 }
@@ -75,8 +77,13 @@ impl Snapshot {
                     norms: Arc::clone(norms),
                 });
             }
-            let Ok(fields) = <[ScoredField; FIELDS]>::try_from(views) else { continue };
-            segments.push(Segment { fields, max_doc: reader.max_doc(), reader: reader.clone() });
+            let Ok(scored_fields) = <[ScoredField; FIELDS]>::try_from(views) else { continue };
+            segments.push(Segment {
+                fields: scored_fields,
+                exact: reader.inverted_index(fields.exact)?,
+                max_doc: reader.max_doc(),
+                reader: reader.clone(),
+            });
         }
         let mut languages: Vec<Option<Language>> = Vec::new();
         for code in all_terms(&searcher, fields.language)? {

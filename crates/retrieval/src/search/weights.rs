@@ -28,6 +28,9 @@ pub(super) const CONTEXT: f32 = 0.4;
 /// What each older message of the context weighs against the one after it.
 pub(super) const CONTEXT_DECAY: f32 = 0.5;
 
+/// What a pair gains whose question is the very one that is asked: more than any other can have.
+pub(super) const EXACT: f32 = 1_000.0;
+
 /// How far the share of the question that is found raises the score.
 pub(super) const COVERAGE: f32 = 0.5;
 

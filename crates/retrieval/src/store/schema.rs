@@ -1,13 +1,12 @@
 //! What an index holds, and how a passage is put into it.
 
 use cicerone_domain::{Id, Passage, kind};
-use cicerone_language::{Language, Term, grams, terms};
+use cicerone_language::{Language, Term, fold, grams, terms};
 use serde::{Deserialize, Serialize};
 use tantivy::TantivyDocument;
 use tantivy::schema::{
     Field, IndexRecordOption, STORED, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{PreTokenizedString, Token};
 
 /// Raised whenever the fields, the analysis or what is stored changes: an index of another version
 /// is made again from the rows.
@@ -20,6 +19,8 @@ pub(crate) struct Fields {
     pub(crate) content: Field,
     /// The language that the passage was analysed as.
     pub(crate) language: Field,
+    /// The question of a pair as a whole.
+    pub(crate) exact: Field,
     /// The question of a pair.
     pub(crate) question: Field,
     /// The title of anything else.
@@ -39,15 +40,17 @@ pub(crate) struct Fields {
 /// The schema and its fields.
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut schema = SchemaBuilder::new();
-    let indexed = |option, norms| {
+    let indexed = |tokenizer, option, norms| {
         let indexing = TextFieldIndexing::default().set_index_option(option).set_fieldnorms(norms);
-        TextOptions::default().set_indexing_options(indexing.set_tokenizer("raw"))
+        TextOptions::default().set_indexing_options(indexing.set_tokenizer(tokenizer))
     };
-    let key = indexed(IndexRecordOption::Basic, false);
-    let text = indexed(IndexRecordOption::WithFreqs, true);
+    let key = indexed("raw", IndexRecordOption::Basic, false);
+    // What goes in are terms already, with spaces between.
+    let text = indexed("whitespace", IndexRecordOption::WithFreqs, true);
     let fields = Fields {
         content: schema.add_text_field("content", key.clone()),
-        language: schema.add_text_field("language", key),
+        language: schema.add_text_field("language", key.clone()),
+        exact: schema.add_text_field("exact", key),
         question: schema.add_text_field("question", text.clone()),
         title: schema.add_text_field("title", text.clone()),
         heading: schema.add_text_field("heading", text.clone()),
@@ -63,6 +66,21 @@ pub(crate) fn schema() -> (Schema, Fields) {
 pub(crate) fn content_key(source: Id<kind::Source>, version: u64) -> String {
     format!("{source}@{version}")
 }
+
+/// The key of a question, the same for those that differ in case, marks and punctuation only.
+pub(crate) fn exact_key(question: &str) -> String {
+    let mut key = String::with_capacity(question.len());
+    for character in fold(question).chars().filter(|character| character.is_alphanumeric()) {
+        if key.len() >= EXACT_KEY_BYTES {
+            break;
+        }
+        key.push(character);
+    }
+    key
+}
+
+/// Bytes of a question from which the rest is taken to be the same.
+const EXACT_KEY_BYTES: usize = 1_000;
 
 /// The code under which passages of no known language are kept.
 pub(crate) const NO_LANGUAGE: &str = "und";
@@ -98,6 +116,9 @@ pub(crate) fn document(
     document.add_text(fields.content, content);
     document.add_text(fields.language, language.map_or(NO_LANGUAGE, Language::code));
 
+    if let (true, Some(question)) = (passage.is_pair, &passage.title) {
+        document.add_text(fields.exact, exact_key(question));
+    }
     let title_field = if passage.is_pair { fields.question } else { fields.title };
     let parts = [
         (title_field, passage.title.as_deref()),
@@ -109,14 +130,14 @@ pub(crate) fn document(
     for (field, text) in parts {
         let Some(text) = text else { continue };
         let terms = terms(text, language);
-        neighbours(&terms, |first, second| pairs.push(pair(first, second)));
-        grams(text, |piece| pieces.push(piece.to_owned()));
+        neighbours(&terms, |first, second| pairs.push(&pair(first, second)));
+        grams(text, |piece| pieces.push(piece));
         let mut words = Tokens::default();
-        terms.into_iter().for_each(|term| words.push(term.text));
-        document.add_pre_tokenized_text(field, words.finish());
+        terms.iter().for_each(|term| words.push(&term.text));
+        document.add_text(field, words.0);
     }
-    document.add_pre_tokenized_text(fields.pairs, pairs.finish());
-    document.add_pre_tokenized_text(fields.grams, pieces.finish());
+    document.add_text(fields.pairs, pairs.0);
+    document.add_text(fields.grams, pieces.0);
 
     let record = Record {
         source,
@@ -135,7 +156,10 @@ pub(crate) fn document(
 
 /// Calls `each` with every two content words that follow each other, whatever stop words stand
 /// between.
-pub(crate) fn neighbours<'terms>(terms: &'terms [Term], mut each: impl FnMut(&'terms Term, &'terms Term)) {
+pub(crate) fn neighbours<'terms>(
+    terms: &'terms [Term],
+    mut each: impl FnMut(&'terms Term, &'terms Term),
+) {
     let mut before: Option<&Term> = None;
     for term in terms.iter().filter(|term| !term.is_stop_word && !term.is_compound) {
         if let Some(before) = before {
@@ -149,22 +173,18 @@ pub(crate) fn neighbours<'terms>(terms: &'terms [Term], mut each: impl FnMut(&'t
 pub(crate) fn pair(first: &Term, second: &Term) -> String {
     let mut pair = String::with_capacity(first.text.len() + second.text.len() + 1);
     pair.push_str(&first.text);
-    pair.push(' ');
+    pair.push('\u{1F}');
     pair.push_str(&second.text);
     pair
 }
 
-/// Collects the tokens of a field.
+/// Collects the terms of a field. No term has white space in it.
 #[derive(Default)]
-struct Tokens(Vec<Token>);
+struct Tokens(String);
 
 impl Tokens {
-    fn push(&mut self, text: String) {
-        let position = self.0.len();
-        self.0.push(Token { text, position, position_length: 1, offset_from: 0, offset_to: 0 });
-    }
-
-    fn finish(self) -> PreTokenizedString {
-        PreTokenizedString { text: String::new(), tokens: self.0 }
+    fn push(&mut self, term: &str) {
+        self.0.push_str(term);
+        self.0.push(' ');
     }
 }

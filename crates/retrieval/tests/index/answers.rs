@@ -1,0 +1,162 @@
+//! What is found, and whether it is good enough to rest a reply on.
+
+use crate::feed::{World, pair, passage, source_id};
+
+fn shop() -> World {
+    let world = World::new();
+    world.put(
+        "faq",
+        vec![
+            pair(0, "What is your refund policy?", "Within 30 days you get all your money back."),
+            pair(1, "How long does shipping take?", "Three to five working days in Europe."),
+            pair(2, "Who are you?", "A small shop for bicycles in Ghent."),
+            pair(3, "Do you repair bicycles?", "Yes, bring yours on any weekday before noon."),
+        ],
+    );
+    world.put(
+        "guide",
+        vec![
+            passage(
+                0,
+                "The team plan costs 49 euros a month and includes ten seats for colleagues.",
+            ),
+            passage(1, "The enterprise plan includes single sign-on, an audit log and a contract."),
+            passage(2, "Set rate_limit in config.toml to change how many requests are allowed."),
+        ],
+    );
+    world
+}
+
+#[tokio::test]
+async fn a_pair_is_found_by_its_question_in_other_words() {
+    let world = shop();
+    for question in
+        ["What is your refund policy?", "refunds?", "Tell me about the policy on refunds"]
+    {
+        let found = world.ask(question).await;
+        assert_eq!(
+            found.hits[0].title.as_deref(),
+            Some("What is your refund policy?"),
+            "{question}"
+        );
+        assert!(found.hits[0].is_pair && found.hits[0].is_relevant);
+    }
+}
+
+#[tokio::test]
+async fn a_hit_carries_what_the_passage_said() {
+    let world = World::new();
+    let mut given = passage(7, "Opening hours are nine to five.");
+    given.title = Some("Visit us".to_owned());
+    given.heading = Some("Contact › Hours".to_owned());
+    given.url = Some("https://example.com/visit".to_owned());
+    given.page = Some(3);
+    world.put("a", vec![given.clone()]);
+    let hit = world.ask("opening hours").await.hits.remove(0);
+    assert_eq!(hit.source_id, source_id("a"));
+    assert_eq!(
+        (hit.position, hit.title, hit.heading, hit.url, hit.page, hit.text, hit.language),
+        (7, given.title, given.heading, given.url, given.page, given.text, given.language),
+    );
+}
+
+#[tokio::test]
+async fn what_the_sources_do_not_cover_is_not_relevant() {
+    let world = shop();
+    for question in [
+        "What is the capital of Australia?",
+        "How do I bake sourdough bread?",
+        "Is there a discount for students?",
+    ] {
+        let found = world.ask(question).await;
+        assert!(found.hits.iter().all(|hit| !hit.is_relevant), "{question}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_of_stop_words_alone_finds_only_its_own_pair() {
+    let world = shop();
+    let found = world.ask("Who are you?").await;
+    assert!(found.hits[0].is_relevant);
+    assert_eq!(found.hits[0].title.as_deref(), Some("Who are you?"));
+    for question in ["What is it?", "and how?", "why not", "is the of"] {
+        let found = world.ask(question).await;
+        assert!(found.hits.iter().all(|hit| !hit.is_relevant), "{question}");
+    }
+}
+
+#[tokio::test]
+async fn a_follow_up_is_understood_with_what_was_said_before() {
+    let world = shop();
+    let context = ["The team plan includes ten seats.", "What does the team plan include?"];
+    let found = world.ask_after("And how much is it?", &context).await;
+    assert_eq!(found.hits[0].position, 0);
+    assert_eq!(found.hits[0].source_id, source_id("guide"));
+    assert!(found.hits[0].is_relevant);
+}
+
+#[tokio::test]
+async fn a_question_that_stands_for_itself_is_not_distorted_by_the_context() {
+    let world = shop();
+    let context = ["Three to five working days in Europe.", "How long does shipping take?"];
+    let alone = world.ask("What does the enterprise plan include?").await;
+    let after = world.ask_after("What does the enterprise plan include?", &context).await;
+    assert_eq!(alone, after);
+    let short = world.ask_after("refund policy?", &context).await;
+    assert_eq!(short.hits[0].title.as_deref(), Some("What is your refund policy?"));
+}
+
+#[tokio::test]
+async fn identifiers_are_found_whole_and_by_their_parts() {
+    let world = shop();
+    for question in ["rate_limit", "How do I change the rate limit?", "RateLimit"] {
+        let found = world.ask(question).await;
+        assert_eq!((found.hits[0].position, found.hits[0].is_relevant), (2, true), "{question}");
+    }
+}
+
+#[tokio::test]
+async fn each_language_is_found_by_its_own_words() {
+    let world = World::new();
+    let texts = [
+        ("es", "Puede cancelar su suscripción en cualquier momento desde la página de su cuenta."),
+        ("de", "Die Häuser am Fluss werden im Sommer an Gäste vermietet, die dort Urlaub machen."),
+        ("zh", "退款将在七个工作日内退回您的原支付方式。如有问题请联系客服。"),
+        ("ja", "ご注文の商品は三日以内に発送されます。送料は無料です。"),
+        ("ar", "يمكنك إلغاء الاشتراك في أي وقت من صفحة الحساب الخاصة بك."),
+        ("hi", "आप किसी भी समय अपनी सदस्यता रद्द कर सकते हैं।"),
+        ("th", "คุณสามารถขอคืนเงินได้ภายในเจ็ดวันหลังจากการสั่งซื้อ"),
+        ("ko", "주문하신 상품은 삼일 이내에 배송됩니다."),
+        ("ru", "Вы можете вернуть товары в течение тридцати дней после покупки."),
+        ("en", "Our support team answers every request within a single working day."),
+    ];
+    for (language, text) in texts {
+        world.put(language, vec![passage(0, text)]);
+    }
+    for (language, question) in [
+        ("es", "¿Cómo cancelo las suscripciones?"),
+        ("de", "Wird ein Haus vermietet?"),
+        ("zh", "退款需要多少个工作日？"),
+        ("ja", "送料はいくらですか"),
+        ("ar", "كيف يمكنني إلغاء اشتراكي؟"),
+        ("hi", "सदस्यता कैसे रद्द करें?"),
+        ("th", "ขอคืนเงินได้อย่างไร"),
+        ("ko", "상품 배송은 언제 되나요?"),
+        ("ru", "Можно ли вернуть товар?"),
+        ("en", "How fast does support answer requests?"),
+    ] {
+        let found = world.ask(question).await;
+        assert_eq!(found.hits[0].source_id, source_id(language), "{question}");
+        assert!(found.hits[0].is_relevant, "{question} {}", found.hits[0].coverage);
+    }
+}
+
+#[tokio::test]
+async fn the_words_of_the_question_are_told_with_their_rarity() {
+    let world = shop();
+    let found = world.ask("What does the enterprise plan include?").await;
+    let weight =
+        |text: &str| found.terms.iter().find(|term| term.text == text).map(|term| term.weight);
+    assert!(weight("enterpris").unwrap() > weight("plan").unwrap());
+    assert_eq!(weight("the"), None);
+}

@@ -1,0 +1,162 @@
+//! A scripted feed, and the index over it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cicerone_domain::ports::{AgentContent, PassageFeed, PassageIndex as _};
+use cicerone_domain::retrieval::{AgentVersion, Found, Query};
+use cicerone_domain::{Error, Id, Passage, kind};
+use cicerone_language::Language;
+use cicerone_retrieval::{Index, IndexConfig};
+use parking_lot::Mutex;
+use tempfile::TempDir;
+
+/// The rows: agents with a generation and sources with a version and passages.
+#[derive(Default)]
+pub(crate) struct Rows {
+    agents: Mutex<BTreeMap<Id<kind::Agent>, AgentRow>>,
+    /// How often passages were read.
+    pub(crate) reads: std::sync::atomic::AtomicUsize,
+}
+
+#[derive(Default, Clone)]
+struct AgentRow {
+    generation: u64,
+    sources: BTreeMap<Id<kind::Source>, (u64, Vec<Passage>)>,
+}
+
+impl Rows {
+    /// Gives a source new content.
+    pub(crate) fn put(&self, agent: Id<kind::Agent>, source: &str, passages: Vec<Passage>) {
+        let mut agents = self.agents.lock();
+        let row = agents.entry(agent).or_default();
+        row.generation += 1;
+        let version = row.generation;
+        row.sources.insert(source_id(source), (version, passages));
+    }
+
+    /// Deletes a source.
+    pub(crate) fn delete(&self, agent: Id<kind::Agent>, source: &str) {
+        let mut agents = self.agents.lock();
+        let row = agents.entry(agent).or_default();
+        row.generation += 1;
+        row.sources.remove(&source_id(source));
+    }
+
+    /// Deletes an agent.
+    pub(crate) fn delete_agent(&self, agent: Id<kind::Agent>) {
+        self.agents.lock().remove(&agent);
+    }
+
+    /// Puts the rows back to an earlier generation, as a backup does.
+    pub(crate) fn restore(&self, agent: Id<kind::Agent>, generation: u64) {
+        self.agents.lock().entry(agent).or_default().generation = generation;
+    }
+
+    /// The agent as its row says.
+    pub(crate) fn version(&self, agent: Id<kind::Agent>) -> AgentVersion {
+        let generation = self.agents.lock().get(&agent).map_or(0, |row| row.generation);
+        AgentVersion { id: agent, generation }
+    }
+}
+
+#[async_trait]
+impl PassageFeed for Rows {
+    async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error> {
+        Ok(self.agents.lock().get(&agent).map(|row| AgentContent {
+            generation: row.generation,
+            sources: row.sources.iter().map(|(id, (version, _))| (*id, *version)).collect(),
+        }))
+    }
+
+    async fn passages(
+        &self,
+        source: Id<kind::Source>,
+        version: u64,
+    ) -> Result<Option<Vec<Passage>>, Error> {
+        self.reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let agents = self.agents.lock();
+        let content = agents.values().find_map(|row| row.sources.get(&source));
+        Ok(content.filter(|(stored, _)| *stored == version).map(|(_, passages)| passages.clone()))
+    }
+}
+
+/// An index over rows that a test changes.
+pub(crate) struct World {
+    pub(crate) rows: Arc<Rows>,
+    pub(crate) index: Index,
+    pub(crate) agent: Id<kind::Agent>,
+    pub(crate) directory: TempDir,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with_open_agents(16)
+    }
+
+    pub(crate) fn with_open_agents(open_agents: u64) -> Self {
+        let directory = TempDir::new().unwrap();
+        let rows = Arc::new(Rows::default());
+        let index = open(&directory, &rows, open_agents);
+        Self { rows, index, agent: "agent_0000000001".parse().unwrap(), directory }
+    }
+
+    /// Another index over the same folder and rows, as after a restart.
+    pub(crate) fn restart(&mut self) {
+        self.index = open(&self.directory, &self.rows, 16);
+    }
+
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.directory.path().join(self.agent.to_string())
+    }
+
+    pub(crate) fn put(&self, source: &str, passages: Vec<Passage>) {
+        self.rows.put(self.agent, source, passages);
+    }
+
+    pub(crate) async fn ask(&self, question: &str) -> Found {
+        self.ask_after(question, &[]).await
+    }
+
+    pub(crate) async fn ask_after(&self, question: &str, context: &[&str]) -> Found {
+        let query = Query {
+            text: question.to_owned(),
+            context: context.iter().map(|message| (*message).to_owned()).collect(),
+        };
+        self.index.search(self.rows.version(self.agent), &query, 5).await.unwrap()
+    }
+}
+
+fn open(directory: &TempDir, rows: &Arc<Rows>, open_agents: u64) -> Index {
+    let config = IndexConfig { directory: directory.path().to_path_buf(), open_agents };
+    Index::open(config, Arc::clone(rows) as Arc<dyn PassageFeed>).unwrap()
+}
+
+/// The id of a source by a short name.
+pub(crate) fn source_id(name: &str) -> Id<kind::Source> {
+    format!("src_{name:0>10}").parse().unwrap()
+}
+
+/// A passage of running text.
+pub(crate) fn passage(position: i64, text: &str) -> Passage {
+    Passage {
+        position,
+        title: None,
+        heading: None,
+        url: None,
+        page: None,
+        text: text.to_owned(),
+        is_pair: false,
+        language: Language::detect(text).map(|language| language.code().to_owned()),
+    }
+}
+
+/// A question/answer pair.
+pub(crate) fn pair(position: i64, question: &str, answer: &str) -> Passage {
+    let mut passage = passage(position, answer);
+    passage.title = Some(question.to_owned());
+    passage.is_pair = true;
+    passage
+}

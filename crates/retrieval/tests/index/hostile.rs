@@ -1,0 +1,55 @@
+//! Questions that nobody asks in good faith.
+
+use std::time::{Duration, Instant};
+
+use crate::feed::{World, passage};
+
+#[tokio::test]
+async fn any_question_is_answered_quickly() {
+    let world = World::new();
+    let passages = (0..2_000).map(|number| {
+        passage(
+            number,
+            &format!("Passage {number} tells of word{number} and of the plan in general."),
+        )
+    });
+    world.put("a", passages.collect());
+    world.ask("plan").await;
+    let questions = [
+        "(".repeat(4_000),
+        "\"AND (title:* OR -x) ^2~".to_owned(),
+        "?!…。".repeat(500),
+        "👩‍👩‍👧‍👦".repeat(200),
+        "\0plan\0".to_owned(),
+        (0..4_000).map(|number| format!("word{number} ")).collect::<String>(),
+        "plan ".repeat(800),
+        "的".repeat(4_000),
+        "a\u{301}".repeat(2_000),
+        String::new(),
+        " \n\t".to_owned(),
+        "\u{202E}nalp".to_owned(),
+    ];
+    for question in &questions {
+        let started = Instant::now();
+        let found = world.ask(question).await;
+        assert!(found.hits.len() <= 5);
+        assert!(found.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.coverage)));
+        // Ample for an unoptimised build on a busy machine; a runaway takes longer.
+        assert!(started.elapsed() < Duration::from_secs(2), "{question:.20}");
+    }
+    assert_eq!(world.ask("\0plan\0").await.hits.len(), 5);
+    assert!(world.ask("((((").await.hits.is_empty());
+    assert!(world.ask("*").await.hits.is_empty());
+}
+
+#[tokio::test]
+async fn any_content_is_indexed() {
+    let world = World::new();
+    let long_word = "x".repeat(100_000);
+    let texts = ["", " ", "\0", "👩‍👩‍👧", &long_word, "ﷺ", "a\u{301}\u{301}\u{301}"];
+    let mut passages: Vec<_> =
+        texts.iter().zip(0..).map(|(text, position)| passage(position, text)).collect();
+    passages.push(passage(99, "The museum opens at nine."));
+    world.put("a", passages);
+    assert_eq!(world.ask("museum").await.hits[0].position, 99);
+}
