@@ -144,6 +144,19 @@ impl Server {
         self.running.stdout.lock().unwrap().clone()
     }
 
+    /// Waits until it has written `mark` to standard output, and gives all that it has written.
+    pub fn stdout_with(&self, mark: &str) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let text = self.stdout();
+            if text.contains(mark) {
+                return text;
+            }
+            assert!(Instant::now() < deadline, "no `{mark}` on standard output: {text}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// What it has written to standard error so far.
     pub fn stderr(&self) -> String {
         self.running.stderr.lock().unwrap().clone()

@@ -172,7 +172,7 @@ fn mark_as_newer(database: &Path) {
 #[test]
 fn the_first_start_prints_a_key_once_and_never_logs_it() {
     let mut server = Server::of(&program()).without_root_key().start();
-    let first = server.stdout();
+    let first = server.stdout_with("/docs");
     let is_key = |word: &&str| word.starts_with("ck_") && word.len() == 52;
     let words = |text: &str| -> Vec<String> {
         let split = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
@@ -191,6 +191,27 @@ fn the_first_start_prints_a_key_once_and_never_logs_it() {
     runtime.block_on(async {
         server.client().with_key(&keys[0]).get("/v1/agents").await.expect(200);
     });
+}
+
+#[test]
+fn the_commands_of_the_first_start_can_be_pasted_as_they_stand() {
+    if std::process::Command::new("curl").arg("--version").output().is_err() {
+        #[expect(clippy::disallowed_methods, reason = "whether a test may be skipped")]
+        let must_run = std::env::var_os("CI").is_some();
+        assert!(!must_run, "curl is not installed");
+        eprintln!("curl is not installed, the commands of the first start were not tried");
+        return;
+    }
+    let server = Server::of(&program()).without_root_key().start();
+    let printed = server.stdout_with("/docs");
+    let lines = printed.lines().skip_while(|line| !line.starts_with("KEY="));
+    let script: String =
+        lines.take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect();
+    let output = std::process::Command::new("sh").args(["-euc", &script]).output().unwrap();
+    let answer = String::from_utf8(output.stdout).unwrap();
+    assert!(answer.contains("nine in the morning"), "{script}\n{answer}");
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["sources_used"].as_array().unwrap().len(), 1, "{answer}");
 }
 
 #[cfg(unix)]
