@@ -16,7 +16,7 @@ use cicerone_storage::DatabaseUrl;
 
 pub(crate) use environment::{Environment, process_environment};
 pub(crate) use load::{ConfigurationError, load};
-pub(crate) use settings::{LogFormat, Settings};
+pub(crate) use settings::{HttpSection, LogFormat, Settings};
 
 use egress::parse_network;
 
@@ -86,10 +86,13 @@ impl Configuration {
 
     /// The settings in effect, with every default filled in and without secrets.
     pub(crate) fn shown(&self) -> Settings {
+        let settings = self.settings.clone();
         Settings {
             database_url: Some(self.database.to_string()),
             object_store_url: Some(self.object_store_url.clone()),
-            ..self.settings.clone()
+            log_format: Some(settings.log_format()),
+            http: HttpSection { threads: Some(settings.http().threads), ..settings.http },
+            ..settings
         }
     }
 

@@ -13,20 +13,20 @@ use crate::failure::Failure;
 /// Bounds of the histograms' buckets, in seconds.
 const BUCKETS_SECONDS: [f64; 14] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
+/// What says nothing that an operator needs, unless the filter names it.
+const QUIET: &str = "actix_server=warn";
 /// How often the metrics let go of what they no longer need.
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Sends logs to standard error, filtered and written as the settings say.
 pub(crate) fn logs(settings: &Settings, filter: &str) -> Result<(), Failure> {
-    let filter = EnvFilter::try_new(filter)
+    let filter = EnvFilter::try_new(format!("{QUIET},{filter}"))
         .map_err(|error| Failure::misuse(format!("`RUST_LOG` is not a log filter: {error}")))?;
-    let is_terminal = std::io::stderr().is_terminal();
-    let default = if is_terminal { LogFormat::Text } else { LogFormat::Json };
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(is_terminal);
-    let installed = match settings.log_format.unwrap_or(default) {
+        .with_ansi(std::io::stderr().is_terminal());
+    let installed = match settings.log_format() {
         LogFormat::Text => builder.finish().try_init(),
         LogFormat::Json => builder.json().flatten_event(true).finish().try_init(),
     };

@@ -1,7 +1,7 @@
 //! `cicerone key`.
 
-use cicerone_domain::Permissions;
 use cicerone_domain::services::{Keys, NewKey};
+use cicerone_domain::{Error, Permissions};
 
 use crate::cli::{KeyArguments, KeyCommand};
 use crate::configuration::Environment;
@@ -27,7 +27,12 @@ async fn create(keys: &Keys, arguments: KeyArguments) -> Result<(), Failure> {
         .map_err(|error| Failure::misuse(format!("`--permission`: {error}")))?;
     let agent_ids = (!agents.is_empty()).then_some(agents);
     let new = NewKey { name, permissions, agent_ids, expires_at };
-    let (key, secret) = keys.create_key(&account, new).await?;
+    let (key, secret) = match keys.create_key(&account, new).await {
+        Err(Error::NotFound { what: "account", .. }) => {
+            return Err(Failure::misuse(format!("`--account`: no account is named `{account}`")));
+        }
+        created => created?,
+    };
     output::note(&format!("created {}; its secret is shown only this once:", key.id))?;
     output::line(&secret.reveal())
 }

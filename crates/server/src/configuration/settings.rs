@@ -1,5 +1,6 @@
 //! The settings, as the configuration file writes them.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -162,6 +163,13 @@ impl Settings {
             Some((key, _)) => Err((key, "must be at least 1".to_owned())),
             None => Ok(()),
         }
+    }
+
+    /// How log lines are written: as set, else for whoever reads them.
+    pub(crate) fn log_format(&self) -> LogFormat {
+        let default =
+            if std::io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
+        self.log_format.unwrap_or(default)
     }
 
     /// The settings of the HTTP interface.
