@@ -5,6 +5,7 @@ use std::time::Duration;
 use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::r2d2::R2D2Connection as _;
+use diesel::result::Error as DieselError;
 
 pub(crate) use multi::AnyConnection;
 
@@ -37,6 +38,8 @@ pub(crate) enum Access {
 
 /// How long a statement waits for another process that writes to the same SQLite file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The pause between two attempts to switch a new database to its write-ahead log.
+const WAL_PAUSE: Duration = Duration::from_millis(20);
 /// The first SQLite without the WAL-reset fault.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
 
@@ -53,6 +56,9 @@ pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection
             let path = if path.starts_with('/') { path.to_owned() } else { format!("./{path}") };
             let mut connection =
                 SqliteConnection::establish(&path).map_err(|error| failed(error.to_string()))?;
+            // First of all: every statement may meet another process that switches the journal.
+            let wait = format!("PRAGMA busy_timeout = {}", BUSY_TIMEOUT.as_millis());
+            connection.batch_execute(&wait).map_err(|error| failed(error.to_string()))?;
             check_version(&mut connection).map_err(|found| match found {
                 Ok(found) => OpenError::SqliteTooOld { found },
                 Err(error) => failed(error.to_string()),
@@ -64,9 +70,7 @@ pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection
 }
 
 /// Fails with the version that was found, or with the error that kept it from being found.
-fn check_version(
-    connection: &mut SqliteConnection,
-) -> Result<(), Result<String, diesel::result::Error>> {
+fn check_version(connection: &mut SqliteConnection) -> Result<(), Result<String, DieselError>> {
     let version: String =
         diesel::select(diesel::dsl::sql::<diesel::sql_types::Text>("sqlite_version()"))
             .get_result(connection)
@@ -83,17 +87,33 @@ fn prepare(connection: &mut SqliteConnection, access: Access) -> QueryResult<()>
         Access::Read => (1_000, "ON"),
     };
     connection.batch_execute(&format!(
-        "PRAGMA busy_timeout = {busy};
-         PRAGMA journal_mode = WAL;
-         PRAGMA synchronous = FULL;
+        "PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
          PRAGMA secure_delete = ON;
          PRAGMA journal_size_limit = 67108864;
          PRAGMA temp_store = MEMORY;
          PRAGMA cache_size = -{cache_kib};
          PRAGMA query_only = {query_only};",
-        busy = BUSY_TIMEOUT.as_millis(),
-    ))
+    ))?;
+    match access {
+        Access::Write => enter_wal(connection),
+        Access::Read => Ok(()),
+    }
+}
+
+/// Switches a new database to the write-ahead log, which it then keeps. When several processes try
+/// that at once, SQLite refuses all but one without waiting.
+fn enter_wal(connection: &mut SqliteConnection) -> QueryResult<()> {
+    let tries = BUSY_TIMEOUT.as_millis() / WAL_PAUSE.as_millis();
+    for _ in 0..tries {
+        match connection.batch_execute("PRAGMA journal_mode = WAL") {
+            Err(DieselError::DatabaseError(_, cause)) if cause.message().contains("locked") => {
+                std::thread::sleep(WAL_PAUSE);
+            }
+            other => return other,
+        }
+    }
+    connection.batch_execute("PRAGMA journal_mode = WAL")
 }
 
 /// Makes and judges the connections of a pool.
@@ -103,21 +123,30 @@ pub(crate) struct Manager {
     pub(crate) access: Access,
 }
 
+/// A connection of a pool.
+pub(crate) struct Pooled {
+    pub(crate) connection: AnyConnection,
+    /// Set by whoever found the connection gone; the pool then replaces it. Diesel alone does not
+    /// see that of a statement that could not even be sent.
+    pub(crate) is_lost: bool,
+}
+
 impl r2d2::ManageConnection for Manager {
-    type Connection = AnyConnection;
+    type Connection = Pooled;
     type Error = OpenError;
 
-    fn connect(&self) -> Result<AnyConnection, OpenError> {
-        connect(&self.url, self.access)
+    fn connect(&self) -> Result<Pooled, OpenError> {
+        Ok(Pooled { connection: connect(&self.url, self.access)?, is_lost: false })
     }
 
-    fn is_valid(&self, connection: &mut AnyConnection) -> Result<(), OpenError> {
-        connection
+    fn is_valid(&self, pooled: &mut Pooled) -> Result<(), OpenError> {
+        pooled
+            .connection
             .ping()
             .map_err(|error| OpenError::Connect { url: self.url.clone(), cause: error.to_string() })
     }
 
-    fn has_broken(&self, connection: &mut AnyConnection) -> bool {
-        connection.is_broken()
+    fn has_broken(&self, pooled: &mut Pooled) -> bool {
+        pooled.is_lost || pooled.connection.is_broken()
     }
 }

@@ -77,7 +77,7 @@ impl Db {
         if self.writer.is_some()
             && let Some(mut connection) = self.pool.try_get()
         {
-            return guarded(&mut connection, &mut work).map_err(Error::from);
+            return guarded(&mut connection.connection, &mut work).map_err(Error::from);
         }
         self.read(work).await
     }
@@ -138,12 +138,13 @@ fn pooled<T>(
     let mut lost = pool.max_size();
     let mut repeats = REPEATS;
     loop {
-        let mut connection = pool.get().map_err(Error::unavailable)?;
-        let failure = match work(&mut connection) {
+        let mut pooled = pool.get().map_err(Error::unavailable)?;
+        let failure = match work(&mut pooled.connection) {
             Ok(value) => return Ok(value),
             Err(failure) => failure,
         };
-        let left = if failure.is_lost_connection() { &mut lost } else { &mut repeats };
+        pooled.is_lost = failure.is_lost_connection();
+        let left = if pooled.is_lost { &mut lost } else { &mut repeats };
         if !failure.is_repeatable() || *left == 0 {
             return Err(failure.into());
         }

@@ -81,30 +81,30 @@ impl Failure {
     /// message in the server's language. So whatever is unnamed is worth another try; the
     /// transaction was rolled back as a whole.
     pub(crate) fn is_repeatable(&self) -> bool {
-        matches!(
-            self,
-            Self::Database(DieselError::DatabaseError(
+        match self {
+            Self::Database(DieselError::DatabaseError(kind, _)) => matches!(
+                kind,
                 DatabaseErrorKind::SerializationFailure
                     | DatabaseErrorKind::ClosedConnection
                     | DatabaseErrorKind::UnableToSendCommand
-                    | DatabaseErrorKind::Unknown,
-                _
-            ))
-        ) || self.is_lost_connection()
+                    | DatabaseErrorKind::Unknown
+            ),
+            Self::Database(error) => matches!(error, DieselError::BrokenTransactionManager),
+            Self::Refused(_) | Self::Final(_) => false,
+        }
     }
 
     /// Whether the connection is gone, which says nothing about the next one.
     pub(crate) fn is_lost_connection(&self) -> bool {
+        let (Self::Database(error) | Self::Final(error)) = self else { return false };
         matches!(
-            self,
-            Self::Database(
-                DieselError::BrokenTransactionManager
-                    | DieselError::DatabaseError(
-                        DatabaseErrorKind::ClosedConnection
-                            | DatabaseErrorKind::UnableToSendCommand,
-                        _
-                    )
-            )
+            error,
+            DieselError::BrokenTransactionManager
+                | DieselError::RollbackErrorOnCommit { .. }
+                | DieselError::DatabaseError(
+                    DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand,
+                    _
+                )
         )
     }
 

@@ -1,0 +1,161 @@
+//! A private PostgreSQL cluster for the tests of one process: made in a temporary folder at its first
+//! use, gone when the process ends, however it ends.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use cicerone_storage::{DatabaseUrl, migrations};
+
+/// Where the packages of Debian and its kin put the servers of each version.
+const VERSIONS: &str = "/usr/lib/postgresql";
+
+/// Makes the cluster, runs it, says so, and stops it when its standard input is closed: that is when
+/// the process that holds the other end has ended, by a panic or a signal too.
+const SCRIPT: &str = r#"
+set -eu
+folder=$(mktemp -d "${TMPDIR:-/tmp}/cicerone-postgres.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+"$BIN/initdb" --pgdata="$folder/data" --username=postgres --auth=trust --encoding=UTF8 \
+    --no-locale --no-sync >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
+"$BIN/postgres" -D "$folder/data" -k "$folder" -p "$PORT" -c listen_addresses=127.0.0.1 \
+    -c fsync=off -c full_page_writes=off -c max_connections=300 >"$folder/log" 2>&1 </dev/null &
+server=$!
+until "$BIN/pg_isready" -q -h "$folder" -p "$PORT"; do
+    kill -0 "$server" 2>/dev/null || { cat "$folder/log" >&2; exit 1; }
+    sleep 0.02
+done
+echo ready
+cat >/dev/null
+kill -INT "$server"
+wait "$server" || true
+"#;
+
+/// A running cluster.
+#[derive(Debug)]
+pub struct Cluster {
+    bin: PathBuf,
+    port: u16,
+    databases: AtomicU32,
+    template: OnceLock<String>,
+    /// Its standard input stays open as long as this process lives.
+    _watchdog: Child,
+}
+
+impl Cluster {
+    /// The cluster of this process, started at the first call; none where PostgreSQL is not
+    /// installed, which is an error where `CI` is set and reported on standard error elsewhere.
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
+        SHARED.get_or_init(|| newest().map(|bin| Self::start(bin)).or_else(missing)).as_ref()
+    }
+
+    fn start(bin: PathBuf) -> Self {
+        // Free a moment ago; a cluster that finds it taken says so and fails the test.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut watchdog = unprivileged_shell()
+            .arg(SCRIPT)
+            .env("BIN", &bin)
+            .env("PORT", port.to_string())
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // An interrupt at the terminal ends the tests; the watchdog follows them in order.
+            .process_group(0)
+            .spawn()
+            .expect("a shell can be started");
+        let mut line = String::new();
+        BufReader::new(watchdog.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n", "PostgreSQL did not start");
+        let (databases, template) = (AtomicU32::new(0), OnceLock::new());
+        Self { bin, port, databases, template, _watchdog: watchdog }
+    }
+
+    /// A new database without tables.
+    pub fn empty_database(&self) -> DatabaseUrl {
+        self.create(&[])
+    }
+
+    /// A new database with every migration applied: a copy of one that is made once.
+    pub fn migrated_database(&self) -> DatabaseUrl {
+        let template = self.template.get_or_init(|| {
+            let url = self.empty_database();
+            migrations::run(&url).unwrap();
+            url.to_string().rsplit('/').next().unwrap().to_owned()
+        });
+        self.create(&["--template", template])
+    }
+
+    /// Ends every connection to a database from the server's side, as its restart would.
+    pub fn disconnect(&self, url: &DatabaseUrl) {
+        let text = url.to_string();
+        let name = text.rsplit('/').next().unwrap();
+        let sql = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        );
+        self.run("psql", &["--quiet", "--no-psqlrc", "--command", &sql, "template1"]);
+    }
+
+    fn create(&self, options: &[&str]) -> DatabaseUrl {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.run("createdb", &[options, &[&name]].concat());
+        let url = format!("postgres://postgres@127.0.0.1:{}/{name}", self.port);
+        DatabaseUrl::parse(&url).unwrap()
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) {
+        let port = self.port.to_string();
+        let output = Command::new(self.bin.join(program))
+            .args(["--host", "127.0.0.1", "--port", &port, "--username", "postgres"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "`{program}` failed: {errors}");
+    }
+}
+
+/// The programs of the newest version that is installed.
+fn newest() -> Option<PathBuf> {
+    let versions = Path::new(VERSIONS).read_dir().ok()?;
+    let mut found: Vec<(u32, PathBuf)> = versions
+        .filter_map(|entry| {
+            let version = entry.ok()?.path();
+            let number = version.file_name()?.to_str()?.parse().ok()?;
+            let bin = version.join("bin");
+            bin.join("initdb").exists().then_some((number, bin))
+        })
+        .collect();
+    found.sort();
+    found.pop().map(|(_, bin)| bin)
+}
+
+#[expect(clippy::disallowed_methods, reason = "`CI` says that nothing may be skipped")]
+#[expect(clippy::print_stderr, reason = "whoever runs the tests must see what was left out")]
+fn missing() -> Option<Cluster> {
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "PostgreSQL is not installed: apt-get install postgresql"
+    );
+    eprintln!("skipped on PostgreSQL, which is not installed:\napt-get install postgresql");
+    None
+}
+
+/// A shell that PostgreSQL agrees to run under: it refuses the superuser.
+fn unprivileged_shell() -> Command {
+    let id = Command::new("id").arg("-u").output().unwrap();
+    if id.stdout != b"0\n" {
+        let mut shell = Command::new("sh");
+        shell.arg("-c");
+        return shell;
+    }
+    let known = |user: &str| Command::new("id").arg(user).output().unwrap().status.success();
+    let user = if known("postgres") { "postgres" } else { "nobody" };
+    let mut shell = Command::new("runuser");
+    shell.args(["-u", user, "--", "sh", "-c"]);
+    shell
+}

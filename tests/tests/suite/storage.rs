@@ -1,0 +1,18 @@
+//! The contract of the store ports, held by both databases.
+//!
+//! Every test runs on SQLite and on PostgreSQL; where the latter is not installed, the run says so,
+//! and fails where `CI` is set.
+
+mod agents;
+mod conversations;
+mod feed;
+mod fixture;
+mod housekeeping;
+mod idempotency;
+mod jobs;
+mod keys;
+mod migrations;
+mod objects;
+mod recovery;
+mod sources;
+mod uploads;

@@ -1,0 +1,213 @@
+//! Conversations and their messages.
+
+use cicerone_domain::conversation::{ConversationFilter, Turn};
+use cicerone_domain::ports::{AgentStore as _, ConversationStore as _};
+use cicerone_domain::{Citation, Conversation};
+
+use super::fixture::{after, all_pages, assert_conflict, assert_not_found, first, new_id, on_each};
+
+#[tokio::test]
+async fn a_conversation_reads_back_with_its_messages_in_order() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let mut one = world.first_turn(&agent, &[("user", "Ännchen"), ("b", "")]);
+        one.reply.sources_used = vec![Citation { id: new_id(), title: "Rom 🏛".to_owned() }];
+        let stored = world.storage.append_turn(one.clone(), None).await.unwrap();
+        assert_eq!(stored, one);
+        let two = world.next_turn(&one.conversation, "And now?");
+        world.storage.append_turn(two.clone(), None).await.unwrap();
+
+        let (scope, id) = (world.only(&agent), one.conversation.id);
+        let (conversation, messages) =
+            world.storage.find_conversation(&scope, id).await.unwrap().unwrap();
+        assert_eq!(conversation, two.conversation);
+        assert_eq!(messages, [one.question, one.reply, two.question, two.reply]);
+        assert_eq!(world.storage.find_conversation(&scope, new_id()).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_lies_outside_the_scope_does_not_exist() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let conversation = world.conversation(&agent, &[]).await;
+        let (storage, id) = (&world.storage, conversation.id);
+        for scope in world.outside().await {
+            assert_not_found(storage.context(&scope, agent.id, None, 9).await, "agent");
+            assert_not_found(storage.context(&scope, agent.id, Some(id), 9).await, "agent");
+            let filter = ConversationFilter::default();
+            let list = storage.list_conversations(&scope, agent.id, filter, first(9)).await;
+            assert_not_found(list, "agent");
+            assert_eq!(storage.find_conversation(&scope, id).await.unwrap(), None);
+            let delete = storage.delete_conversation(&scope, id, world.now(), None).await;
+            assert_not_found(delete, "conversation");
+        }
+        assert_eq!(world.count("conversations"), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_finds_its_agent_and_the_last_messages() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let first = world.first_turn(&agent, &[]);
+        let mut conversation = world.storage.append_turn(first, None).await.unwrap().conversation;
+        let mut messages = Vec::new();
+        for number in 0..3 {
+            let turn = world.next_turn(&conversation, &format!("Question {number}"));
+            conversation = turn.conversation.clone();
+            messages.extend([turn.question.clone(), turn.reply.clone()]);
+            world.storage.append_turn(turn, None).await.unwrap();
+        }
+        let (scope, storage) = (world.scope(), &world.storage);
+        let context = storage.context(&scope, agent.id, Some(conversation.id), 4).await.unwrap();
+        assert_eq!(context.agent, agent);
+        assert_eq!(context.conversation, Some((conversation, messages[2..].to_vec())));
+        let context = storage.context(&scope, agent.id, None, 4).await.unwrap();
+        assert_eq!((context.agent, context.conversation), (agent, None));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_to_what_does_not_fit_is_refused() {
+    on_each(async |world| {
+        let (agent, other) = (world.agent().await, world.agent().await);
+        let conversation = world.conversation(&agent, &[]).await;
+        let (scope, storage, id) = (world.scope(), &world.storage, Some(conversation.id));
+        assert_not_found(storage.context(&scope, new_id(), None, 9).await, "agent");
+        let unknown = storage.context(&scope, agent.id, Some(new_id()), 9).await;
+        assert_not_found(unknown, "conversation");
+        assert_conflict(storage.context(&scope, other.id, id, 9).await);
+        // For a key that does not see the conversation's agent, it does not exist.
+        assert_not_found(
+            storage.context(&world.only(&other), other.id, id, 9).await,
+            "conversation",
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_turn_of_what_was_deleted_meanwhile_is_refused() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let conversation = world.conversation(&agent, &[]).await;
+        let (scope, storage) = (world.scope(), &world.storage);
+        storage.delete_conversation(&scope, conversation.id, world.now(), None).await.unwrap();
+        let next = world.next_turn(&conversation, "Still there?");
+        assert_not_found(storage.append_turn(next, None).await, "conversation");
+
+        let new = world.first_turn(&agent, &[("a", "b")]);
+        storage.delete_agent(&scope, agent.id, world.now(), None).await.unwrap();
+        assert_not_found(storage.append_turn(new, None).await, "agent");
+        for table in ["conversations", "conversation_metadata", "messages"] {
+            assert_eq!(world.count(table), 0, "{table}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn turns_of_one_conversation_never_interleave() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let conversation = world.conversation(&agent, &[]).await;
+        let other = world.reopen();
+        let turns: Vec<Turn> =
+            (0..40).map(|n| world.next_turn(&conversation, &format!("Question {n}"))).collect();
+        let appends = turns.iter().enumerate().map(|(number, turn)| {
+            let storage = if number % 2 == 0 { &world.storage } else { &other };
+            storage.append_turn(turn.clone(), None)
+        });
+        for result in futures_util::future::join_all(appends).await {
+            result.unwrap();
+        }
+        let found = world.storage.find_conversation(&world.scope(), conversation.id).await;
+        let (conversation, messages) = found.unwrap().unwrap();
+        assert_eq!(messages.len(), 82);
+        for pair in messages.chunks(2) {
+            assert_eq!(pair[1].content, format!("Re: {}", pair[0].content));
+        }
+        let last = turns.iter().map(|turn| turn.conversation.updated_at).max();
+        assert_eq!(Some(conversation.updated_at), last, "the time of the latest message stays");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_list_is_newest_first_and_its_cursor_stays_in_its_place() {
+    on_each(async |world| {
+        let (agent, other) = (world.agent().await, world.agent().await);
+        world.conversation(&other, &[]).await;
+        let mut conversations = Vec::new();
+        for _ in 0..5 {
+            conversations.push(world.conversation(&agent, &[("n", "1")]).await);
+        }
+        conversations.reverse();
+        let (scope, storage) = (world.scope(), &world.storage);
+        let filter = ConversationFilter::default();
+        let page = async |size, next| {
+            let page = after(size, next);
+            storage.list_conversations(&scope, agent.id, filter.clone(), page).await.unwrap()
+        };
+        let one = page(2, None).await;
+        world.conversation(&agent, &[]).await;
+        storage.delete_conversation(&scope, conversations[1].id, world.now(), None).await.unwrap();
+        let two = page(3, one.next).await;
+        assert_eq!([one.items, two.items].concat(), conversations);
+        assert_eq!(two.next, None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_list_is_filtered_by_time_and_by_every_pair() {
+    on_each(async |world| {
+        let (agent, other) = (world.agent().await, world.agent().await);
+        world.conversation(&other, &[("user", "ann")]).await;
+        let a = world.conversation(&agent, &[("user", "ann"), ("tier", "gold")]).await;
+        let b = world.conversation(&agent, &[("user", "ann"), ("tier", "tin:soft")]).await;
+        let c = world.conversation(&agent, &[("tier", "gold")]).await;
+        let (scope, storage) = (world.scope(), &world.storage);
+        let list = async |filter: ConversationFilter| -> Vec<Conversation> {
+            all_pages(1, async |page| {
+                storage.list_conversations(&scope, agent.id, filter.clone(), page).await
+            })
+            .await
+        };
+        let pairs = |pairs: &[(&str, &str)]| ConversationFilter {
+            metadata: pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+            ..ConversationFilter::default()
+        };
+        assert_eq!(list(pairs(&[("user", "ann")])).await, [b.clone(), a.clone()]);
+        assert_eq!(list(pairs(&[("user", "ann"), ("tier", "gold")])).await, [a.clone()]);
+        assert_eq!(list(pairs(&[("tier", "tin:soft")])).await, [b.clone()]);
+        assert_eq!(list(pairs(&[("tier", "Gold")])).await, []);
+        let between = ConversationFilter {
+            created_after: Some(a.created_at),
+            created_before: Some(c.created_at),
+            metadata: Vec::new(),
+        };
+        assert_eq!(list(between).await, [b]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deleting_a_conversation_leaves_no_row_of_it() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let conversation = world.conversation(&agent, &[("a", "b")]).await;
+        let (scope, now) = (world.scope(), world.now());
+        let delete = || world.storage.delete_conversation(&scope, conversation.id, now, None);
+        delete().await.unwrap();
+        for table in ["conversations", "conversation_metadata", "messages"] {
+            assert_eq!(world.count(table), 0, "{table}");
+        }
+        assert_not_found(delete().await, "conversation");
+    })
+    .await;
+}

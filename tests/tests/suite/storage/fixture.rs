@@ -1,0 +1,406 @@
+//! A database of its own for each test, and the rows that tests begin with.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use cicerone_domain::access::KeyHash;
+use cicerone_domain::agent::AgentProfile;
+use cicerone_domain::content::{Document, Extracted, Passage};
+use cicerone_domain::conversation::{Metadata, Turn};
+use cicerone_domain::id::Kind;
+use cicerone_domain::idempotency::{
+    Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
+};
+use cicerone_domain::job::ClaimedJob;
+use cicerone_domain::ports::{
+    AgentStore as _, ConversationStore as _, IdempotencyStore as _, JobStore as _, KeyStore as _,
+    SourceStore as _, UploadStore as _,
+};
+use cicerone_domain::{
+    Account, Agent, AgentStatus, ApiKey, Conversation, Error, Id, Message, Page, PageRequest,
+    Permissions, Position, Role, Scope, Source, SourceContent, SourceState, SystemEntropy,
+    Timestamp, Upload, UploadType, kind,
+};
+use cicerone_storage::{DatabaseUrl, Storage, StorageOptions, migrations};
+use cicerone_tests::postgres::Cluster;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use diesel::{PgConnection, SqliteConnection};
+use tempfile::TempDir;
+
+/// The moment at which every test begins.
+const START: i64 = 1_800_000_000_000;
+
+/// One test's database and account.
+pub struct World {
+    pub storage: Storage,
+    pub url: DatabaseUrl,
+    pub account: Id<kind::Account>,
+    clock: AtomicI64,
+    _folder: Option<TempDir>,
+}
+
+/// Runs a test on each database that is there.
+pub async fn on_each(test: impl AsyncFn(&World)) {
+    let folder = tempfile::tempdir().unwrap();
+    let url = DatabaseUrl::sqlite(folder.path().join("test.db"));
+    migrations::run(&url).unwrap();
+    test(&World::open(url, Some(folder)).await).await;
+    if let Some(cluster) = Cluster::shared() {
+        test(&World::open(cluster.migrated_database(), None).await).await;
+    }
+}
+
+impl World {
+    async fn open(url: DatabaseUrl, folder: Option<TempDir>) -> Self {
+        let storage = Storage::open(&url, &StorageOptions::default()).unwrap();
+        let account = new_account(&storage, "ours").await;
+        Self { storage, url, account, clock: AtomicI64::new(START), _folder: folder }
+    }
+
+    /// The same database, opened once more: another process, as far as it can tell.
+    pub fn reopen(&self) -> Storage {
+        Storage::open(&self.url, &StorageOptions::default()).unwrap()
+    }
+
+    /// A moment later than every one before.
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.fetch_add(1_000, Ordering::Relaxed))
+    }
+
+    /// Everything of the account.
+    pub fn scope(&self) -> Scope {
+        Scope::account(self.account)
+    }
+
+    /// What lies outside: another account, and the account without any of its agents.
+    pub async fn outside(&self) -> Vec<Scope> {
+        let name = format!("theirs at {}", self.now());
+        let theirs = Scope::account(new_account(&self.storage, &name).await);
+        let elsewhere = Scope { agents: Some(Arc::new([new_id()])), ..self.scope() };
+        let nowhere = Scope { agents: Some(Arc::new([])), ..self.scope() };
+        vec![theirs, elsewhere, nowhere]
+    }
+
+    /// The account with this agent only.
+    pub fn only(&self, agent: &Agent) -> Scope {
+        Scope { agents: Some(Arc::new([agent.id])), ..self.scope() }
+    }
+
+    /// An agent that is not stored yet.
+    pub fn new_agent(&self) -> Agent {
+        let now = self.now();
+        Agent {
+            id: new_id(),
+            account_id: self.account,
+            profile: AgentProfile {
+                name: "Ciceróne ✓".to_owned(),
+                model: "gpt-4o".to_owned(),
+                system_prompt: "Answer in one sentence.\n".to_owned(),
+                temperature: 0.3,
+                max_tokens: 512,
+            },
+            status: AgentStatus::Active,
+            created_at: now,
+            updated_at: now,
+            index_generation: 0,
+        }
+    }
+
+    pub async fn agent(&self) -> Agent {
+        self.storage.insert_agent(self.new_agent(), None).await.unwrap()
+    }
+
+    /// The agent as it is stored now.
+    pub async fn stored_agent(&self, agent: &Agent) -> Agent {
+        self.storage.find_agent(&self.scope(), agent.id).await.unwrap().unwrap()
+    }
+
+    /// A source that is not stored yet.
+    pub fn new_source(&self, agent: &Agent, content: SourceContent) -> Source {
+        Source {
+            id: new_id(),
+            account_id: self.account,
+            agent_id: agent.id,
+            content,
+            state: SourceState::Pending,
+            progress: None,
+            created_at: self.now(),
+        }
+    }
+
+    pub async fn source(&self, agent: &Agent, content: SourceContent) -> Source {
+        let source = self.new_source(agent, content);
+        self.storage.insert_source(&self.scope(), source, new_id(), None).await.unwrap()
+    }
+
+    pub async fn text_source(&self, agent: &Agent) -> Source {
+        self.source(agent, SourceContent::Text("Rome has seven hills.".to_owned())).await
+    }
+
+    /// The source as it is stored now.
+    pub async fn stored_source(&self, source: &Source) -> Source {
+        self.storage.find_source(&self.scope(), source.id).await.unwrap().unwrap()
+    }
+
+    /// The next job, for 30 s.
+    pub async fn claim_job(&self) -> Option<ClaimedJob> {
+        let now = self.now();
+        let token = new_id::<kind::Request>().suffix().to_owned();
+        self.storage.claim_job(token, now, now.plus_millis(30_000)).await.unwrap()
+    }
+
+    /// A source that was processed into `passages` passages of this text.
+    pub async fn trained(&self, agent: &Agent, content: SourceContent, text: &str) -> Source {
+        let source = self.source(agent, content).await;
+        self.finish(&source, extracted(text, 2)).await
+    }
+
+    /// Claims the job of this source, the only one there is, and ends it well.
+    pub async fn finish(&self, source: &Source, extracted: Extracted) -> Source {
+        let job = self.claim_job().await.unwrap();
+        assert_eq!(job.source.id, source.id);
+        let finished =
+            self.storage.finish_trained(&job.lease, extracted, new_id(), self.now()).await;
+        finished.unwrap().unwrap()
+    }
+
+    pub fn new_upload(&self) -> Upload {
+        Upload {
+            id: new_id(),
+            account_id: self.account,
+            filename: "Führer durch Rom.pdf".to_owned(),
+            content_type: UploadType::Pdf,
+            bytes: 10_485_760,
+            created_at: self.now(),
+        }
+    }
+
+    pub async fn upload(&self) -> Upload {
+        let upload = self.new_upload();
+        let deadline = self.now().plus_millis(3_600_000);
+        self.storage.expect_object(&upload.object_key(), deadline).await.unwrap();
+        self.storage.insert_upload(upload, None).await.unwrap()
+    }
+
+    /// A turn that begins a conversation with an agent.
+    pub fn first_turn(&self, agent: &Agent, metadata: &[(&str, &str)]) -> Turn {
+        let now = self.now();
+        let pairs = metadata.iter().map(|(key, value)| (key.to_string(), value.to_string()));
+        let conversation = Conversation {
+            id: new_id(),
+            account_id: self.account,
+            agent_id: agent.id,
+            metadata: Metadata::parse(pairs.collect::<BTreeMap<_, _>>()).unwrap(),
+            created_at: now,
+            updated_at: now,
+        };
+        turn(conversation, true, "How many hills?", now)
+    }
+
+    /// A turn that goes on with a conversation.
+    pub fn next_turn(&self, conversation: &Conversation, question: &str) -> Turn {
+        let now = self.now();
+        let conversation = Conversation { updated_at: now, ..conversation.clone() };
+        turn(conversation, false, question, now)
+    }
+
+    pub async fn conversation(&self, agent: &Agent, metadata: &[(&str, &str)]) -> Conversation {
+        let turn = self.first_turn(agent, metadata);
+        self.storage.append_turn(turn, None).await.unwrap().conversation
+    }
+
+    /// The claim of a new key.
+    pub async fn claim(&self, key: &str) -> Claim {
+        let token = new_id::<kind::Request>().suffix().to_owned();
+        match self.claim_with(key, 1, token, self.now()).await {
+            Claimed::Granted(claim) => claim,
+            other => panic!("the key `{key}` was not free: {other:?}"),
+        }
+    }
+
+    pub async fn claim_with(&self, key: &str, print: u8, token: String, now: Timestamp) -> Claimed {
+        let key = IdempotencyKey::parse(key).unwrap();
+        let print = Fingerprint([print; 32]);
+        self.storage.claim(self.account, &key, print, token, now).await.unwrap()
+    }
+
+    /// What the same request with the same key meets.
+    pub async fn repeat(&self, key: &str) -> Claimed {
+        self.claim_with(key, 1, "another".to_owned(), self.now()).await
+    }
+
+    /// How many rows a table has.
+    pub fn count(&self, table: &str) -> i64 {
+        self.count_where(table, "1 = 1")
+    }
+
+    /// How many rows of a table fulfil a condition.
+    pub fn count_where(&self, table: &str, condition: &str) -> i64 {
+        #[derive(QueryableByName)]
+        struct Count {
+            #[diesel(sql_type = BigInt)]
+            count: i64,
+        }
+        let sql = format!("SELECT count(*) AS count FROM {table} WHERE {condition}");
+        let query = diesel::sql_query(sql);
+        let row: Count = match self.url.sqlite_path() {
+            Some(path) => query.get_result(&mut sqlite(path)).unwrap(),
+            None => query
+                .get_result(&mut PgConnection::establish(&self.url.to_string()).unwrap())
+                .unwrap(),
+        };
+        row.count
+    }
+
+    /// Changes something behind the storage's back.
+    pub fn execute(&self, sql: &str) {
+        let query = diesel::sql_query(sql);
+        match self.url.sqlite_path() {
+            Some(path) => query.execute(&mut sqlite(path)).unwrap(),
+            None => {
+                query.execute(&mut PgConnection::establish(&self.url.to_string()).unwrap()).unwrap()
+            }
+        };
+    }
+}
+
+fn sqlite(path: &std::path::Path) -> SqliteConnection {
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    diesel::sql_query("PRAGMA busy_timeout = 5000").execute(&mut connection).unwrap();
+    connection
+}
+
+pub fn new_id<K: Kind>() -> Id<K> {
+    Id::random(&SystemEntropy)
+}
+
+/// A new account of that name.
+pub async fn new_account(storage: &Storage, name: &str) -> Id<kind::Account> {
+    let account = Account {
+        id: new_id(),
+        name: name.to_owned(),
+        created_at: Timestamp::from_millis(START - 1),
+    };
+    storage.insert_account(account.clone()).await.unwrap();
+    account.id
+}
+
+/// A key with these properties, and a hash that belongs to it alone.
+pub fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
+    let id: Id<kind::ApiKey> = new_id();
+    let key = ApiKey {
+        id,
+        account_id: account,
+        name: "Schlüssel".to_owned(),
+        permissions: Permissions::from_names(["agents:read", "keys:write"]).unwrap(),
+        agent_ids: Some(vec![new_id(), new_id()]),
+        expires_at: Some(Timestamp::from_millis(START)),
+        created_at: Timestamp::from_millis(START - 1),
+        hint: "ck_abcd…wxyz".to_owned(),
+    };
+    let mut hash = [7; 32];
+    hash[..10].copy_from_slice(id.suffix().as_bytes());
+    (key, KeyHash(hash))
+}
+
+pub fn website(crawl_subpages: bool) -> SourceContent {
+    SourceContent::Website { url: "https://example.com/röm".to_owned(), crawl_subpages }
+}
+
+/// One document and `count` passages of it.
+pub fn extracted(text: &str, count: i64) -> Extracted {
+    let document = Document {
+        position: 0,
+        url: Some("https://example.com/".to_owned()),
+        title: Some("Rome".to_owned()),
+        page_count: Some(3),
+        text: text.to_owned(),
+        is_pair: false,
+    };
+    let passage = |position| Passage {
+        position,
+        title: Some("Rome".to_owned()),
+        heading: Some("Italy › Rome".to_owned()),
+        url: None,
+        page: Some(2),
+        text: format!("{text} {position}"),
+        is_pair: position % 2 == 1,
+        language: Some("eng".to_owned()),
+    };
+    Extracted {
+        title: Some("Rome".to_owned()),
+        documents: vec![document],
+        passages: (0..count).map(passage).collect(),
+    }
+}
+
+fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timestamp) -> Turn {
+    let message =
+        |role, content: String| Message { role, content, sources_used: Vec::new(), timestamp: now };
+    Turn {
+        conversation,
+        is_first,
+        question: message(Role::User, question.to_owned()),
+        reply: message(Role::Assistant, format!("Re: {question}")),
+    }
+}
+
+/// A completion whose answer is 201 with `body`, about `subject`.
+pub fn completion<T>(
+    claim: &Claim,
+    body: &'static str,
+    subject: Option<(String, Option<Id<kind::Agent>>)>,
+) -> Option<Completion<T>> {
+    Some(Completion::new(claim.clone(), move |_| response(body, subject)))
+}
+
+pub fn response(body: &str, subject: Option<(String, Option<Id<kind::Agent>>)>) -> StoredResponse {
+    StoredResponse {
+        status: 201,
+        content_type: Some("application/json".to_owned()),
+        body: body.as_bytes().to_vec(),
+        subject: subject.map(|(id, agent_id)| Subject { id, agent_id }),
+    }
+}
+
+/// The first page of that size.
+pub fn first(size: u32) -> PageRequest {
+    PageRequest { size, after: None }
+}
+
+/// The page after this position.
+pub fn after(size: u32, position: Option<Position>) -> PageRequest {
+    PageRequest { size, after: position }
+}
+
+/// Every item of a list, page after page.
+pub async fn all_pages<T>(
+    size: u32,
+    list: impl AsyncFn(PageRequest) -> Result<Page<T>, Error>,
+) -> Vec<T> {
+    let (mut items, mut next) = (Vec::new(), None);
+    loop {
+        let page = list(after(size, next)).await.unwrap();
+        assert!(page.items.len() <= size as usize);
+        items.extend(page.items);
+        next = page.next;
+        if next.is_none() {
+            return items;
+        }
+    }
+}
+
+#[track_caller]
+pub fn assert_not_found<T: std::fmt::Debug>(result: Result<T, Error>, resource: &str) {
+    match result {
+        Err(Error::NotFound { what, .. }) => assert_eq!(what, resource),
+        other => panic!("expected no {resource}, got {other:?}"),
+    }
+}
+
+#[track_caller]
+pub fn assert_conflict<T: std::fmt::Debug>(result: Result<T, Error>) {
+    assert!(matches!(result, Err(Error::Conflict(_))), "expected a conflict, got {result:?}");
+}

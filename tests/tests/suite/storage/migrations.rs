@@ -1,0 +1,92 @@
+//! Migrations: run, taken back, and refused.
+
+use cicerone_domain::Error;
+use cicerone_domain::ports::Health as _;
+use cicerone_storage::{DatabaseUrl, OpenError, Storage, StorageOptions, migrations};
+use cicerone_tests::postgres::Cluster;
+
+use super::fixture::on_each;
+
+/// A new database of each kind, without tables; with the folder that holds it.
+fn empty() -> Vec<(DatabaseUrl, Option<tempfile::TempDir>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let sqlite = DatabaseUrl::sqlite(folder.path().join("empty.db"));
+    let postgres = Cluster::shared().map(|cluster| (cluster.empty_database(), None));
+    [(sqlite, Some(folder))].into_iter().chain(postgres).collect()
+}
+
+#[test]
+fn migrations_are_applied_once_taken_back_and_applied_again() {
+    for (url, _folder) in empty() {
+        let statuses = migrations::status(&url).unwrap();
+        assert!(!statuses.is_empty() && statuses.iter().all(|status| !status.is_applied));
+        let names: Vec<String> = statuses.into_iter().map(|status| status.name).collect();
+        assert_eq!(migrations::run(&url).unwrap(), names);
+        assert!(migrations::run(&url).unwrap().is_empty());
+        assert!(migrations::status(&url).unwrap().iter().all(|status| status.is_applied));
+        assert_eq!(migrations::redo(&url).unwrap().as_ref(), names.last());
+        for name in names.iter().rev() {
+            assert_eq!(migrations::revert(&url).unwrap().as_ref(), Some(name));
+        }
+        assert_eq!(migrations::revert(&url).unwrap(), None);
+        assert_eq!(migrations::redo(&url).unwrap(), None);
+        assert_eq!(migrations::run(&url).unwrap(), names, "nothing was left behind");
+    }
+}
+
+#[test]
+fn servers_that_start_together_migrate_once() {
+    for (url, _folder) in empty() {
+        let starts: Vec<_> = (0..6)
+            .map(|_| {
+                let url = url.clone();
+                std::thread::spawn(move || migrations::run(&url).unwrap().len())
+            })
+            .collect();
+        let applied: usize = starts.into_iter().map(|start| start.join().unwrap()).sum();
+        assert_eq!(applied, migrations::status(&url).unwrap().len());
+    }
+}
+
+#[test]
+fn a_database_that_was_not_migrated_is_refused() {
+    for (url, _folder) in empty() {
+        let error = Storage::open(&url, &StorageOptions::default()).unwrap_err();
+        assert!(matches!(error, OpenError::Pending { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_is_newer_than_the_program_is_refused() {
+    on_each(async |world| {
+        assert!(world.storage.check().await.is_ok());
+        world.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('20990101000000')");
+        for result in [
+            Storage::open(&world.url, &StorageOptions::default()).map(|_| ()),
+            migrations::run(&world.url).map(|_| ()),
+        ] {
+            let error = result.unwrap_err();
+            assert!(matches!(error, OpenError::Newer { .. }), "{error}");
+            assert_eq!(error.to_string().lines().count(), 1);
+        }
+        let unhealthy = world.storage.check().await;
+        assert!(matches!(unhealthy, Err(Error::Unavailable(_))), "{unhealthy:?}");
+    })
+    .await;
+}
+
+#[test]
+fn an_unreachable_database_is_named_with_its_own_message() {
+    let port = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let url = DatabaseUrl::parse(&format!("postgres://ann:s3cret@127.0.0.1:{port}/c")).unwrap();
+    let error = migrations::run(&url).unwrap_err().to_string();
+    assert!(error.contains("Connection refused") && !error.contains("s3cret"), "{error}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let url = DatabaseUrl::sqlite(folder.path().join("missing").join("c.db"));
+    let error = migrations::run(&url).unwrap_err().to_string();
+    assert!(error.contains("unable to open") && error.contains("missing/c.db"), "{error}");
+}

@@ -1,0 +1,38 @@
+//! Uploaded files: the bytes.
+
+use bytes::Bytes;
+use cicerone_domain::ports::ObjectStore as _;
+use cicerone_domain::upload::ObjectKey;
+use cicerone_storage::{OpenObjectsError, UploadObjects};
+
+#[tokio::test]
+async fn an_object_is_written_replaced_read_and_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("not yet there");
+    for url in [place.display().to_string(), format!("file:{}", place.display())] {
+        let objects = UploadObjects::open(&url).unwrap();
+        let key = ObjectKey("uploads/file_0123456789".to_owned());
+        assert_eq!(objects.get(&key).await.unwrap(), None);
+        for text in ["first", "second, longer"] {
+            objects.put(&key, Bytes::from_static(text.as_bytes())).await.unwrap();
+            assert_eq!(objects.get(&key).await.unwrap().unwrap(), text.as_bytes());
+        }
+        objects.delete(&key).await.unwrap();
+        objects.delete(&key).await.unwrap();
+        assert_eq!(objects.get(&key).await.unwrap(), None);
+    }
+}
+
+#[test]
+fn an_object_store_of_another_kind_is_refused() {
+    let error = UploadObjects::open("gs://bucket").unwrap_err();
+    assert!(matches!(&error, OpenObjectsError::Scheme { scheme } if scheme == "gs"), "{error}");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let place = file.path().join("inside");
+    let error = UploadObjects::open(&place.display().to_string()).unwrap_err();
+    assert!(error.to_string().contains("inside"), "{error}");
+}

@@ -1,0 +1,292 @@
+//! Sources, and what was extracted from them.
+
+use cicerone_domain::ports::{AgentStore as _, SourceFilter, SourceStore as _};
+use cicerone_domain::source::{CrawledPageStatus, Trained};
+use cicerone_domain::{
+    Error, Position, Source, SourceContent, SourceState, SourceStatus, SourceType,
+};
+
+use super::fixture::{
+    after, all_pages, assert_conflict, assert_not_found, extracted, first, new_account, new_id,
+    on_each, website,
+};
+
+#[tokio::test]
+async fn a_source_of_each_type_reads_back_as_it_was_written() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let upload = world.upload().await;
+        for content in [
+            website(false),
+            website(true),
+            SourceContent::Text("Sieben Hügel 🏛".to_owned()),
+            SourceContent::File(upload.id),
+            SourceContent::Qa(r#"[{"question":"?","answer":"!"}]"#.to_owned()),
+        ] {
+            let source = world.source(&agent, content).await;
+            assert_eq!(world.stored_source(&source).await, source);
+            let found = world.storage.find_source(&world.only(&agent), source.id).await.unwrap();
+            assert_eq!(found, Some(source));
+        }
+        assert_eq!(world.count("jobs"), 5);
+        assert_eq!(world.stored_agent(&agent).await.index_generation, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_lies_outside_the_scope_does_not_exist() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.trained(&agent, website(false), "x").await;
+        for scope in world.outside().await {
+            let (now, storage) = (world.now(), &world.storage);
+            let new = world.new_source(&agent, website(false));
+            assert_not_found(storage.insert_source(&scope, new, new_id(), None).await, "agent");
+            assert_eq!(storage.find_source(&scope, source.id).await.unwrap(), None);
+            let filter = SourceFilter::default();
+            assert_not_found(
+                storage.list_sources(&scope, agent.id, filter, first(9)).await,
+                "agent",
+            );
+            let refresh = storage.refresh_source(&scope, source.id, new_id(), now, None).await;
+            assert_not_found(refresh, "source");
+            assert_not_found(storage.delete_source(&scope, source.id, now, None).await, "source");
+            assert_not_found(storage.list_documents(&scope, source.id, first(9)).await, "source");
+            assert_not_found(storage.list_passages(&scope, source.id, first(9)).await, "source");
+            assert_not_found(storage.list_pages(&scope, source.id, first(9)).await, "source");
+        }
+        assert_eq!(world.stored_source(&source).await, source);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_source_of_no_agent_is_refused() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        world.storage.delete_agent(&world.scope(), agent.id, world.now(), None).await.unwrap();
+        let source = world.new_source(&agent, website(false));
+        let insert = world.storage.insert_source(&world.scope(), source, new_id(), None).await;
+        assert_not_found(insert, "agent");
+        assert_eq!(world.count("jobs"), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_must_exist_in_the_account() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let theirs = new_account(&world.storage, "theirs").await;
+        let foreign = world.upload().await;
+        world.execute(&format!("UPDATE uploads SET account_id = '{theirs}'"));
+        for upload in [new_id(), foreign.id] {
+            let source = world.new_source(&agent, SourceContent::File(upload));
+            let insert = world.storage.insert_source(&world.scope(), source, new_id(), None).await;
+            match insert {
+                Err(Error::Invalid(field)) => assert_eq!(field.param, "content"),
+                other => panic!("expected a bad file, got {other:?}"),
+            }
+        }
+        assert_eq!((world.count("sources"), world.count("jobs")), (0, 0));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_list_is_newest_first_and_filtered() {
+    on_each(async |world| {
+        let (agent, other) = (world.agent().await, world.agent().await);
+        world.text_source(&other).await;
+        let job = world.claim_job().await.unwrap();
+        assert_eq!(job.source.agent_id, other.id);
+        let mut sources = vec![world.trained(&agent, website(true), "x").await];
+        for _ in 0..4 {
+            sources.push(world.text_source(&agent).await);
+        }
+        sources.reverse();
+        let scope = world.scope();
+        let list = async |filter: SourceFilter| {
+            all_pages(2, async |page| {
+                world.storage.list_sources(&scope, agent.id, filter, page).await
+            })
+            .await
+        };
+        assert_eq!(list(SourceFilter::default()).await, sources);
+        let trained = SourceFilter { status: Some(SourceStatus::Trained), source_type: None };
+        assert_eq!(list(trained).await, &sources[4..]);
+        let texts = SourceFilter { status: None, source_type: Some(SourceType::Text) };
+        assert_eq!(list(texts).await, &sources[..4]);
+        let both = SourceFilter { source_type: Some(SourceType::Text), ..trained };
+        assert_eq!(list(both).await, []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_cursor_stays_in_its_place_while_sources_are_added() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let now = world.now();
+        let mut sources = Vec::new();
+        for _ in 0..6 {
+            let text = SourceContent::Text("x".to_owned());
+            let source = Source { created_at: now, ..world.new_source(&agent, text) };
+            let scope = world.scope();
+            sources
+                .push(world.storage.insert_source(&scope, source, new_id(), None).await.unwrap());
+        }
+        sources.sort_by_key(|source| source.id.to_string());
+        sources.reverse();
+        let (mut seen, mut next) = (Vec::new(), None);
+        loop {
+            let (scope, filter) = (world.scope(), SourceFilter::default());
+            let page =
+                world.storage.list_sources(&scope, agent.id, filter, after(2, next)).await.unwrap();
+            seen.extend(page.items);
+            next = page.next;
+            world.text_source(&agent).await;
+            if next.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, sources);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_refresh_queues_a_job_and_keeps_what_answers() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.trained(&agent, website(false), "x").await;
+        let SourceState::Trained(trained) = source.state.clone() else { panic!("{source:?}") };
+        let (scope, now) = (world.scope(), world.now());
+        let refreshed =
+            world.storage.refresh_source(&scope, source.id, new_id(), now, None).await.unwrap();
+        assert_eq!(refreshed.state, SourceState::Processing { last: Some(trained) });
+        assert_eq!(world.stored_source(&source).await, refreshed);
+        assert_eq!((world.count("jobs"), world.count("passages")), (1, 2));
+        let again = world.storage.refresh_source(&scope, source.id, new_id(), now, None).await;
+        assert_conflict(again);
+        assert_eq!(world.count("jobs"), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_refresh_is_refused_where_it_makes_no_sense() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let (scope, now) = (world.scope(), world.now());
+        let pending = world.source(&agent, website(false)).await;
+        let refresh = world.storage.refresh_source(&scope, pending.id, new_id(), now, None).await;
+        assert_conflict(refresh);
+        let text = world.text_source(&agent).await;
+        let refresh = world.storage.refresh_source(&scope, text.id, new_id(), now, None).await;
+        assert!(matches!(refresh, Err(Error::InvalidOperation(_))), "{refresh:?}");
+        let refresh = world.storage.refresh_source(&scope, new_id(), new_id(), now, None).await;
+        assert_not_found(refresh, "source");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deleting_a_trained_source_raises_the_generation_and_leaves_no_row() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.trained(&agent, website(false), "x").await;
+        assert_eq!(world.stored_agent(&agent).await.index_generation, 1);
+        let (scope, now) = (world.scope(), world.now());
+        let deleted = world.storage.delete_source(&scope, source.id, now, None).await.unwrap();
+        assert_eq!(deleted, source);
+        assert_eq!(world.stored_agent(&agent).await.index_generation, 2);
+        for table in ["sources", "documents", "passages", "jobs"] {
+            assert_eq!(world.count(table), 0, "{table}");
+        }
+        let again = world.storage.delete_source(&scope, source.id, now, None).await;
+        assert_not_found(again, "source");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deleting_a_source_without_content_leaves_the_generation() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.text_source(&agent).await;
+        let scope = world.scope();
+        world.storage.delete_source(&scope, source.id, world.now(), None).await.unwrap();
+        assert_eq!(world.stored_agent(&agent).await.index_generation, 0);
+        assert_eq!(world.count("jobs"), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_last_source_of_a_file_takes_the_file_along() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let upload = world.upload().await;
+        let one = world.source(&agent, SourceContent::File(upload.id)).await;
+        let two = world.source(&agent, SourceContent::File(upload.id)).await;
+        let scope = world.scope();
+        world.storage.delete_source(&scope, one.id, world.now(), None).await.unwrap();
+        assert_eq!((world.count("uploads"), world.count("discarded_objects")), (1, 0));
+        world.storage.delete_source(&scope, two.id, world.now(), None).await.unwrap();
+        assert_eq!((world.count("uploads"), world.count("discarded_objects")), (0, 1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_extracted_is_listed_in_order() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.text_source(&agent).await;
+        let content = extracted("Rome", 1_203);
+        let (documents, passages) = (content.documents.clone(), content.passages.clone());
+        let finished = world.finish(&source, content).await;
+        let trained = Trained { character_count: 4, title: Some("Rome".to_owned()), version: 1 };
+        assert_eq!(finished.state, SourceState::Trained(trained));
+
+        let scope = world.scope();
+        let listed =
+            all_pages(100, async |page| world.storage.list_passages(&scope, source.id, page).await)
+                .await;
+        assert_eq!(listed, passages);
+        let page = world.storage.list_documents(&scope, source.id, first(1)).await.unwrap();
+        assert_eq!((page.items, page.next), (documents, None));
+        let page = world.storage.list_passages(&scope, source.id, first(2)).await.unwrap();
+        assert_eq!(page.next, Some(Position::Numbered(1)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_pages_of_a_crawl_are_listed_in_order() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.source(&agent, website(true)).await;
+        for (position, status) in ["indexed", "skipped"].iter().enumerate() {
+            world.execute(&format!(
+                "INSERT INTO source_pages VALUES ('{}', {position}, '{}', 'https://e.example/',
+                 '{status}', 'Title', 12, 200, 'why', 1800000000000)",
+                source.id, world.account
+            ));
+        }
+        let scope = world.scope();
+        let pages =
+            all_pages(1, async |page| world.storage.list_pages(&scope, source.id, page).await)
+                .await;
+        assert_eq!(pages.iter().map(|page| page.position).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(pages[1].status, CrawledPageStatus::Skipped);
+        assert_eq!((pages[1].http_status, pages[1].character_count), (Some(200), Some(12)));
+
+        let text = world.text_source(&agent).await;
+        let result = world.storage.list_pages(&scope, text.id, first(9)).await;
+        assert!(matches!(result, Err(Error::InvalidOperation(_))), "{result:?}");
+    })
+    .await;
+}
