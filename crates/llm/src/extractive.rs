@@ -2,6 +2,7 @@
 
 mod choose;
 mod compose;
+mod definition;
 mod hints;
 mod matcher;
 mod pieces;

@@ -6,6 +6,7 @@ use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::Hit;
 use cicerone_language::Language;
 
+use super::definition::Subject;
 use super::hints::Wanted;
 use super::matcher::{Mask, Matcher};
 use super::units::{self, Kind, Unit};
@@ -23,7 +24,10 @@ const BEFORE: f32 = 0.4;
 const ABOVE: f32 = 0.3;
 /// What it counts that a sentence has the kind of thing that is asked for.
 const MEETS: f32 = 0.1;
-/// What is left of the score of a sentence that itself is a question.
+/// What it counts that a sentence says what the question asks the nature of.
+const DEFINES: f32 = 0.5;
+/// What is left of the score of a sentence that itself is a question, and of code that quotes the
+/// question.
 const ASKS: f32 = 0.01;
 /// What standing at the very beginning of a passage counts.
 const FIRST: f32 = 0.05;
@@ -56,19 +60,33 @@ pub(super) struct Quoted<'a> {
 
 /// Chooses sentences for a request.
 pub(super) fn sentences<'a>(request: &'a ReplyRequest, matcher: &Matcher<'_>) -> Choice<'a> {
-    let wanted = Wanted::of(&request.question);
+    let asked = Asked::of(&request.question);
     let mut read: Vec<Read<'_>> = Vec::new();
     let top = request.passages.first().map_or(1.0, |hit| hit.score);
     for (index, hit) in request.passages.iter().enumerate().take(PASSAGES) {
         // A pair is quoted whole or not at all.
         if !hit.is_pair || index == 0 {
             let prior = if top > 0.0 { 0.7 + 0.3 * (hit.score / top).clamp(0.0, 1.0) } else { 1.0 };
-            read.extend(Read::new(index, hit, matcher, wanted, prior, &read));
+            read.extend(Read::new(index, hit, matcher, &asked, prior, &read));
         }
     }
     let mut pick = Pick { read, matcher, order: Vec::new(), covered: 0, chars: 0 };
     pick.fill();
     pick.into_choice()
+}
+
+/// What a question asks for.
+struct Asked<'a> {
+    question: &'a str,
+    wanted: Wanted,
+    subject: Option<Subject>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(question: &'a str) -> Self {
+        let question = question.trim();
+        Self { question, wanted: Wanted::of(question), subject: Subject::of(question) }
+    }
 }
 
 /// A passage that was read, its units weighed.
@@ -85,7 +103,7 @@ impl<'a> Read<'a> {
         index: usize,
         hit: &'a Hit,
         matcher: &Matcher<'_>,
-        wanted: Wanted,
+        asked: &Asked<'_>,
         prior: f32,
         before: &[Self],
     ) -> Option<Self> {
@@ -111,12 +129,12 @@ impl<'a> Read<'a> {
             .collect();
         let quoted = Quoted { index, text, units, chosen: Vec::new() };
         let mut read = Self { quoted, own, scores: Vec::new(), weight };
-        read.score(matcher, wanted, above, prior);
+        read.score(matcher, asked, above, prior);
         Some(read)
     }
 
     /// Weighs each unit by the words of the question in it, in the one before and in the headings.
-    fn score(&mut self, matcher: &Matcher<'_>, wanted: Wanted, above: Mask, prior: f32) {
+    fn score(&mut self, matcher: &Matcher<'_>, asked: &Asked<'_>, above: Mask, prior: f32) {
         let total = matcher.weight(Mask::MAX).max(f32::MIN_POSITIVE);
         let mut heading = above;
         let mut before: (Option<usize>, Mask) = (None, 0);
@@ -132,8 +150,14 @@ impl<'a> Read<'a> {
             let context = BEFORE * matcher.weight(previous & !own)
                 + ABOVE * matcher.weight(heading & !previous & !own);
             let mut score = (matcher.weight(*own) + context) / total;
-            if score > 0.0 && wanted.is_met_by(text) {
+            if score > 0.0 && asked.wanted.is_met_by(text) {
                 score += MEETS;
+            }
+            if asked.subject.as_ref().is_some_and(|subject| subject.is_defined_by(text)) {
+                score += DEFINES;
+            }
+            if unit.kind == Kind::Code && text.contains(asked.question) {
+                score *= ASKS;
             }
             if is_question(text) {
                 // What asks does not answer; what follows it does.

@@ -179,3 +179,20 @@ fn any_passage_gives_a_reply() {
         }
     }
 }
+
+#[test]
+fn what_something_is_comes_before_where_it_is_mentioned() {
+    let mentions =
+        Hit { score: 1.0, ..hit("Cicerone serves. `cicerone ask` asks Cicerone itself.") };
+    let defines = Hit { score: 0.9, ..hit("# Cicerone\n\nCicerone is a service for chat agents.") };
+    let reply = reply("What is Cicerone?", vec![mentions, defines]);
+    assert!(reply.text.starts_with("Cicerone is a service for chat agents."), "{}", reply.text);
+    assert_eq!(reply.cited.first(), Some(&1));
+}
+
+#[test]
+fn code_that_quotes_the_question_does_not_answer_it() {
+    let text =
+        "```sh\nask \"What does the boat need?\"\n```\n\nThe boat needs a new coat of paint.";
+    assert_eq!(answer("What does the boat need?", text), "The boat needs a new coat of paint.");
+}

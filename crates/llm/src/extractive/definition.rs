@@ -1,0 +1,87 @@
+//! Questions that ask what something is, and sentences that say it: "X is …".
+
+/// How such questions begin, with the space before what they ask about.
+const OPENINGS: [&str; 17] = [
+    "what is ",
+    "what's ",
+    "what are ",
+    "who is ",
+    "who are ",
+    "was ist ",
+    "was sind ",
+    "wer ist ",
+    "qu'est-ce que ",
+    "qui est ",
+    "qué es ",
+    "quién es ",
+    "o que é ",
+    "che cos'è ",
+    "cos'è ",
+    "wat is ",
+    "что такое ",
+];
+/// Words that join a thing with what it is.
+const COPULAS: [&str; 12] =
+    ["is", "are", "was", "were", "ist", "sind", "est", "es", "è", "é", "means", "—"];
+/// Words before a thing that are no part of its name.
+const ARTICLES: [&str; 17] = [
+    "a", "an", "the", "ein", "eine", "der", "die", "das", "un", "une", "le", "la", "el", "una",
+    "um", "uma", "een",
+];
+/// Marks of Markdown and quotation around a name.
+const MARKS: [char; 6] = ['*', '_', '`', '"', '“', '”'];
+
+/// What a question asks the nature of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Subject(String);
+
+impl Subject {
+    /// What `question` asks about, where it asks what something is.
+    pub(super) fn of(question: &str) -> Option<Self> {
+        let question = question.trim().trim_start_matches('¿').to_lowercase();
+        let rest = OPENINGS.iter().find_map(|opening| question.strip_prefix(opening))?;
+        let name = name(rest.trim_end_matches(|char: char| !char.is_alphanumeric()));
+        (!name.is_empty()).then_some(Self(name))
+    }
+
+    /// Whether `sentence` says what it is: begins with its name and a word such as "is".
+    pub(super) fn is_defined_by(&self, sentence: &str) -> bool {
+        let sentence = name(&sentence.to_lowercase());
+        let rest = sentence.strip_prefix(&self.0).and_then(|rest| rest.strip_prefix(' '));
+        let word = rest.and_then(|rest| rest.split_whitespace().next());
+        word.is_some_and(|word| COPULAS.contains(&word))
+    }
+}
+
+/// Words of lower case without marks and without the article before them.
+fn name(text: &str) -> String {
+    let text = text.replace(MARKS, "");
+    let text = text.trim();
+    let article = ARTICLES
+        .iter()
+        .find_map(|article| text.strip_prefix(article).and_then(|rest| rest.strip_prefix(' ')));
+    article.unwrap_or(text).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Subject;
+
+    #[test]
+    fn a_definition_is_told_from_a_mention() {
+        let subject = Subject::of("What is the Orbit tent?").unwrap();
+        assert!(subject.is_defined_by("The **Orbit tent** is our largest."));
+        assert!(!subject.is_defined_by("The Orbit tent weighs nine kilograms."));
+        assert!(!subject.is_defined_by("Our largest tent is the Orbit tent."));
+        assert!(
+            Subject::of("Was ist Cicerone?").unwrap().is_defined_by("Cicerone ist ein Dienst.")
+        );
+    }
+
+    #[test]
+    fn other_questions_ask_for_no_definition() {
+        for question in ["When does it open?", "What is ?", "", "How is the weather?"] {
+            assert_eq!(Subject::of(question), None, "{question}");
+        }
+    }
+}
