@@ -13,8 +13,9 @@ use crate::failure::Failure;
 /// Bounds of the histograms' buckets, in seconds.
 const BUCKETS_SECONDS: [f64; 14] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
-/// What says nothing that an operator needs, unless the filter names it.
-const QUIET: &str = "actix_server=warn";
+/// What says nothing that an operator needs, unless the filter names it. The dispatcher calls it an
+/// error when a client sends what is no HTTP.
+const QUIET: &str = "actix_server=warn,actix_http::h1::dispatcher=off";
 /// How often the metrics let go of what they no longer need.
 const UPKEEP: Duration = Duration::from_secs(5);
 
