@@ -51,7 +51,7 @@ impl Cluster {
     /// installed, which is an error where `CI` is set and reported on standard error elsewhere.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
-        SHARED.get_or_init(|| newest().map(|bin| Self::start(bin)).or_else(missing)).as_ref()
+        SHARED.get_or_init(|| newest().map(Self::start).or_else(missing)).as_ref()
     }
 
     fn start(bin: PathBuf) -> Self {

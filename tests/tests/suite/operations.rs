@@ -47,7 +47,7 @@ async fn the_reference_page_needs_nothing_from_elsewhere() {
     let anonymous = client().anonymous();
     let mut answer = anonymous.get("/docs").await;
     if let Some(location) = answer.header("location") {
-        answer = anonymous.get(&location.to_owned()).await;
+        answer = anonymous.get(location).await;
     }
     assert_eq!(answer.status, 200, "{}", answer.text());
     let page = answer.text().to_owned();

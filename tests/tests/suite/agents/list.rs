@@ -98,7 +98,7 @@ async fn the_status_filter_shows_those_alone() {
     for (status, expected) in [("active", &active), ("paused", &paused)] {
         let page = account.get(&format!("/v1/agents?status={status}")).await.expect(200);
         let data = page["data"].as_array().unwrap();
-        assert_eq!(data.iter().map(id).collect::<Vec<_>>(), [expected.clone()]);
+        assert_eq!(data.iter().map(id).collect::<Vec<_>>(), std::slice::from_ref(expected));
     }
 }
 

@@ -139,7 +139,7 @@ async fn a_list_is_filtered_by_status_and_by_the_agents_of_a_key() {
         let scope = world.scope();
         for (status, agent) in [(AgentStatus::Active, &active), (AgentStatus::Paused, &paused)] {
             let page = world.storage.list_agents(&scope, Some(status), first(9)).await.unwrap();
-            assert_eq!(page.items, [agent.clone()]);
+            assert_eq!(page.items, std::slice::from_ref(agent));
         }
         let page = world.storage.list_agents(&world.only(&paused), None, first(9)).await.unwrap();
         assert_eq!(page.items, [paused]);

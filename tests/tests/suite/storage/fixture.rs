@@ -33,16 +33,16 @@ use tempfile::TempDir;
 const START: i64 = 1_800_000_000_000;
 
 /// One test's database and account.
-pub struct World {
-    pub storage: Storage,
-    pub url: DatabaseUrl,
-    pub account: Id<kind::Account>,
+pub(super) struct World {
+    pub(super) storage: Storage,
+    pub(super) url: DatabaseUrl,
+    pub(super) account: Id<kind::Account>,
     clock: AtomicI64,
     _folder: Option<TempDir>,
 }
 
 /// Runs a test on each database that is there.
-pub async fn on_each(test: impl AsyncFn(&World)) {
+pub(super) async fn on_each(test: impl AsyncFn(&World)) {
     let folder = tempfile::tempdir().unwrap();
     let url = DatabaseUrl::sqlite(folder.path().join("test.db"));
     migrations::run(&url).unwrap();
@@ -60,22 +60,22 @@ impl World {
     }
 
     /// The same database, opened once more: another process, as far as it can tell.
-    pub fn reopen(&self) -> Storage {
+    pub(super) fn reopen(&self) -> Storage {
         Storage::open(&self.url, &StorageOptions::default()).unwrap()
     }
 
     /// A moment later than every one before.
-    pub fn now(&self) -> Timestamp {
+    pub(super) fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.clock.fetch_add(1_000, Ordering::Relaxed))
     }
 
     /// Everything of the account.
-    pub fn scope(&self) -> Scope {
+    pub(super) fn scope(&self) -> Scope {
         Scope::account(self.account)
     }
 
     /// What lies outside: another account, and the account without any of its agents.
-    pub async fn outside(&self) -> Vec<Scope> {
+    pub(super) async fn outside(&self) -> Vec<Scope> {
         let name = format!("theirs at {}", self.now());
         let theirs = Scope::account(new_account(&self.storage, &name).await);
         let elsewhere = Scope { agents: Some(Arc::new([new_id()])), ..self.scope() };
@@ -84,12 +84,12 @@ impl World {
     }
 
     /// The account with this agent only.
-    pub fn only(&self, agent: &Agent) -> Scope {
+    pub(super) fn only(&self, agent: &Agent) -> Scope {
         Scope { agents: Some(Arc::new([agent.id])), ..self.scope() }
     }
 
     /// An agent that is not stored yet.
-    pub fn new_agent(&self) -> Agent {
+    pub(super) fn new_agent(&self) -> Agent {
         let now = self.now();
         Agent {
             id: new_id(),
@@ -108,17 +108,17 @@ impl World {
         }
     }
 
-    pub async fn agent(&self) -> Agent {
+    pub(super) async fn agent(&self) -> Agent {
         self.storage.insert_agent(self.new_agent(), None).await.unwrap()
     }
 
     /// The agent as it is stored now.
-    pub async fn stored_agent(&self, agent: &Agent) -> Agent {
+    pub(super) async fn stored_agent(&self, agent: &Agent) -> Agent {
         self.storage.find_agent(&self.scope(), agent.id).await.unwrap().unwrap()
     }
 
     /// A source that is not stored yet.
-    pub fn new_source(&self, agent: &Agent, content: SourceContent) -> Source {
+    pub(super) fn new_source(&self, agent: &Agent, content: SourceContent) -> Source {
         Source {
             id: new_id(),
             account_id: self.account,
@@ -130,35 +130,40 @@ impl World {
         }
     }
 
-    pub async fn source(&self, agent: &Agent, content: SourceContent) -> Source {
+    pub(super) async fn source(&self, agent: &Agent, content: SourceContent) -> Source {
         let source = self.new_source(agent, content);
         self.storage.insert_source(&self.scope(), source, new_id(), None).await.unwrap()
     }
 
-    pub async fn text_source(&self, agent: &Agent) -> Source {
+    pub(super) async fn text_source(&self, agent: &Agent) -> Source {
         self.source(agent, SourceContent::Text("Rome has seven hills.".to_owned())).await
     }
 
     /// The source as it is stored now.
-    pub async fn stored_source(&self, source: &Source) -> Source {
+    pub(super) async fn stored_source(&self, source: &Source) -> Source {
         self.storage.find_source(&self.scope(), source.id).await.unwrap().unwrap()
     }
 
     /// The next job, for 30 s.
-    pub async fn claim_job(&self) -> Option<ClaimedJob> {
+    pub(super) async fn claim_job(&self) -> Option<ClaimedJob> {
         let now = self.now();
         let token = new_id::<kind::Request>().suffix().to_owned();
         self.storage.claim_job(token, now, now.plus_millis(30_000)).await.unwrap()
     }
 
     /// A source that was processed into `passages` passages of this text.
-    pub async fn trained(&self, agent: &Agent, content: SourceContent, text: &str) -> Source {
+    pub(super) async fn trained(
+        &self,
+        agent: &Agent,
+        content: SourceContent,
+        text: &str,
+    ) -> Source {
         let source = self.source(agent, content).await;
         self.finish(&source, extracted(text, 2)).await
     }
 
     /// Claims the job of this source, the only one there is, and ends it well.
-    pub async fn finish(&self, source: &Source, extracted: Extracted) -> Source {
+    pub(super) async fn finish(&self, source: &Source, extracted: Extracted) -> Source {
         let job = self.claim_job().await.unwrap();
         assert_eq!(job.source.id, source.id);
         let finished =
@@ -166,7 +171,7 @@ impl World {
         finished.unwrap().unwrap()
     }
 
-    pub fn new_upload(&self) -> Upload {
+    pub(super) fn new_upload(&self) -> Upload {
         Upload {
             id: new_id(),
             account_id: self.account,
@@ -177,7 +182,7 @@ impl World {
         }
     }
 
-    pub async fn upload(&self) -> Upload {
+    pub(super) async fn upload(&self) -> Upload {
         let upload = self.new_upload();
         let deadline = self.now().plus_millis(3_600_000);
         self.storage.expect_object(&upload.object_key(), deadline).await.unwrap();
@@ -185,7 +190,7 @@ impl World {
     }
 
     /// A turn that begins a conversation with an agent.
-    pub fn first_turn(&self, agent: &Agent, metadata: &[(&str, &str)]) -> Turn {
+    pub(super) fn first_turn(&self, agent: &Agent, metadata: &[(&str, &str)]) -> Turn {
         let now = self.now();
         let pairs = metadata.iter().map(|(key, value)| (key.to_string(), value.to_string()));
         let conversation = Conversation {
@@ -200,19 +205,23 @@ impl World {
     }
 
     /// A turn that goes on with a conversation.
-    pub fn next_turn(&self, conversation: &Conversation, question: &str) -> Turn {
+    pub(super) fn next_turn(&self, conversation: &Conversation, question: &str) -> Turn {
         let now = self.now();
         let conversation = Conversation { updated_at: now, ..conversation.clone() };
         turn(conversation, false, question, now)
     }
 
-    pub async fn conversation(&self, agent: &Agent, metadata: &[(&str, &str)]) -> Conversation {
+    pub(super) async fn conversation(
+        &self,
+        agent: &Agent,
+        metadata: &[(&str, &str)],
+    ) -> Conversation {
         let turn = self.first_turn(agent, metadata);
         self.storage.append_turn(turn, None).await.unwrap().conversation
     }
 
     /// The claim of a new key.
-    pub async fn claim(&self, key: &str) -> Claim {
+    pub(super) async fn claim(&self, key: &str) -> Claim {
         let token = new_id::<kind::Request>().suffix().to_owned();
         match self.claim_with(key, 1, token, self.now()).await {
             Claimed::Granted(claim) => claim,
@@ -220,24 +229,30 @@ impl World {
         }
     }
 
-    pub async fn claim_with(&self, key: &str, print: u8, token: String, now: Timestamp) -> Claimed {
+    pub(super) async fn claim_with(
+        &self,
+        key: &str,
+        print: u8,
+        token: String,
+        now: Timestamp,
+    ) -> Claimed {
         let key = IdempotencyKey::parse(key).unwrap();
         let print = Fingerprint([print; 32]);
         self.storage.claim(self.account, &key, print, token, now).await.unwrap()
     }
 
     /// What the same request with the same key meets.
-    pub async fn repeat(&self, key: &str) -> Claimed {
+    pub(super) async fn repeat(&self, key: &str) -> Claimed {
         self.claim_with(key, 1, "another".to_owned(), self.now()).await
     }
 
     /// How many rows a table has.
-    pub fn count(&self, table: &str) -> i64 {
+    pub(super) fn count(&self, table: &str) -> i64 {
         self.count_where(table, "1 = 1")
     }
 
     /// How many rows of a table fulfil a condition.
-    pub fn count_where(&self, table: &str, condition: &str) -> i64 {
+    pub(super) fn count_where(&self, table: &str, condition: &str) -> i64 {
         #[derive(QueryableByName)]
         struct Count {
             #[diesel(sql_type = BigInt)]
@@ -255,7 +270,7 @@ impl World {
     }
 
     /// Changes something behind the storage's back.
-    pub fn execute(&self, sql: &str) {
+    pub(super) fn execute(&self, sql: &str) {
         let query = diesel::sql_query(sql);
         match self.url.sqlite_path() {
             Some(path) => query.execute(&mut sqlite(path)).unwrap(),
@@ -272,12 +287,12 @@ fn sqlite(path: &std::path::Path) -> SqliteConnection {
     connection
 }
 
-pub fn new_id<K: Kind>() -> Id<K> {
+pub(super) fn new_id<K: Kind>() -> Id<K> {
     Id::random(&SystemEntropy)
 }
 
 /// A new account of that name.
-pub async fn new_account(storage: &Storage, name: &str) -> Id<kind::Account> {
+pub(super) async fn new_account(storage: &Storage, name: &str) -> Id<kind::Account> {
     let account = Account {
         id: new_id(),
         name: name.to_owned(),
@@ -288,7 +303,7 @@ pub async fn new_account(storage: &Storage, name: &str) -> Id<kind::Account> {
 }
 
 /// A key with these properties, and a hash that belongs to it alone.
-pub fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
+pub(super) fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
     let id: Id<kind::ApiKey> = new_id();
     let key = ApiKey {
         id,
@@ -305,12 +320,12 @@ pub fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
     (key, KeyHash(hash))
 }
 
-pub fn website(crawl_subpages: bool) -> SourceContent {
+pub(super) fn website(crawl_subpages: bool) -> SourceContent {
     SourceContent::Website { url: "https://example.com/röm".to_owned(), crawl_subpages }
 }
 
 /// One document and `count` passages of it.
-pub fn extracted(text: &str, count: i64) -> Extracted {
+pub(super) fn extracted(text: &str, count: i64) -> Extracted {
     let document = Document {
         position: 0,
         url: Some("https://example.com/".to_owned()),
@@ -348,7 +363,7 @@ fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timesta
 }
 
 /// A completion whose answer is 201 with `body`, about `subject`.
-pub fn completion<T>(
+pub(super) fn completion<T>(
     claim: &Claim,
     body: &'static str,
     subject: Option<(String, Option<Id<kind::Agent>>)>,
@@ -356,7 +371,10 @@ pub fn completion<T>(
     Some(Completion::new(claim.clone(), move |_| response(body, subject)))
 }
 
-pub fn response(body: &str, subject: Option<(String, Option<Id<kind::Agent>>)>) -> StoredResponse {
+pub(super) fn response(
+    body: &str,
+    subject: Option<(String, Option<Id<kind::Agent>>)>,
+) -> StoredResponse {
     StoredResponse {
         status: 201,
         content_type: Some("application/json".to_owned()),
@@ -366,17 +384,17 @@ pub fn response(body: &str, subject: Option<(String, Option<Id<kind::Agent>>)>) 
 }
 
 /// The first page of that size.
-pub fn first(size: u32) -> PageRequest {
+pub(super) fn first(size: u32) -> PageRequest {
     PageRequest { size, after: None }
 }
 
 /// The page after this position.
-pub fn after(size: u32, position: Option<Position>) -> PageRequest {
+pub(super) fn after(size: u32, position: Option<Position>) -> PageRequest {
     PageRequest { size, after: position }
 }
 
 /// Every item of a list, page after page.
-pub async fn all_pages<T>(
+pub(super) async fn all_pages<T>(
     size: u32,
     list: impl AsyncFn(PageRequest) -> Result<Page<T>, Error>,
 ) -> Vec<T> {
@@ -393,7 +411,7 @@ pub async fn all_pages<T>(
 }
 
 #[track_caller]
-pub fn assert_not_found<T: std::fmt::Debug>(result: Result<T, Error>, resource: &str) {
+pub(super) fn assert_not_found<T: std::fmt::Debug>(result: Result<T, Error>, resource: &str) {
     match result {
         Err(Error::NotFound { what, .. }) => assert_eq!(what, resource),
         other => panic!("expected no {resource}, got {other:?}"),
@@ -401,6 +419,6 @@ pub fn assert_not_found<T: std::fmt::Debug>(result: Result<T, Error>, resource: 
 }
 
 #[track_caller]
-pub fn assert_conflict<T: std::fmt::Debug>(result: Result<T, Error>) {
+pub(super) fn assert_conflict<T: std::fmt::Debug>(result: Result<T, Error>) {
     assert!(matches!(result, Err(Error::Conflict(_))), "expected a conflict, got {result:?}");
 }
