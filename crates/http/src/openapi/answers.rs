@@ -3,7 +3,7 @@
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::response::{Response, ResponseBuilder, Responses, ResponsesBuilder};
 use utoipa::openapi::schema::{
-    AllOfBuilder, ArrayBuilder, Object, ObjectBuilder, SchemaType, Type,
+    AllOfBuilder, ArrayBuilder, Object, ObjectBuilder, OneOfBuilder, SchemaType, Type,
 };
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -50,7 +50,7 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
             .filter(|row| row.status != 405)
             .map(|row| (format!("Error{}", row.status), error_of(row.status))),
     );
-    all.push(("Events".to_owned(), events()));
+    all.push(("Event".to_owned(), event()));
     all.push(("Status".to_owned(), status()));
     all.push(("OpenApi".to_owned(), openapi_object()));
     all.sort_by(|one, other| one.0.cmp(&other.0));
@@ -93,25 +93,24 @@ fn error_of(status: u16) -> RefOr<Schema> {
     AllOfBuilder::new().item(Ref::from_schema_name("Error")).item(narrowed).into()
 }
 
-/// The text of a stream, whose events' data have schemas of their own.
-fn events() -> RefOr<Schema> {
-    let data = |name| ("data", Ref::from_schema_name(name));
-    let event = |name: &str, (property, schema): (&str, Ref)| {
+/// One event of a stream; its data is JSON with a schema of its own.
+fn event() -> RefOr<Schema> {
+    let event = |name: &str, schema: &str| {
+        let data =
+            string().content_media_type(JSON).content_schema(Some(Ref::from_schema_name(schema)));
         ObjectBuilder::new()
+            .title(Some(name))
             .property("event", string().enum_values(Some([name])))
-            .property(property, schema)
+            .property("data", data)
+            .required("event")
+            .required("data")
             .build()
     };
-    let one = utoipa::openapi::OneOfBuilder::new()
-        .item(event("token", data("TokenEvent")))
-        .item(event("done", data("DoneEvent")))
-        .item(event("error", data("ErrorEvent")));
-    string()
-        .description(Some(
-            "Server-sent events: `token` any number of times, then `done` or `error`.",
-        ))
-        .content_media_type("text/event-stream")
-        .content_schema(Some(one))
+    OneOfBuilder::new()
+        .description(Some("`token` any number of times, then `done` or `error`."))
+        .item(event("token", "TokenEvent"))
+        .item(event("done", "DoneEvent"))
+        .item(event("error", "ErrorEvent"))
         .into()
 }
 
@@ -177,7 +176,7 @@ fn success_of(endpoint: &Endpoint) -> Response {
         }
         AnswerSchema::JsonOrEvents(schema) => (
             "The reply, in one piece or as events.",
-            vec![(JSON, json(schema)), ("text/event-stream", json("Events"))],
+            vec![(JSON, json(schema)), ("text/event-stream", json("Event"))],
         ),
         AnswerSchema::Text(media_type) => {
             ("Done.", vec![(media_type, ContentBuilder::new().schema(Some(string())).build())])
