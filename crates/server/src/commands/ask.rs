@@ -5,6 +5,8 @@ mod knowledge;
 mod manifest;
 mod reply;
 
+use std::path::Path;
+
 use cicerone_domain::access::DEFAULT_ACCOUNT;
 use cicerone_domain::agent::AgentDraft;
 use cicerone_domain::conversation::{Metadata, parse_message};
@@ -17,6 +19,7 @@ use crate::cli::AskArguments;
 use crate::configuration::{Configuration, Environment, load};
 use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
+use crate::shutdown::StopSignals;
 use crate::telemetry;
 use crate::wiring::{self, Parts};
 
@@ -51,16 +54,27 @@ pub(crate) fn run(mut environment: Environment, arguments: AskArguments) -> Resu
     wiring::install_tls()?;
     let alone = DataDirectory::open(configuration.data_dir())?;
     let runtime = wiring::runtime(2)?;
-    let outcome = runtime.block_on(ask(&configuration, &environment, arguments));
-    drop((runtime, alone));
+    let outcome = runtime.block_on(async {
+        let mut signals = StopSignals::listen()?;
+        tokio::select! {
+            outcome = ask(&configuration, &environment, arguments) => outcome,
+            signal = signals.received() => Err(Failure::new(format!("stopped by {signal}"))),
+        }
+    });
+    runtime.shutdown_background();
+    drop(alone);
     outcome.and(temporary.map_or(Ok(()), remove))
 }
 
-/// This command has a place of its own: a database elsewhere, which a server may use, stays as it is.
-fn set_data_directory(environment: &mut Environment, directory: &std::path::Path) {
-    environment.remove("CICERONE_DATABASE_URL");
-    environment.remove("CICERONE_OBJECT_STORE_URL");
-    environment.insert("CICERONE_DATA_DIR".to_owned(), directory.display().to_string());
+/// This command has a place of its own: a database elsewhere, which a server may use, stays as it
+/// is, whether the environment or the file names it.
+fn set_data_directory(environment: &mut Environment, directory: &Path) {
+    let settings = [
+        ("CICERONE_DATA_DIR", directory.display().to_string()),
+        ("CICERONE_DATABASE_URL", format!("sqlite:{}", directory.join("cicerone.db").display())),
+        ("CICERONE_OBJECT_STORE_URL", format!("file:{}", directory.join("objects").display())),
+    ];
+    environment.extend(settings.map(|(name, value)| (name.to_owned(), value)));
 }
 
 fn remove(directory: TempDir) -> Result<(), Failure> {
