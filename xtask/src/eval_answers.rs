@@ -37,12 +37,12 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
         let among = set.measure(2);
         println!(
             "{name:<10} {:>9} {:>14.3} {:>11.3} {:>12.0} {:>14.0} {:>13.3}",
-            set.questions.len(),
-            alone.share(alone.held),
-            alone.words / alone.count(),
-            alone.share(alone.characters),
-            alone.elapsed.as_secs_f64() * 1e6 / alone.count(),
-            among.share(among.held),
+            alone.questions,
+            alone.held / alone.questions,
+            alone.words / alone.questions,
+            alone.characters / alone.questions,
+            alone.elapsed.as_secs_f64() * 1e6 / alone.questions,
+            among.held / among.questions,
         );
     }
     Ok(())
@@ -61,29 +61,14 @@ struct Question {
     passage: usize,
 }
 
-/// What came of a set.
+/// What came of a set: sums over its questions.
 #[derive(Default)]
 struct Outcome {
-    questions: usize,
-    held: usize,
+    questions: f64,
+    held: f64,
     words: f64,
-    characters: usize,
+    characters: f64,
     elapsed: Duration,
-}
-
-impl Outcome {
-    fn count(&self) -> f64 {
-        self.share_of(1).recip()
-    }
-
-    fn share(&self, part: usize) -> f64 {
-        self.share_of(part)
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "counts of a few thousand")]
-    fn share_of(&self, part: usize) -> f64 {
-        part as f64 / self.questions.max(1) as f64
-    }
 }
 
 impl Set {
@@ -100,7 +85,7 @@ impl Set {
             set.passages.extend(cut(context));
             for question in array(paragraph, "qas") {
                 let answer = question["answers"][0]["text"].as_str().unwrap_or_default().trim();
-                let home = set.passages[first..].iter().position(|text| text.contains(answer));
+                let home = set.passages.iter().skip(first).position(|text| text.contains(answer));
                 if let (Some(home), false) = (home, answer.is_empty()) {
                     set.questions.push(Question {
                         text: question["question"].as_str().unwrap_or_default().to_owned(),
@@ -122,22 +107,22 @@ impl Set {
             let start = Instant::now();
             let reply = Extractive.answer(&request, None).text;
             outcome.elapsed += start.elapsed();
-            outcome.questions += 1;
-            outcome.held += usize::from(squeeze(&reply).contains(&squeeze(&question.answer)));
+            outcome.questions += 1.0;
+            outcome.held += f64::from(squeeze(&reply).contains(&squeeze(&question.answer)));
             outcome.words += self.recall(&reply, &question.answer);
-            outcome.characters += reply.chars().count();
+            outcome.characters += count(reply.chars().count());
         }
         outcome
     }
 
     /// How many passages have each word.
-    fn frequency(&self) -> HashMap<String, f32> {
+    fn frequency(&self) -> HashMap<String, f64> {
         let mut frequency = HashMap::new();
         for passage in &self.passages {
             let words: HashSet<String> =
                 terms(passage, self.language).into_iter().map(|term| term.text).collect();
             for word in words {
-                *frequency.entry(word).or_insert(0.0) += 1.0;
+                *frequency.entry(word).or_default() += 1.0;
             }
         }
         frequency
@@ -147,12 +132,11 @@ impl Set {
         &self,
         question: &Question,
         others: usize,
-        frequency: &HashMap<String, f32>,
+        frequency: &HashMap<String, f64>,
     ) -> ReplyRequest {
         let following = (1..=others).map(|step| (question.passage + step) % self.passages.len());
         let passages = std::iter::once(question.passage).chain(following);
-        #[expect(clippy::cast_precision_loss, reason = "a few thousand passages")]
-        let total = self.passages.len() as f32;
+        let total = count(self.passages.len());
         let words = terms(&question.text, self.language).into_iter();
         ReplyRequest {
             profile: AgentProfile {
@@ -170,7 +154,11 @@ impl Set {
                 .map(|word| {
                     let found = frequency.get(&word.text).copied().unwrap_or(0.0);
                     let weight = (1.0 + (total - found + 0.5) / (found + 0.5)).ln();
-                    QueryTerm { text: word.text, weight }
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        reason = "a weight needs few digits"
+                    )]
+                    QueryTerm { text: word.text, weight: weight as f32 }
                 })
                 .collect(),
         }
@@ -184,7 +172,7 @@ impl Set {
             heading: None,
             url: None,
             page: None,
-            text: self.passages[index].clone(),
+            text: self.passages.get(index).cloned().unwrap_or_default(),
             is_pair: false,
             language: self.language.map(|language| language.code().to_owned()),
             score: if rank == 0 { 1.0 } else { 0.8 },
@@ -199,27 +187,28 @@ impl Set {
             terms(text, self.language).into_iter().map(|term| term.text).collect()
         };
         let (reply, answer) = (words(reply), words(answer));
-        let common = Outcome {
-            questions: answer.len(),
-            held: answer.intersection(&reply).count(),
-            ..Outcome::default()
-        };
-        common.share(common.held)
+        count(answer.intersection(&reply).count()) / count(answer.len().max(1))
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of a few thousand")]
+fn count(number: usize) -> f64 {
+    number as f64
 }
 
 /// A text as passages of whole sentences.
 fn cut(text: &str) -> Vec<String> {
     let mut passages = Vec::new();
+    let slice = |start, end| text.get(start..end).unwrap_or_default();
     let (mut start, mut end) = (0, 0);
     for sentence in sentences(text) {
-        if text[start..sentence.end].chars().count() > PASSAGE_CHARS && end > start {
-            passages.push(text[start..end].to_owned());
+        if slice(start, sentence.end).chars().count() > PASSAGE_CHARS && end > start {
+            passages.push(slice(start, end).to_owned());
             start = sentence.start;
         }
         end = sentence.end;
     }
-    passages.push(text[start..].to_owned());
+    passages.push(slice(start, text.len()).to_owned());
     passages
 }
 

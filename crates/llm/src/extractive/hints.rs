@@ -157,12 +157,11 @@ impl Wanted {
             }
         }
         words.push(' ');
+        let starts = || words.match_indices(' ').map(|(at, _)| at + 1);
         let asks = |phrases: &[&str]| {
-            phrases.iter().any(|phrase| {
-                words.match_indices(phrase).any(|(at, _)| {
-                    let before = words.get(..at).is_some_and(|before| before.ends_with(' '));
-                    let after = words.get(at + phrase.len()..);
-                    before && after.is_some_and(|after| after.starts_with(' '))
+            starts().filter_map(|at| words.get(at..)).any(|rest| {
+                phrases.iter().any(|phrase| {
+                    rest.strip_prefix(phrase).is_some_and(|after| after.starts_with(' '))
                 })
             })
         };

@@ -178,9 +178,9 @@ fn is_heading(line: &str) -> bool {
 
 /// `---`, `***`, `===`.
 fn is_rule(line: &str) -> bool {
-    ['-', '*', '_', '='].into_iter().any(|mark| {
-        line.chars().filter(|c| *c == mark).count() >= 3
-            && line.chars().all(|c| c == mark || c == ' ')
+    let mark = line.chars().next().filter(|mark| "-*_=".contains(*mark));
+    mark.is_some_and(|mark| {
+        line.matches(mark).count() >= 3 && line.chars().all(|c| c == mark || c == ' ')
     })
 }
 

@@ -23,6 +23,9 @@ fn server(upstream: &Upstream) -> (Server, tempfile::TempDir) {
         .env("CICERONE_CONFIG", file.to_str().unwrap())
         .env("OPENAI_BASE_URL", upstream.url())
         .env("OPENAI_API_KEY", "sk-verysecret")
+        // A proxy of the environment is for other programs.
+        .env("HTTP_PROXY", "http://127.0.0.1:1")
+        .env("http_proxy", "http://127.0.0.1:1")
         .start();
     (server, folder)
 }

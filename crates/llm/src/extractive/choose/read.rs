@@ -1,0 +1,139 @@
+//! A passage that was read: what each of its pieces is worth for the question.
+
+use cicerone_domain::retrieval::Hit;
+use cicerone_language::Language;
+
+use super::quoted::{Quoted, is_question};
+use crate::extractive::definition::Subject;
+use crate::extractive::hints::Wanted;
+use crate::extractive::matcher::{Mask, Matcher};
+use crate::extractive::units::{self, Kind};
+
+/// The share of the best passage's weight that another one needs to be read.
+const WORTH_READING: f32 = 0.75;
+/// What a word of the question counts in the sentence before, and in the headings.
+const BEFORE: f32 = 0.4;
+const ABOVE: f32 = 0.3;
+/// What it counts that a sentence has the kind of thing that is asked for.
+const MEETS: f32 = 0.1;
+/// What it counts that a sentence says what the question asks the nature of.
+const DEFINES: f32 = 0.5;
+/// What is left of the score of a sentence that itself is a question, and of code that quotes the
+/// question.
+const ASKS: f32 = 0.01;
+/// What standing at the very beginning of a passage counts.
+const FIRST: f32 = 0.05;
+
+/// What a question asks for.
+pub(super) struct Asked<'a> {
+    question: &'a str,
+    wanted: Wanted,
+    subject: Option<Subject>,
+}
+
+impl<'a> Asked<'a> {
+    /// What `question` asks for.
+    pub(super) fn of(question: &'a str) -> Self {
+        let question = question.trim();
+        Self { question, wanted: Wanted::of(question), subject: Subject::of(question) }
+    }
+}
+
+/// A passage that was read, its units weighed.
+pub(super) struct Read<'a> {
+    pub(super) quoted: Quoted<'a>,
+    /// The words of the question in each unit.
+    pub(super) own: Vec<Mask>,
+    /// What each unit is worth.
+    pub(super) scores: Vec<f32>,
+    /// The words of the question in all of it.
+    words: Mask,
+}
+
+impl<'a> Read<'a> {
+    /// Reads a passage; none where it offers too little beside those before it.
+    pub(super) fn new(
+        index: usize,
+        hit: &'a Hit,
+        matcher: &Matcher<'_>,
+        asked: &Asked<'_>,
+        prior: f32,
+        before: &[Self],
+    ) -> Option<Self> {
+        let language = hit.language.as_deref().and_then(Language::from_code);
+        let text = hit.text.as_str();
+        let found = matcher.find(text, language);
+        let words = found.iter().fold(0, |mask, one| mask | one.mask);
+        if !is_worth_reading(words, matcher, before) {
+            return None;
+        }
+        let titles = [hit.title.as_deref(), hit.heading.as_deref()];
+        let above =
+            titles.into_iter().flatten().fold(0, |mask, text| mask | matcher.mask(text, language));
+        let units = units::of(text);
+        let own = units
+            .iter()
+            .map(|unit| {
+                let from = found.partition_point(|one| one.at < unit.range.start);
+                let within = found.iter().skip(from).take_while(|one| one.at < unit.range.end);
+                within.fold(0, |mask, one| mask | one.mask)
+            })
+            .collect();
+        let quoted = Quoted { index, text, units, chosen: Vec::new() };
+        let mut read = Self { quoted, own, scores: Vec::new(), words };
+        read.score(matcher, asked, above, prior);
+        Some(read)
+    }
+
+    /// Weighs each unit by the words of the question in it, in the one before and in the headings.
+    fn score(&mut self, matcher: &Matcher<'_>, asked: &Asked<'_>, above: Mask, prior: f32) {
+        let total = matcher.weight(Mask::MAX).max(f32::MIN_POSITIVE);
+        let mut heading = above;
+        let mut before: (Option<usize>, Mask) = (None, 0);
+        for (unit, own) in self.quoted.units.iter().zip(&self.own) {
+            let text = self.quoted.text(unit);
+            if unit.kind == Kind::Heading {
+                heading = above | own;
+                before = (None, 0);
+                self.scores.push(0.0);
+                continue;
+            }
+            let previous = if before.0 == Some(unit.block) { before.1 } else { 0 };
+            let context = BEFORE * matcher.weight(previous & !own)
+                + ABOVE * matcher.weight(heading & !previous & !own);
+            let mut score = (matcher.weight(*own) + context) / total;
+            if score > 0.0 && asked.wanted.is_met_by(text) {
+                score += MEETS;
+            }
+            if asked.subject.as_ref().is_some_and(|subject| subject.is_defined_by(text)) {
+                score += DEFINES;
+            }
+            if unit.kind == Kind::Code && text.contains(asked.question) {
+                score *= ASKS;
+            }
+            if is_question(text) {
+                // What asks does not answer; what follows it does.
+                heading = above | own;
+                score *= ASKS;
+            }
+            if unit.kind == Kind::Header {
+                score = 0.0;
+            }
+            score += FIRST / f32::from(u16::try_from(self.scores.len() + 1).unwrap_or(u16::MAX));
+            before = (Some(unit.block), *own);
+            self.scores.push(score * prior);
+        }
+    }
+}
+
+/// Whether a passage with these words of the question is worth reading beside those before it: the
+/// second with nearly as much of the question, a third only with words that they do not have.
+fn is_worth_reading(words: Mask, matcher: &Matcher<'_>, before: &[Read<'_>]) -> bool {
+    let best = before.iter().map(|read| matcher.weight(read.words)).fold(0.0, f32::max);
+    let known = before.iter().fold(0, |mask, read| mask | read.words);
+    match before.len() {
+        0 => true,
+        1 => matcher.weight(words) >= WORTH_READING * best,
+        _ => words & !known != 0 && matcher.weight(words) >= WORTH_READING * best,
+    }
+}
