@@ -294,6 +294,22 @@ fn ask_answers_from_a_file_with_its_sources() {
 }
 
 #[test]
+fn the_first_command_of_the_readme_is_answered_from_the_readme() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let line = readme.lines().find(|line| line.starts_with("cargo run --release -- ask")).unwrap();
+    let question = line.split('"').nth(1).unwrap();
+    let arguments = ["ask", "--json", "--source", "README.md", question];
+    let data = TempDir::new().unwrap();
+    let output = program().command(data.path(), &arguments).current_dir(root).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let reply = answer["reply"].as_str().unwrap();
+    assert!(reply.contains("replies in whole sentences of your sources"), "{answer}");
+    assert_eq!(answer["sources"][0]["title"], "README.md", "{answer}");
+}
+
+#[test]
 fn ask_prints_json_for_scripts() {
     let folder = library();
     let source = folder.path().to_str().unwrap();
