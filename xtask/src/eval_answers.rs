@@ -84,7 +84,8 @@ impl Set {
             let first = set.passages.len();
             set.passages.extend(cut(context));
             for question in array(paragraph, "qas") {
-                let answer = question["answers"][0]["text"].as_str().unwrap_or_default().trim();
+                let answer = question.pointer("/answers/0/text").and_then(Value::as_str);
+                let answer = answer.unwrap_or_default().trim();
                 let home = set.passages.iter().skip(first).position(|text| text.contains(answer));
                 if let (Some(home), false) = (home, answer.is_empty()) {
                     set.questions.push(Question {
