@@ -6,13 +6,14 @@ use std::ops::Range;
 use cicerone_domain::retrieval::Query;
 use cicerone_language::{Language, Term, grams, terms};
 
-use super::weights::{CONTEXT, CONTEXT_DECAY};
+use super::ranking::bit;
+use super::weights::{CHARACTER, CONTEXT, CONTEXT_DECAY, OVERLAPPING_PAIR};
 use crate::store::{exact_key, neighbours, pair};
 
 /// Distinct words that are looked up: the longest message has some 700.
 const WORDS: usize = 256;
-/// Pieces of words that are looked up.
-const GRAMS: usize = 128;
+/// Pairs, and pieces of words, that are looked up.
+const EXTRAS: usize = 128;
 /// Characters of each message of the context that are read.
 const CONTEXT_CHARS: usize = 1_000;
 /// Messages of the context that are read.
@@ -33,6 +34,16 @@ pub(super) struct Word {
     pub(super) is_compound: bool,
     /// Its bytes in its message, where it first stands; none for a word of the context.
     pub(super) range: Option<Range<usize>>,
+    /// Which of the question's pieces it consists of: one bit each, for the first of them.
+    pub(super) pieces: u64,
+}
+
+/// A term that supports the words.
+#[derive(Debug, Clone)]
+pub(super) struct Extra {
+    pub(super) text: String,
+    /// What it weighs against others of its kind.
+    pub(super) weight: f32,
 }
 
 /// A question, taken apart.
@@ -41,10 +52,10 @@ pub(super) struct Question {
     /// Its words, and where it needs them those of the context.
     pub(super) words: Vec<Word>,
     /// Its neighbouring words.
-    pub(super) pairs: Vec<String>,
+    pub(super) pairs: Vec<Extra>,
     /// The pieces of its words.
-    pub(super) grams: Vec<String>,
-    /// Whether it consists of stop words alone.
+    pub(super) grams: Vec<Extra>,
+    /// Whether it consists of stop words alone, with the context.
     pub(super) is_all_stop_words: bool,
     /// The key by which a pair with the very same question is found.
     pub(super) exact: String,
@@ -54,18 +65,18 @@ impl Question {
     /// The question that `query` asks of passages in `languages`.
     pub(super) fn new(query: &Query, languages: &[Option<Language>]) -> Self {
         let analysed = Analysed::new(&query.text, languages);
-        let own = analysed.words.iter().filter(|word| !word.is_stop_word && !word.is_compound);
-        let own = own.count();
+        let own = analysed.own_words();
         let mut question = Self {
             pairs: analysed.pairs,
             grams: analysed.grams,
-            is_all_stop_words: own == 0,
+            is_all_stop_words: false,
             exact: exact_key(&query.text),
             words: analysed.words,
         };
         if own < SELF_CONTAINED {
             question.add_context(&query.context, languages);
         }
+        question.is_all_stop_words = question.words.iter().all(|word| word.is_stop_word);
         question
     }
 
@@ -85,6 +96,7 @@ impl Question {
                 }
                 word.weight = weight;
                 word.range = None;
+                word.pieces = 0;
                 self.words.push(word);
             }
             weight *= CONTEXT_DECAY;
@@ -95,8 +107,8 @@ impl Question {
 /// A text in each of the languages.
 struct Analysed {
     words: Vec<Word>,
-    pairs: Vec<String>,
-    grams: Vec<String>,
+    pairs: Vec<Extra>,
+    grams: Vec<Extra>,
 }
 
 impl Analysed {
@@ -112,15 +124,29 @@ impl Analysed {
         let mut by_range: HashMap<(usize, usize), usize> = HashMap::new();
         let mut by_form: HashMap<String, usize> = HashMap::new();
         for terms in &analyses {
-            neighbours(terms, |first, second| analysed.add_pair(pair(first, second)));
+            neighbours(terms, |first, second| analysed.add_pair(first, second));
             for term in terms {
                 analysed.add_term(term, &mut by_range, &mut by_form);
             }
         }
         if let Some(terms) = analyses.first() {
-            analysed.add_grams(text, terms);
+            analysed.add_grams(text, terms, &by_range);
         }
         analysed
+    }
+
+    /// How many words that tell something stand side by side, overlapping grams counted once.
+    fn own_words(&self) -> usize {
+        let mut count = 0;
+        let mut end = 0;
+        let words = self.words.iter().filter(|word| !word.is_stop_word && !word.is_compound);
+        for range in words.filter_map(|word| word.range.as_ref()) {
+            if range.start >= end {
+                count += 1;
+                end = range.end;
+            }
+        }
+        count
     }
 
     fn add_term(
@@ -136,7 +162,9 @@ impl Analysed {
         }
         if let Some(word) = by_range.get(&(start, end)).and_then(|index| self.words.get_mut(*index))
         {
-            word.forms.push(term.text.clone());
+            if !word.forms.contains(&term.text) {
+                word.forms.push(term.text.clone());
+            }
             return;
         }
         if self.words.len() >= WORDS {
@@ -150,22 +178,40 @@ impl Analysed {
             is_stop_word: term.is_stop_word,
             is_compound: term.is_compound,
             range: Some(term.range.clone()),
+            pieces: 0,
         });
     }
 
-    fn add_pair(&mut self, pair: String) {
-        if self.pairs.len() < WORDS && !self.pairs.contains(&pair) {
-            self.pairs.push(pair);
-        }
+    fn add_pair(&mut self, first: &Term, second: &Term) {
+        // Overlapping grams say together little more than each alone.
+        let weight = if second.range.start < first.range.end { OVERLAPPING_PAIR } else { 1.0 };
+        add(&mut self.pairs, &pair(first, second), weight);
     }
 
-    fn add_grams(&mut self, text: &str, terms: &[Term]) {
+    fn add_grams(&mut self, text: &str, terms: &[Term], by_range: &HashMap<(usize, usize), usize>) {
         for term in terms.iter().filter(|term| !term.is_stop_word && !term.is_compound) {
+            let mut pieces = 0;
             grams(text.get(term.range.clone()).unwrap_or_default(), |piece| {
-                if self.grams.len() < GRAMS && !self.grams.iter().any(|known| known == piece) {
-                    self.grams.push(piece.to_owned());
-                }
+                // A single character of a script without spaces may be a word.
+                let is_character = piece.chars().nth(1).is_none() && !piece.is_ascii();
+                let weight = if is_character { CHARACTER } else { 1.0 };
+                let number = add(&mut self.grams, piece, weight);
+                pieces |= number.filter(|_| !is_character).map_or(0, bit);
             });
+            let word = by_range.get(&(term.range.start, term.range.end));
+            if let Some(word) = word.and_then(|index| self.words.get_mut(*index)) {
+                word.pieces |= pieces;
+            }
         }
     }
+}
+
+/// Adds a term, once, and answers its number; none where there are too many.
+fn add(extras: &mut Vec<Extra>, text: &str, weight: f32) -> Option<usize> {
+    let known = extras.iter().position(|known| known.text == text);
+    if known.is_some() || extras.len() >= EXTRAS {
+        return known;
+    }
+    extras.push(Extra { text: text.to_owned(), weight });
+    Some(extras.len() - 1)
 }

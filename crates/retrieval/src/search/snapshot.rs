@@ -10,7 +10,7 @@ use tantivy::{DocAddress, InvertedIndexReader, Searcher, TantivyDocument};
 
 use super::question::Question;
 use super::ranking::{Ranked, rank};
-use super::weights::{FLOOR, FieldWeight, WEIGHTS};
+use super::weights::{FLOOR, FieldWeight, GRAM_FLOOR, WEIGHTS};
 use crate::store::{NO_LANGUAGE, Record, Store, Unusable, all_terms};
 
 /// Fields that are scored.
@@ -47,6 +47,14 @@ pub(super) struct ScoredField {
     pub(super) lengths: FieldNormReader,
     /// The part of the score's denominator that is the field's length, by its code.
     pub(super) norms: Arc<[f32; 256]>,
+}
+
+impl Segment {
+    /// Whether a passage is a question/answer pair.
+    pub(super) fn is_pair(&self, document: u32) -> bool {
+        let [question, ..] = &self.fields;
+        question.lengths.fieldnorm_id(document) > 0
+    }
 }
 
 impl Snapshot {
@@ -116,9 +124,10 @@ impl Snapshot {
     pub(crate) fn search(&self, query: &Query, limit: usize) -> tantivy::Result<Found> {
         let question = Question::new(query, &self.languages);
         let ranking = rank(self, &question, limit)?;
+        let floor = if ranking.is_of_grams { GRAM_FLOOR } else { FLOOR };
         let mut hits = Vec::with_capacity(ranking.best.len());
         for ranked in &ranking.best {
-            hits.push(self.hit(ranked)?);
+            hits.push(self.hit(ranked, floor)?);
         }
         let terms = ranking
             .words
@@ -130,7 +139,7 @@ impl Snapshot {
         Ok(Found { hits, terms })
     }
 
-    fn hit(&self, ranked: &Ranked) -> tantivy::Result<Hit> {
+    fn hit(&self, ranked: &Ranked, floor: f32) -> tantivy::Result<Hit> {
         let address = DocAddress::new(ranked.segment, ranked.document);
         let document: TantivyDocument = self.searcher.doc(address)?;
         let bytes = document.get_first(self.record).and_then(|value| value.as_bytes());
@@ -148,7 +157,7 @@ impl Snapshot {
             language: record.language,
             score: ranked.score,
             coverage: ranked.coverage,
-            is_relevant: ranked.coverage >= FLOOR,
+            is_relevant: ranked.coverage >= floor,
         })
     }
 }

@@ -15,13 +15,18 @@ pub(super) struct FieldWeight {
 
 /// In the order of [`FIELDS`]: question, title, heading, body, pairs, grams.
 pub(super) const WEIGHTS: [FieldWeight; FIELDS] = [
-    FieldWeight { weight: 1.0, k1: 1.2, b: 0.6 },
-    FieldWeight { weight: 0.5, k1: 1.2, b: 0.4 },
+    FieldWeight { weight: 2.0, k1: 1.2, b: 0.6 },
+    FieldWeight { weight: 1.0, k1: 1.2, b: 0.4 },
     FieldWeight { weight: 0.5, k1: 1.2, b: 0.4 },
     FieldWeight { weight: 1.0, k1: 1.2, b: 0.7 },
-    FieldWeight { weight: 0.4, k1: 1.2, b: 0.5 },
-    FieldWeight { weight: 0.3, k1: 1.2, b: 0.7 },
+    FieldWeight { weight: 0.5, k1: 1.2, b: 0.5 },
+    FieldWeight { weight: 0.2, k1: 1.2, b: 0.7 },
 ];
+
+/// What two overlapping grams weigh against two words that follow each other.
+pub(super) const OVERLAPPING_PAIR: f32 = 0.5;
+/// What a single character of a script without spaces weighs against a piece of a word.
+pub(super) const CHARACTER: f32 = 2.0;
 
 /// What the words just before a follow-up weigh against its own.
 pub(super) const CONTEXT: f32 = 0.4;
@@ -31,8 +36,17 @@ pub(super) const CONTEXT_DECAY: f32 = 0.5;
 /// What a pair gains whose question is the very one that is asked: more than any other can have.
 pub(super) const EXACT: f32 = 1_000.0;
 
-/// How far the share of the question that is found raises the score.
-pub(super) const COVERAGE: f32 = 0.5;
+/// How far the share of the question that is found raises the score of running text.
+pub(super) const COVERAGE: f32 = 0.45;
+/// The same for a pair, whose question counts most.
+pub(super) const PAIR_COVERAGE: f32 = 0.0;
+
+/// The share of a word's pieces from which a passage is taken to have it in another spelling.
+pub(super) const SIMILAR_PIECES: f32 = 0.7;
+/// What such a word counts against one that is there as it is.
+pub(super) const SIMILAR: f32 = 0.8;
 
 /// The share of the question's weight that a relevant passage contains.
-pub(super) const FLOOR: f32 = 0.5;
+pub(super) const FLOOR: f32 = 0.42;
+/// The same where words are not told apart and grams that span two of them are lacking.
+pub(super) const GRAM_FLOOR: f32 = 0.34;
