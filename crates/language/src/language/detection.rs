@@ -100,6 +100,8 @@ fn latin(text: &str) -> Option<Lang> {
     let words: Vec<String> = text
         .unicode_words()
         .filter(|word| word.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’')))
+        // Single letters are words in some languages and symbols in all.
+        .filter(|word| word.chars().nth(1).is_some())
         .map(|word| strip_marks(lower(word, None), None))
         .collect();
     let votes = |language| words.iter().filter(|word| stop_words::has(language, word)).count();
@@ -125,8 +127,63 @@ fn latin(text: &str) -> Option<Lang> {
     if clear {
         return Some(first);
     }
-    // A draw: the trigrams may choose among those that lead.
-    trigrams.map(|info| info.lang()).filter(|guess| {
+    // A draw: the trigrams may choose among those that lead, or a letter tell.
+    let drawn = trigrams.map(|info| info.lang()).filter(|guess| {
         most >= 2 && counts.iter().any(|(language, count)| language == guess && *count == most)
-    })
+    });
+    drawn.or_else(|| by_own_letter(text))
+}
+
+/// The language that alone uses one of the letters.
+fn by_own_letter(text: &str) -> Option<Lang> {
+    const LETTERS: [(&str, Lang); 9] = [
+        ("ơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ", Lang::Vie),
+        ("ąęłśźż", Lang::Pol),
+        ("ğış", Lang::Tur),
+        ("őű", Lang::Hun),
+        ("ñ¿¡", Lang::Spa),
+        ("ãõ", Lang::Por),
+        ("ß", Lang::Deu),
+        ("řěů", Lang::Ces),
+        ("țș", Lang::Ron),
+    ];
+    let own = LETTERS.iter().find(|(letters, _)| text.chars().any(|c| letters.contains(c)));
+    own.map(|(_, language)| *language)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_are_told_by_script_common_words_and_letters() {
+        for (text, language) in [
+            ("退款政策", Some(Lang::Cmn)),
+            ("送料はいくらですか", Some(Lang::Jpn)),
+            ("환불 정책", Some(Lang::Kor)),
+            ("นโยบายการคืนเงิน", Some(Lang::Tha)),
+            ("سياسة الاسترداد", Some(Lang::Ara)),
+            ("قیمت چقدر است؟", Some(Lang::Pes)),
+            ("वापसी नीति", Some(Lang::Hin)),
+            ("Какой срок возврата?", Some(Lang::Rus)),
+            ("Який термін повернення?", Some(Lang::Ukr)),
+            ("What is your refund policy?", Some(Lang::Eng)),
+            ("¿Cuánto cuesta el envío?", Some(Lang::Spa)),
+            ("Wie lange dauert der Versand?", Some(Lang::Deu)),
+            ("Chính sách hoàn tiền là gì?", Some(Lang::Vie)),
+            ("Refund policy", None),
+            ("a transistorized l t regulator", None),
+            ("404", None),
+            ("", None),
+        ] {
+            assert_eq!(detect(text), language, "{text}");
+        }
+    }
+
+    #[test]
+    fn technical_english_is_english() {
+        let text = "compact memories have flexible capacities: a digital data storage system with \
+                    capacity up to bits and random and or sequential access is described";
+        assert_eq!(detect(text), Some(Lang::Eng));
+    }
 }
