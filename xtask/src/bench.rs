@@ -18,6 +18,8 @@ use crate::process;
 /// What to measure.
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    server: process::ServerBinary,
     #[command(subcommand)]
     what: What,
 }
@@ -54,7 +56,7 @@ enum What {
 
 /// Builds the release binary and measures.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let program = Program::at(process::release_server()?);
+    let program = arguments.server.program()?;
     match arguments.what {
         What::Replies { connections, seconds, passages } => {
             replies(&program, connections, Duration::from_secs(seconds), passages).await

@@ -1,9 +1,9 @@
 //! Answers right after a change: the first question after `trained` uses the new content, the first
 //! after a deletion never the old one.
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use cicerone_tests::client::Client;
-use cicerone_tests::process::{Program, Server};
+use cicerone_tests::process::Server;
 use clap::Args;
 use serde_json::Value;
 
@@ -12,6 +12,8 @@ use crate::process;
 /// How long to try.
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    server: process::ServerBinary,
     /// Rounds of add, ask, delete, ask
     #[arg(long, default_value_t = 1_000)]
     rounds: usize,
@@ -20,7 +22,7 @@ pub(crate) struct Arguments {
 /// Runs the rounds on the release binary; in every third one the index folder is deleted before
 /// each question. Fails where any answer missed.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let program = Program::at(process::release_server()?);
+    let program = arguments.server.program()?;
     let server = Server::of(&program).start();
     let client = server.client();
     let agent = client.agent().await;
@@ -54,7 +56,7 @@ async fn round(
 
     let source = client.text(agent, &text).await;
     if wipe {
-        remove_index(server)?;
+        server.remove_index();
     }
     let answer = client.ask(agent, &question).await;
     if !names(&answer, &source) || !reply(&answer).contains(&code) {
@@ -64,7 +66,7 @@ async fn round(
 
     client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
     if wipe {
-        remove_index(server)?;
+        server.remove_index();
     }
     let answer = client.ask(agent, &question).await;
     if names(&answer, &source) || reply(&answer).contains(&code) {
@@ -72,16 +74,6 @@ async fn round(
         misses += 1;
     }
     Ok(misses)
-}
-
-fn remove_index(server: &Server) -> anyhow::Result<()> {
-    let folder = server.data().join("index");
-    match std::fs::remove_dir_all(&folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("removing `{}`", folder.display()))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
 }
 
 fn reply(answer: &Value) -> &str {

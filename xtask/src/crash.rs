@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use cicerone_tests::process::{Program, Server};
+use cicerone_tests::process::Server;
 use clap::Args;
 use rand::Rng as _;
 use tokio::sync::watch;
@@ -20,6 +20,8 @@ use crate::process;
 /// How long to try.
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    server: process::ServerBinary,
     /// Kills
     #[arg(long, default_value_t = 100)]
     rounds: usize,
@@ -36,7 +38,7 @@ const SETTLED: Duration = Duration::from_secs(5);
 /// Runs the rounds on the release binary with SQLite. Fails on the first thing lost, half done or
 /// done twice.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let program = Program::at(process::release_server()?);
+    let program = arguments.server.program()?;
     let mut server = Server::of(&program).start();
     let mut models: Vec<Model> = (0..arguments.writers).map(Model::new).collect();
     let mut slowest = Duration::ZERO;

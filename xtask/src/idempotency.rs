@@ -2,7 +2,7 @@
 
 use anyhow::{bail, ensure};
 use cicerone_tests::client::Client;
-use cicerone_tests::process::{Program, Server};
+use cicerone_tests::process::Server;
 use clap::Args;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -12,6 +12,8 @@ use crate::process;
 /// How long to try.
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    server: process::ServerBinary,
     /// Rounds
     #[arg(long, default_value_t = 50)]
     rounds: usize,
@@ -23,7 +25,7 @@ pub(crate) struct Arguments {
 /// Runs the rounds on the release binary, in turn creating an agent, adding a source and sending a
 /// message. Fails where a round had another effect than one.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let program = Program::at(process::release_server()?);
+    let program = arguments.server.program()?;
     let server = Server::of(&program).start();
     let client = server.client();
     let agent = client.agent().await;

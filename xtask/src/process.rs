@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
+use cicerone_tests::process::Program;
+use clap::Args;
 
 /// The project's root folder.
 pub(crate) fn root() -> PathBuf {
@@ -59,8 +61,27 @@ pub(crate) fn exists(program: &str, argument: &str) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Builds the server as it is shipped and gives the path of its binary.
-pub(crate) fn release_server() -> anyhow::Result<PathBuf> {
+/// Which server to drive.
+#[derive(Args)]
+pub(crate) struct ServerBinary {
+    /// A server that is built already, in place of the release binary of this tree
+    #[arg(long, value_name = "FILE", global = true)]
+    binary: Option<PathBuf>,
+}
+
+impl ServerBinary {
+    /// The server: as given, or built as it is shipped.
+    pub(crate) fn program(&self) -> anyhow::Result<Program> {
+        match &self.binary {
+            Some(path) => {
+                Ok(Program::at(path.canonicalize().with_context(|| path.display().to_string())?))
+            }
+            None => release_server().map(Program::at),
+        }
+    }
+}
+
+fn release_server() -> anyhow::Result<PathBuf> {
     run("cargo", &["build", "--release", "--locked", "--package", "cicerone-server"])?;
     let metadata = output("cargo", &["metadata", "--format-version=1", "--no-deps"])?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata)?;

@@ -16,6 +16,8 @@ use crate::process;
 /// Where the collections are.
 #[derive(Args)]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    server: process::ServerBinary,
     /// The folder that holds `qa/pubmedqa` and `qa/xquad`
     #[arg(long)]
     data: PathBuf,
@@ -32,7 +34,7 @@ struct Collection {
 /// Puts each collection through a server of its own and prints how many replies rest on the right
 /// source first, at all, or on none.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let program = Program::at(process::release_server()?);
+    let program = arguments.server.program()?;
     let qa = arguments.data.join("qa");
     let mut collections = vec![pubmedqa(&qa.join("pubmedqa/data/ori_pqal.json"))?];
     for language in ["es", "zh", "ar", "hi"] {
