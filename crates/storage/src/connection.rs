@@ -47,9 +47,15 @@ const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
 pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection, OpenError> {
     let failed = |cause: String| OpenError::Connect { url: url.clone(), cause };
     match &url.0 {
-        Target::Postgres(address) => PgConnection::establish(address)
-            .map(AnyConnection::Postgres)
-            .map_err(|error| failed(error.to_string().trim_end().to_owned())),
+        Target::Postgres(address) => {
+            let mut connection = PgConnection::establish(address)
+                .map_err(|error| failed(error.to_string().trim_end().to_owned()))?;
+            // libpq writes notices to standard error, as that of a table that exists already.
+            connection
+                .batch_execute("SET client_min_messages TO WARNING")
+                .map_err(|error| failed(error.to_string()))?;
+            Ok(AnyConnection::Postgres(connection))
+        }
         Target::Sqlite(path) => {
             let path = path.to_str().ok_or_else(|| failed("the path is not UTF-8".to_owned()))?;
             // In front of a name, `./` keeps SQLite from reading a meaning into it.

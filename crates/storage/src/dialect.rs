@@ -1,7 +1,8 @@
 //! Where the two databases differ. Every match on the backend of a query stands here.
 
-use diesel::connection::{AnsiTransactionManager, TransactionManager as _};
+use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 
 use crate::connection::AnyConnection;
 use crate::conversations::{MessageRow, MetadataRow};
@@ -26,6 +27,8 @@ type Work = (JobRow, SourceRow);
 pub(crate) enum Begin {
     /// Several queries that must see the same moment.
     Snapshot,
+    /// Changes within a transaction that can be taken back on their own.
+    Savepoint,
     /// Changes. SQLite takes its write lock at once, so that no later statement can find it taken.
     Write,
 }
@@ -44,7 +47,8 @@ pub(crate) fn transaction<T>(
             Ok(value)
         }
         Err(failure) => {
-            // Where the connection is lost, this fails as well and says less; the pool drops it.
+            // Where the connection is lost, or SQLite ended the transaction by itself, this fails as
+            // well and says less.
             if let Err(error) = AnyConnection::rollback_transaction(c) {
                 tracing::debug!(%error, "a rollback failed after another failure");
             }
@@ -56,6 +60,7 @@ pub(crate) fn transaction<T>(
 /// Begins a transaction.
 pub(crate) fn begin_transaction(c: &mut AnyConnection, begin: Begin) -> QueryResult<()> {
     match (c, begin) {
+        (c, Begin::Savepoint) => AnyConnection::begin_transaction(c),
         (AnyConnection::Postgres(c), Begin::Snapshot) => {
             let sql = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
             AnsiTransactionManager::begin_transaction_sql(c, sql)
@@ -69,6 +74,28 @@ pub(crate) fn begin_transaction(c: &mut AnyConnection, begin: Begin) -> QueryRes
         (AnyConnection::Sqlite(c), Begin::Write) => {
             AnsiTransactionManager::begin_transaction_sql(c, "BEGIN IMMEDIATE")
         }
+    }
+}
+
+/// Whether diesel's table of applied migrations is there.
+pub(crate) fn has_migrations_table(c: &mut AnyConnection) -> QueryResult<bool> {
+    let sql = match c {
+        AnyConnection::Postgres(_) => "to_regclass('__diesel_schema_migrations') IS NOT NULL",
+        AnyConnection::Sqlite(_) => {
+            "EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '__diesel_schema_migrations')"
+        }
+    };
+    diesel::select(diesel::dsl::sql::<Bool>(sql)).get_result(c)
+}
+
+/// Waits until no other process migrates, for as long as the transaction lasts. SQLite's has taken
+/// its write lock with its first statement.
+pub(crate) fn lock_migrations(c: &mut AnyConnection, number: i64) -> QueryResult<()> {
+    match c {
+        AnyConnection::Postgres(c) => {
+            c.batch_execute(&format!("SELECT pg_advisory_xact_lock({number})"))
+        }
+        AnyConnection::Sqlite(_) => Ok(()),
     }
 }
 

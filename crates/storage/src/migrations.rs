@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use diesel::connection::SimpleConnection as _;
+use cicerone_domain::Error;
 use diesel::migration::{Migration, MigrationSource, MigrationVersion};
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -10,7 +10,7 @@ use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::connection::{Access, AnyConnection, connect};
-use crate::dialect::{Begin, transaction};
+use crate::dialect::{self, Begin, transaction};
 use crate::error::{Failure, OpenError};
 use crate::schema::__diesel_schema_migrations;
 use crate::url::DatabaseUrl;
@@ -69,7 +69,13 @@ pub fn redo(url: &DatabaseUrl) -> Result<Option<String>, OpenError> {
 
 /// Every migration of this program, oldest first. Blocks.
 pub fn status(url: &DatabaseUrl) -> Result<Vec<MigrationStatus>, OpenError> {
-    exclusively(url, |_, statuses| Ok(statuses.to_vec()))
+    let mut connection = connect(url, Access::Write)?;
+    // Reading only, so that nobody who writes at the moment is waited for.
+    let (statuses, unknown) = stored(&mut connection).map_err(|failure| failed(url, failure))?;
+    match unknown {
+        Some(migration) => Err(OpenError::Newer { url: url.clone(), migration }),
+        None => Ok(statuses),
+    }
 }
 
 /// Succeeds where the schema is exactly this program's.
@@ -83,21 +89,38 @@ pub(crate) fn check(url: &DatabaseUrl) -> Result<(), OpenError> {
     }
 }
 
-/// [`check`] over a connection that is open, for a health check. Both databases have migrations of
-/// the same names.
+/// [`check`] over a connection that is open, for a health check.
 pub(crate) fn check_applied(c: &mut AnyConnection) -> Result<(), Failure> {
-    let versions: Vec<String> =
-        __diesel_schema_migrations::table.select(__diesel_schema_migrations::version).load(c)?;
-    let known = migrations::<Sqlite>(SQLITE).map_err(Failure::internal)?;
-    let (statuses, unknown) = matched(&known, versions.into_iter().collect());
+    let (statuses, unknown) = stored(c)?;
     let pending = statuses.into_iter().find(|status| !status.is_applied);
     match pending.map(|status| status.name).or(unknown) {
         Some(name) => {
             let cause = format!("the database and this program differ in the migration `{name}`");
-            Err(cicerone_domain::Error::unavailable(cause).into())
+            Err(Error::unavailable(cause).into())
         }
         None => Ok(()),
     }
+}
+
+/// The status of each migration of this program, and one that the database has beyond them, without
+/// changing anything. Both databases have migrations of the same names.
+fn stored(c: &mut AnyConnection) -> Result<(Vec<MigrationStatus>, Option<String>), Failure> {
+    let mut versions = BTreeSet::new();
+    if dialect::has_migrations_table(c)? {
+        let column = __diesel_schema_migrations::version;
+        versions.extend(__diesel_schema_migrations::table.select(column).load::<String>(c)?);
+    }
+    let known = migrations::<Sqlite>(SQLITE).map_err(Failure::internal)?;
+    Ok(matched(&known, versions))
+}
+
+fn failed(url: &DatabaseUrl, failure: Failure) -> OpenError {
+    let cause = match failure {
+        Failure::Refused(Error::Internal(cause)) => cause.to_string(),
+        Failure::Refused(error) => error.to_string(),
+        Failure::Database(error) | Failure::Final(error) => error.to_string(),
+    };
+    OpenError::Migration { url: url.clone(), cause }
 }
 
 #[derive(Clone, Copy)]
@@ -114,27 +137,18 @@ fn exclusively<T>(
     work: impl FnOnce(&mut AnyConnection, &[MigrationStatus]) -> Result<T, BoxError>,
 ) -> Result<T, OpenError> {
     let mut connection = connect(url, Access::Write)?;
-    let failed =
-        |cause: BoxError| OpenError::Migration { url: url.clone(), cause: cause.to_string() };
-    let outcome = transaction(&mut connection, Begin::Write, |c| {
-        if let AnyConnection::Postgres(c) = c {
-            c.batch_execute(&format!("SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))?;
-        }
+    transaction(&mut connection, Begin::Write, |c| {
+        dialect::lock_migrations(c, ADVISORY_LOCK)?;
         let (statuses, unknown) = compare(c).map_err(Failure::internal)?;
         if let Some(migration) = unknown {
             return Ok(Err(OpenError::Newer { url: url.clone(), migration }));
         }
         work(c, &statuses).map(Ok).map_err(Failure::internal)
-    });
-    match outcome {
-        Ok(result) => result,
-        Err(Failure::Refused(cicerone_domain::Error::Internal(cause))) => Err(failed(cause)),
-        Err(Failure::Refused(error)) => Err(failed(error.into())),
-        Err(Failure::Database(error) | Failure::Final(error)) => Err(failed(error.into())),
-    }
+    })
+    .unwrap_or_else(|failure| Err(failed(url, failure)))
 }
 
-/// The status of each migration of this program, and one that the database has beyond them.
+/// The same as [`stored`], within the transaction of a change. Makes the table where it is missing.
 fn compare(c: &mut AnyConnection) -> Result<(Vec<MigrationStatus>, Option<String>), BoxError> {
     match c {
         AnyConnection::Postgres(c) => Ok(matched(&migrations::<Pg>(POSTGRES)?, applied(c)?)),
@@ -154,7 +168,7 @@ where
     Ok(migrations)
 }
 
-/// The versions that the database has. Makes diesel's table for them where it is missing.
+/// The versions that the database has.
 fn applied<DB: diesel::backend::Backend>(
     c: &mut impl MigrationHarness<DB>,
 ) -> Result<BTreeSet<String>, BoxError> {

@@ -88,6 +88,22 @@ pub(crate) fn remove_unused(
     Ok(count)
 }
 
+/// The upload, where it belongs to the account.
+fn find(
+    c: &mut AnyConnection,
+    account: &str,
+    id: Id<kind::Upload>,
+) -> Result<Option<Upload>, Failure> {
+    uploads::table
+        .filter(uploads::id.eq(id.to_string()))
+        .filter(uploads::account_id.eq(account))
+        .select(UploadRow::as_select())
+        .first(c)
+        .optional()?
+        .map(Upload::try_from)
+        .transpose()
+}
+
 /// Notes that the object of an upload is to be removed.
 fn discard(c: &mut AnyConnection, id: Id<kind::Upload>, now: Timestamp) -> Result<(), Failure> {
     Ok(dialect::discard_object(c, &object_key(id).0, now.as_millis())?)
@@ -126,18 +142,7 @@ impl UploadStore for Storage {
         id: Id<kind::Upload>,
     ) -> Result<Option<Upload>, Error> {
         let account = scope.account.to_string();
-        self.db
-            .lookup(move |c| {
-                uploads::table
-                    .filter(uploads::id.eq(id.to_string()))
-                    .filter(uploads::account_id.eq(&account))
-                    .select(UploadRow::as_select())
-                    .first(c)
-                    .optional()?
-                    .map(Upload::try_from)
-                    .transpose()
-            })
-            .await
+        self.db.lookup(move |c| find(c, &account, id)).await
     }
 
     async fn delete_upload(
@@ -150,11 +155,12 @@ impl UploadStore for Storage {
         let account = scope.account.to_string();
         self.db
             .write_completing(completion, move |c| {
-                let upload = id.to_string();
-                if !dialect::hold_upload(c, &account, &upload)? {
+                let upload = [id.to_string()];
+                dialect::lock_uploads(c, &upload)?;
+                if find(c, &account, id)?.is_none() {
                     return Err(Error::not_found("file", id).into());
                 }
-                if remove_unused(c, &[upload], now)? == 0 {
+                if remove_unused(c, &upload, now)? == 0 {
                     return Err(Error::Conflict("a source uses the file".to_owned()).into());
                 }
                 Ok(())

@@ -135,8 +135,8 @@ CREATE TABLE jobs (
     crashes INTEGER NOT NULL,
     queued_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX jobs_due ON jobs (due_at, queued_at, id) WHERE state = 'queued';
-CREATE INDEX jobs_leased ON jobs (lease_until) WHERE state = 'running';
+CREATE INDEX jobs_due ON jobs (state, due_at, queued_at, id);
+CREATE INDEX jobs_leased ON jobs (state, lease_until);
 
 CREATE TABLE conversations (
     id TEXT NOT NULL PRIMARY KEY,
@@ -216,7 +216,7 @@ CREATE TABLE deliveries (
 ) STRICT;
 CREATE INDEX deliveries_of_endpoint ON deliveries (endpoint_id, created_at, id);
 CREATE INDEX deliveries_of_event ON deliveries (event_id);
-CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE status = 'pending';
+CREATE INDEX deliveries_due ON deliveries (status, next_attempt_at);
 
 -- `state` is `claimed` (a request is being carried out), `completed` or `erased` (what the answer
 -- contained was deleted).

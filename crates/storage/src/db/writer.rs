@@ -6,14 +6,13 @@
 
 use cicerone_domain::Error;
 use diesel::connection::TransactionManager as _;
-use diesel::prelude::*;
 use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot};
 
 use super::guarded;
 use super::threads::{closed, spawn};
 use crate::connection::{Access, AnyConnection, connect};
-use crate::dialect::{Begin, begin_transaction};
+use crate::dialect::{Begin, begin_transaction, transaction};
 use crate::error::{Failure, OpenError};
 use crate::url::DatabaseUrl;
 
@@ -50,7 +49,7 @@ where
     F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send,
 {
     fn run(&mut self, c: &mut AnyConnection) {
-        let outcome = c.transaction(|c| guarded(c, &mut self.work));
+        let outcome = transaction(c, Begin::Savepoint, |c| guarded(c, &mut self.work));
         self.outcome = Some(outcome.map_err(Error::from));
     }
 
@@ -153,4 +152,47 @@ fn commit_together(c: &mut AnyConnection, batch: &mut [Box<dyn Unit>]) -> Result
 fn is_open(c: &mut AnyConnection) -> bool {
     let status = AnyConnection::transaction_manager_status_mut(c);
     status.transaction_depth().is_ok_and(|depth| depth.is_some_and(|depth| depth.get() == 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::Error;
+    use diesel::RunQueryDsl as _;
+    use diesel::connection::SimpleConnection as _;
+    use diesel::dsl::sql;
+    use diesel::sql_types::BigInt;
+
+    use super::Writer;
+    use crate::connection::{Access, connect};
+    use crate::url::DatabaseUrl;
+
+    #[tokio::test]
+    async fn on_a_full_disk_exactly_what_was_acknowledged_is_stored_and_the_writer_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("full.db"));
+        let mut connection = connect(&url, Access::Write).unwrap();
+        let setup = "CREATE TABLE t (x BLOB); PRAGMA max_page_count = 10";
+        connection.batch_execute(setup).unwrap();
+        let writer = Writer::start(connection, url.clone()).unwrap();
+        let insert = async |bytes: usize| {
+            let sql = format!("INSERT INTO t VALUES (zeroblob({bytes}))");
+            writer.run(move |c| Ok(c.batch_execute(&sql)?)).await
+        };
+        let mut acknowledged = 0;
+        for _ in 0..3 {
+            let (before, large, after) = tokio::join!(insert(10), insert(1_000_000), insert(10));
+            assert!(matches!(large, Err(Error::Unavailable(_))), "{large:?}");
+            acknowledged += i64::from(before.is_ok()) + i64::from(after.is_ok());
+            insert(10).await.unwrap();
+            acknowledged += 1;
+        }
+        writer.close().await;
+        assert!(insert(10).await.is_err());
+
+        let mut connection = connect(&url, Access::Read).unwrap();
+        let stored: i64 = diesel::select(sql::<BigInt>("(SELECT count(*) FROM t)"))
+            .get_result(&mut connection)
+            .unwrap();
+        assert_eq!(stored, acknowledged);
+    }
 }
