@@ -16,7 +16,7 @@ const WORDS: usize = 256;
 const EXTRAS: usize = 128;
 /// Characters of each message of the context that are read.
 const CONTEXT_CHARS: usize = 1_000;
-/// Messages of the context that are read.
+/// Messages of the context that are read; with the question they have a bit each.
 const CONTEXT_MESSAGES: usize = 4;
 /// Own words from which a question stands for itself.
 const SELF_CONTAINED: usize = 3;
@@ -34,6 +34,8 @@ pub(super) struct Word {
     pub(super) is_compound: bool,
     /// Its bytes in its message, where it first stands; none for a word of the context.
     pub(super) range: Option<Range<usize>>,
+    /// The messages that it stands in, one bit each: the question, then the context, newest first.
+    pub(super) messages: u8,
     /// Which of the question's pieces it consists of: one bit each, for the first of them.
     pub(super) pieces: u64,
 }
@@ -83,26 +85,32 @@ impl Question {
     /// The words of the messages before, for a question that does not say what it is about.
     fn add_context(&mut self, context: &[String], languages: &[Option<Language>]) {
         let mut weight = CONTEXT;
-        for message in context.iter().take(CONTEXT_MESSAGES) {
-            let end = message.char_indices().nth(CONTEXT_CHARS).map_or(message.len(), |(at, _)| at);
-            let analysed = Analysed::new(message.get(..end).unwrap_or_default(), languages);
-            for mut word in analysed.words {
-                let known = |form: &String| self.words.iter().any(|word| word.forms.contains(form));
-                if word.is_stop_word || word.is_compound || word.forms.iter().any(known) {
-                    continue;
+        let mut message = QUESTION;
+        for text in context.iter().take(CONTEXT_MESSAGES) {
+            message <<= 1;
+            let end = text.char_indices().nth(CONTEXT_CHARS).map_or(text.len(), |(at, _)| at);
+            let analysed = Analysed::new(text.get(..end).unwrap_or_default(), languages);
+            for word in analysed.words {
+                if !word.is_stop_word && !word.is_compound {
+                    self.add_context_word(word, weight, message);
                 }
-                if self.words.len() >= WORDS {
-                    return;
-                }
-                word.weight = weight;
-                word.range = None;
-                word.pieces = 0;
-                self.words.push(word);
             }
             weight *= CONTEXT_DECAY;
         }
     }
+
+    fn add_context_word(&mut self, word: Word, weight: f32, message: u8) {
+        let is_same = |known: &&mut Word| word.forms.iter().any(|form| known.forms.contains(form));
+        if let Some(known) = self.words.iter_mut().find(is_same) {
+            known.messages |= message;
+        } else if self.words.len() < WORDS {
+            self.words.push(Word { weight, range: None, pieces: 0, messages: message, ..word });
+        }
+    }
 }
+
+/// The bit of the question itself among the messages.
+pub(super) const QUESTION: u8 = 1;
 
 /// A text in each of the languages.
 struct Analysed {
@@ -178,6 +186,7 @@ impl Analysed {
             is_stop_word: term.is_stop_word,
             is_compound: term.is_compound,
             range: Some(term.range.clone()),
+            messages: QUESTION,
             pieces: 0,
         });
     }

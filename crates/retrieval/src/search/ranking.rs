@@ -11,7 +11,7 @@ use super::snapshot::{Segment, Snapshot};
 use super::weights::{COVERAGE, EXACT, PAIR_COVERAGE};
 pub(super) use lookup::bit;
 
-use coverage::{Found, weight_found, weight_of};
+use coverage::{Found, Measured};
 use lookup::{Looked, look_up};
 use scoring::{Scratch, with_scratch};
 
@@ -119,17 +119,9 @@ fn best_of(mut candidates: Vec<Candidate>, looked: &Looked<'_>, limit: usize) ->
         candidates.select_nth_unstable_by(window, by_score);
         candidates.truncate(window);
     }
-    // Stop words alone are about nothing, wherever they stand.
-    let says_something = looked.words.iter().any(|word| !word.is_stop_word);
-    let total = if says_something { weight_of(&looked.words) } else { 0.0 };
+    let measured = Measured::new(&looked.words);
     for candidate in &mut candidates {
-        let coverage = if candidate.is_exact {
-            1.0
-        } else if total > 0.0 {
-            (weight_found(candidate.found, &looked.words) / total).min(1.0)
-        } else {
-            0.0
-        };
+        let coverage = if candidate.is_exact { 1.0 } else { measured.coverage(candidate.found) };
         let share = if candidate.is_pair { PAIR_COVERAGE } else { COVERAGE };
         candidate.ranked.coverage = coverage;
         candidate.ranked.score *= 1.0 - share + share * coverage;

@@ -93,6 +93,8 @@ async fn a_follow_up_is_understood_with_what_was_said_before() {
     assert_eq!(found.hits[0].position, 0);
     assert_eq!(found.hits[0].source_id, source_id("guide"));
     assert!(found.hits[0].is_relevant);
+    let found = world.ask_after("And what does the enterprise one include?", &context).await;
+    assert_eq!((found.hits[0].position, found.hits[0].is_relevant), (1, true));
 }
 
 #[tokio::test]
@@ -104,6 +106,9 @@ async fn a_question_that_stands_for_itself_is_not_distorted_by_the_context() {
     assert_eq!(alone, after);
     let short = world.ask_after("refund policy?", &context).await;
     assert_eq!(short.hits[0].title.as_deref(), Some("What is your refund policy?"));
+    assert_eq!(short.hits[0].coverage, 1.0);
+    let uncovered = world.ask_after("student discounts?", &context).await;
+    assert!(uncovered.hits.iter().all(|hit| !hit.is_relevant));
 }
 
 #[tokio::test]

@@ -24,6 +24,10 @@ async fn deleted_content_is_never_seen_again_and_gone_from_the_disk() {
     assert_eq!(world.ask("xylophone").await.hits.len(), 1);
     world.rows.delete(world.agent, "a");
     assert!(world.ask("xylophone").await.hits.is_empty());
+    let segments = tantivy::Index::open_in_dir(world.folder()).unwrap();
+    for segment in segments.searchable_segment_metas().unwrap() {
+        assert_eq!(segment.max_doc(), segment.num_docs(), "a deleted passage is only marked so");
+    }
     for file in std::fs::read_dir(world.folder()).unwrap() {
         let path = file.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();

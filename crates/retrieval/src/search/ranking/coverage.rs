@@ -1,6 +1,7 @@
 //! How much of the question a passage contains, by the rarity of the words.
 
 use super::lookup::LookedWord;
+use crate::search::question::QUESTION;
 use crate::search::weights::{SIMILAR, SIMILAR_PIECES};
 
 /// The bits of the words and pieces that a passage contains.
@@ -25,19 +26,44 @@ impl Overlap {
     }
 }
 
-/// The weight of all words together; a whole weighs what its parts do.
-pub(super) fn weight_of(words: &[LookedWord<'_>]) -> f32 {
-    words.iter().filter(|word| !word.is_compound).map(|word| word.weight).sum()
+/// The words that tell how much of the question a passage contains: its own; where it has none, those
+/// of each message before, as if that had been asked. Stop words tell nothing, and a whole no more
+/// than its parts.
+pub(super) struct Measured<'looked> {
+    messages: Vec<Vec<(usize, &'looked LookedWord<'looked>)>>,
 }
 
-/// The weight of the words that `found` has.
-pub(super) fn weight_found(found: Found, words: &[LookedWord<'_>]) -> f32 {
-    words
-        .iter()
-        .enumerate()
-        .filter(|(_, word)| !word.is_compound)
-        .map(|(number, word)| word.weight * share_found(found, number, word))
-        .sum()
+impl<'looked> Measured<'looked> {
+    pub(super) fn new(words: &'looked [LookedWord<'looked>]) -> Self {
+        let of = |message: u8| -> Vec<(usize, &LookedWord<'_>)> {
+            let stands_in = |word: &LookedWord<'_>| {
+                word.messages & message != 0 && !word.is_stop_word && !word.is_compound
+            };
+            words.iter().enumerate().filter(|(_, word)| stands_in(word)).collect()
+        };
+        let own = of(QUESTION);
+        let messages = if own.is_empty() {
+            (1..u8::BITS).map(|number| of(QUESTION << number)).collect()
+        } else {
+            vec![own]
+        };
+        Self { messages }
+    }
+
+    /// The share of the words' weight that `found` has, 0 to 1.
+    pub(super) fn coverage(&self, found: Found) -> f32 {
+        self.messages
+            .iter()
+            .filter(|words| !words.is_empty())
+            .map(|words| {
+                let total: f32 = words.iter().map(|(_, word)| word.weight).sum();
+                let share = |(number, word): &(usize, &LookedWord<'_>)| {
+                    word.weight * share_found(found, *number, word)
+                };
+                (words.iter().map(share).sum::<f32>() / total).min(1.0)
+            })
+            .fold(0.0, f32::max)
+    }
 }
 
 /// 1 for a word that is there, or a gram that both its sides stand in for; less for one that is

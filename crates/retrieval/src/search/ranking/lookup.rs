@@ -27,6 +27,8 @@ pub(super) struct LookedWord<'question> {
     pub(super) is_stop_word: bool,
     pub(super) is_compound: bool,
     pub(super) places: Vec<Place>,
+    /// The bits of the messages that it stands in.
+    pub(super) messages: u8,
     /// The bits of the pieces that it consists of.
     pub(super) pieces: u64,
     /// What overlaps its beginning and its end, where it is a gram.
@@ -88,6 +90,7 @@ fn look_up_words<'question>(
             is_stop_word: word.is_stop_word,
             is_compound: word.is_compound,
             places,
+            messages: word.messages,
             pieces: word.pieces,
             before: Overlap::default(),
             after: Overlap::default(),
