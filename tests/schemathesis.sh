@@ -22,9 +22,9 @@ for _ in $(seq 100); do
 done
 
 # What a schema cannot say (cursors, keys used before, what a text holds) stands in tests/schemathesis.
-export PYTHONPATH=tests/schemathesis SCHEMATHESIS_HOOKS=hooks PYTHONDONTWRITEBYTECODE=1
-"$work/venv/bin/schemathesis" --config-file tests/schemathesis/schemathesis.toml run "$address/v1/openapi.json" \
-  --header "Authorization: Bearer $key" --checks all --max-examples "$examples" --continue-on-failure
+export PYTHONPATH="$PWD/tests/schemathesis" SCHEMATHESIS_HOOKS=hooks PYTHONDONTWRITEBYTECODE=1
+(cd "$work" && venv/bin/schemathesis --config-file "$PYTHONPATH/schemathesis.toml" run "$address/v1/openapi.json" \
+  --header "Authorization: Bearer $key" --checks all --max-examples "$examples" --continue-on-failure)
 if grep -c '"level":"ERROR"' "$work/log"; then
   echo "the server logged errors:" && grep '"level":"ERROR"' "$work/log" | head -n 20
   exit 1
