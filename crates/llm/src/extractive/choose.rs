@@ -35,7 +35,7 @@ pub(super) fn sentences<'a>(request: &'a ReplyRequest, matcher: &Matcher<'_>) ->
     let asked = Asked::of(&request.question);
     let mut read: Vec<Read<'_>> = Vec::new();
     let top = request.passages.first().map_or(1.0, |hit| hit.score);
-    for (index, hit) in request.passages.iter().enumerate().take(PASSAGES) {
+    for (index, hit) in asked.reading_order(&request.passages).take(PASSAGES) {
         // A pair is quoted whole or not at all.
         if !hit.is_pair || index == 0 {
             let prior = if top > 0.0 { 0.7 + 0.3 * (hit.score / top).clamp(0.0, 1.0) } else { 1.0 };

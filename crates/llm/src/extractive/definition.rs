@@ -44,6 +44,12 @@ impl Subject {
         (!name.is_empty()).then_some(Self(name))
     }
 
+    /// Whether a sentence of `text` says what it is.
+    pub(super) fn is_defined_in(&self, text: &str) -> bool {
+        let mut sentences = cicerone_language::sentences(text).into_iter();
+        sentences.any(|range| text.get(range).is_some_and(|sentence| self.is_defined_by(sentence)))
+    }
+
     /// Whether `sentence` says what it is: begins with its name and a word such as "is".
     pub(super) fn is_defined_by(&self, sentence: &str) -> bool {
         let sentence = name(&sentence.to_lowercase());

@@ -196,3 +196,13 @@ fn code_that_quotes_the_question_does_not_answer_it() {
         "```sh\nask \"What does the boat need?\"\n```\n\nThe boat needs a new coat of paint.";
     assert_eq!(answer("What does the boat need?", text), "The boat needs a new coat of paint.");
 }
+
+#[test]
+fn what_something_is_is_found_behind_passages_that_only_name_it() {
+    let mentions = ["Set the Orbit up.", "The Orbit has a manual.", "Wash the Orbit. Dry the Orbit."];
+    let mut passages: Vec<Hit> = mentions.iter().map(|text| hit(text)).collect();
+    passages.push(hit("# Tents\n\nThe Orbit is our largest tent. It is green."));
+    let reply = reply("What is the Orbit?", passages);
+    assert!(reply.text.starts_with("The Orbit is our largest tent."), "{}", reply.text);
+    assert_eq!(reply.cited.first(), Some(&3));
+}

@@ -37,6 +37,20 @@ impl<'a> Asked<'a> {
         let question = question.trim();
         Self { question, wanted: Wanted::of(question), subject: Subject::of(question) }
     }
+
+    /// The passages with their numbers, best first; where the question asks what something is, the
+    /// first that says so leads: its name stands in every passage of a text that is about it.
+    pub(super) fn reading_order<'h>(
+        &self,
+        passages: &'h [Hit],
+    ) -> impl Iterator<Item = (usize, &'h Hit)> + use<'h> {
+        let defining = self.subject.as_ref().and_then(|subject| {
+            passages.iter().position(|hit| !hit.is_pair && subject.is_defined_in(&hit.text))
+        });
+        let leading = defining.and_then(|index| passages.get(index).map(|hit| (index, hit)));
+        let others = passages.iter().enumerate();
+        leading.into_iter().chain(others.filter(move |(index, _)| Some(*index) != defining))
+    }
 }
 
 /// A passage that was read, its units weighed.
