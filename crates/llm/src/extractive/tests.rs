@@ -199,7 +199,8 @@ fn code_that_quotes_the_question_does_not_answer_it() {
 
 #[test]
 fn what_something_is_is_found_behind_passages_that_only_name_it() {
-    let mentions = ["Set the Orbit up.", "The Orbit has a manual.", "Wash the Orbit. Dry the Orbit."];
+    let mentions =
+        ["Set the Orbit up.", "The Orbit has a manual.", "Wash the Orbit. Dry the Orbit."];
     let mut passages: Vec<Hit> = mentions.iter().map(|text| hit(text)).collect();
     passages.push(hit("# Tents\n\nThe Orbit is our largest tent. It is green."));
     let reply = reply("What is the Orbit?", passages);
