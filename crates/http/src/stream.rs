@@ -196,4 +196,22 @@ mod tests {
         let text = text(Ok(answer)).await;
         assert_eq!(text, format!("event: token\ndata: {{\"content\":\"Two words\"}}\n\n{DONE}"));
     }
+
+    #[tokio::test]
+    async fn after_a_silence_the_stream_begins_and_a_failure_is_an_event() {
+        let (tokens, receiver) = mpsc::unbounded_channel();
+        let (fail, failed) = tokio::sync::oneshot::channel::<()>();
+        let task = tokio::spawn(async move {
+            let _ = failed.await;
+            drop(tokens);
+            Err(Failure::from(Error::Overloaded))
+        });
+        let request = TestRequest::default().to_http_request();
+        let id = Id::random(&SystemEntropy);
+        let answer = stream_reply(&request, id, receiver, task, Duration::from_millis(10)).await;
+        fail.send(()).unwrap();
+        let text = text(answer).await;
+        assert!(text.starts_with("event: error\ndata: {\"message\":"), "{text}");
+        assert!(text.contains("\"code\":\"service_unavailable\""), "{text}");
+    }
 }
