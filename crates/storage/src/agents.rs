@@ -91,7 +91,7 @@ pub(crate) fn find(
     if let Some(ids) = &visible.agents {
         query = query.filter(agents::id.eq_any(ids));
     }
-    query.first(c).optional()?.map(Agent::try_from).transpose()
+    query.get_result(c).optional()?.map(Agent::try_from).transpose()
 }
 
 /// The agent; refused where it is not in the scope.

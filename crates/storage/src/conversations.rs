@@ -207,7 +207,7 @@ fn find(
     if let Some(ids) = &visible.agents {
         query = query.filter(conversations::agent_id.eq_any(ids));
     }
-    query.first(c).optional()?.map(Conversation::try_from).transpose()
+    query.get_result(c).optional()?.map(Conversation::try_from).transpose()
 }
 
 fn require(

@@ -104,8 +104,8 @@ pub(crate) fn lock_migrations(c: &mut AnyConnection, number: i64) -> QueryResult
 pub(crate) fn lock_agent(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
     let query = agents::table.filter(agents::id.eq(id)).select(agents::id);
     let found: Option<String> = match c {
-        AnyConnection::Postgres(c) => query.for_no_key_update().first(c).optional()?,
-        AnyConnection::Sqlite(c) => query.first(c).optional()?,
+        AnyConnection::Postgres(c) => query.for_no_key_update().get_result(c).optional()?,
+        AnyConnection::Sqlite(c) => query.get_result(c).optional()?,
     };
     Ok(found.is_some())
 }
@@ -128,8 +128,8 @@ pub(crate) fn hold_upload(c: &mut AnyConnection, account: &str, id: &str) -> Que
         .filter(uploads::account_id.eq(account))
         .select(uploads::id);
     let found: Option<String> = match c {
-        AnyConnection::Postgres(c) => query.for_key_share().first(c).optional()?,
-        AnyConnection::Sqlite(c) => query.first(c).optional()?,
+        AnyConnection::Postgres(c) => query.for_key_share().get_result(c).optional()?,
+        AnyConnection::Sqlite(c) => query.get_result(c).optional()?,
     };
     Ok(found.is_some())
 }
@@ -145,9 +145,9 @@ pub(crate) fn next_job(c: &mut AnyConnection, now: i64) -> QueryResult<Option<Wo
         .limit(1);
     match c {
         AnyConnection::Postgres(c) => {
-            query.select(Work::as_select()).for_update().skip_locked().first(c).optional()
+            query.select(Work::as_select()).for_update().skip_locked().get_result(c).optional()
         }
-        AnyConnection::Sqlite(c) => query.select(Work::as_select()).first(c).optional(),
+        AnyConnection::Sqlite(c) => query.select(Work::as_select()).get_result(c).optional(),
     }
 }
 
@@ -164,9 +164,9 @@ pub(crate) fn leased_job(
         .filter(jobs::state.eq(LEASED));
     match c {
         AnyConnection::Postgres(c) => {
-            query.select(Work::as_select()).for_update().first(c).optional()
+            query.select(Work::as_select()).for_update().get_result(c).optional()
         }
-        AnyConnection::Sqlite(c) => query.select(Work::as_select()).first(c).optional(),
+        AnyConnection::Sqlite(c) => query.select(Work::as_select()).get_result(c).optional(),
     }
 }
 
@@ -200,9 +200,9 @@ pub(crate) fn lock_record(
     let query = idempotency::table.find((account, key));
     match c {
         AnyConnection::Postgres(c) => {
-            query.select(ClaimRow::as_select()).for_update().first(c).optional()
+            query.select(ClaimRow::as_select()).for_update().get_result(c).optional()
         }
-        AnyConnection::Sqlite(c) => query.select(ClaimRow::as_select()).first(c).optional(),
+        AnyConnection::Sqlite(c) => query.select(ClaimRow::as_select()).get_result(c).optional(),
     }
 }
 
@@ -232,8 +232,8 @@ pub(crate) fn insert_account_once(c: &mut AnyConnection, row: &AccountRow) -> Qu
 pub(crate) fn lock_account(c: &mut AnyConnection, name: &str) -> QueryResult<String> {
     let query = accounts::table.filter(accounts::name.eq(name)).select(accounts::id);
     match c {
-        AnyConnection::Postgres(c) => query.for_no_key_update().first(c),
-        AnyConnection::Sqlite(c) => query.first(c),
+        AnyConnection::Postgres(c) => query.for_no_key_update().get_result(c),
+        AnyConnection::Sqlite(c) => query.get_result(c),
     }
 }
 

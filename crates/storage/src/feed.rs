@@ -23,7 +23,7 @@ impl PassageFeed for Storage {
                     let generation: Option<i64> = agents::table
                         .find(&agent)
                         .select(agents::index_generation)
-                        .first(c)
+                        .get_result(c)
                         .optional()?;
                     let generation = narrow_option("agents.index_generation", generation)?;
                     let Some(generation) = generation else { return Ok(None) };

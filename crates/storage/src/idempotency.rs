@@ -27,7 +27,7 @@ const ERASED: &str = "erased";
 const LOOKS: usize = 8;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = idempotency, treat_none_as_null = true)]
+#[diesel(table_name = idempotency, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(crate) struct ClaimRow {
     account_id: String,
     idempotency_key: String,

@@ -35,7 +35,7 @@ pub(crate) const LEASED: &str = "running";
 const RECLAIMED_AT_ONCE: i64 = 100;
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = jobs)]
+#[diesel(table_name = jobs, treat_none_as_default_value = false)]
 pub(crate) struct JobRow {
     id: String,
     account_id: String,
@@ -204,7 +204,7 @@ impl JobStore for Storage {
                 let due: Option<i64> = jobs::table
                     .filter(jobs::state.eq(QUEUED))
                     .select(min(jobs::due_at))
-                    .first(c)?;
+                    .get_result(c)?;
                 Ok(due.map(time))
             })
             .await
@@ -239,7 +239,7 @@ fn hold_lease(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, Fa
     let agent: Option<String> = sources::table
         .find(lease.source_id.to_string())
         .select(sources::agent_id)
-        .first(c)
+        .get_result(c)
         .optional()?;
     let Some(agent) = agent else { return Ok(None) };
     if !dialect::lock_agent(c, &agent)? {

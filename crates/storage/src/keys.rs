@@ -28,7 +28,7 @@ pub(crate) struct AccountRow {
 }
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = api_keys)]
+#[diesel(table_name = api_keys, treat_none_as_default_value = false)]
 struct KeyRow {
     id: String,
     account_id: String,
@@ -134,7 +134,7 @@ impl KeyStore for Storage {
                 accounts::table
                     .filter(accounts::name.eq(&name))
                     .select(AccountRow::as_select())
-                    .first(c)
+                    .get_result(c)
                     .optional()?
                     .map(Account::try_from)
                     .transpose()
@@ -162,7 +162,7 @@ impl KeyStore for Storage {
                 api_keys::table
                     .filter(api_keys::hash.eq(hash.0.as_slice()))
                     .select(KeyRow::as_select())
-                    .first(c)
+                    .get_result(c)
                     .optional()?
                     .map(KeyRow::into_key)
                     .transpose()
@@ -200,8 +200,10 @@ impl KeyStore for Storage {
         self.db
             .write(move |c| {
                 dialect::insert_installation_once(c, CURSOR_SECRET, &candidate)?;
-                let secret: Vec<u8> =
-                    installation::table.find(CURSOR_SECRET).select(installation::value).first(c)?;
+                let secret: Vec<u8> = installation::table
+                    .find(CURSOR_SECRET)
+                    .select(installation::value)
+                    .get_result(c)?;
                 secret
                     .try_into()
                     .map_err(|_| Failure::internal("the cursor secret has not 32 bytes"))

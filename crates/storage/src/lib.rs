@@ -8,6 +8,11 @@
 //!   lookups by key run where they are asked for, as they take microseconds.
 //! - On PostgreSQL a bounded pool of connections, each with its thread, serves both doors.
 //!
+//! Two things keep statements prepared: a lookup by key has no `LIMIT` (`get_result`, not `first`), as
+//! SQLite prepares a statement anew whenever the value of its `LIMIT` is bound, which triples the
+//! cost; and rows write their nulls (`treat_none_as_default_value = false`), as an insert whose
+//! columns vary is never kept.
+//!
 //! Invariant: a query for something owned names the account, and the agents of the scope where
 //! those are restricted, in its `WHERE`.
 

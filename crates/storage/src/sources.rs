@@ -31,7 +31,7 @@ use crate::storage::Storage;
 use crate::uploads::remove_unused;
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = sources)]
+#[diesel(table_name = sources, treat_none_as_default_value = false)]
 pub(crate) struct SourceRow {
     id: String,
     account_id: String,
@@ -115,7 +115,7 @@ fn find(
     if let Some(ids) = &visible.agents {
         query = query.filter(sources::agent_id.eq_any(ids));
     }
-    query.first(c).optional()?.map(Source::try_from).transpose()
+    query.get_result(c).optional()?.map(Source::try_from).transpose()
 }
 
 /// The source; refused where it is not in the scope.

@@ -98,7 +98,7 @@ fn find(
         .filter(uploads::id.eq(id.to_string()))
         .filter(uploads::account_id.eq(account))
         .select(UploadRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?
         .map(Upload::try_from)
         .transpose()

@@ -11,7 +11,7 @@ use crate::schema::sources;
 /// The columns that change while a source is processed. `version` tells whether there is content
 /// that answers; `character_count` and `title` belong to it.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = sources, treat_none_as_null = true)]
+#[diesel(table_name = sources, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(crate) struct StateRow {
     status: String,
     error_message: Option<String>,
