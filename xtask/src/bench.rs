@@ -96,11 +96,15 @@ async fn replies(
     println!("replies, {connections} connections, warm-up {:.0}/s", warm.rate());
     let mut rates = Vec::new();
     for _ in 0..3 {
+        let before = memory::processor_time(server.pid())?;
         let outcome =
             load::run(server.address(), Arc::clone(&requests), connections, duration).await?;
+        let used = memory::processor_time(server.pid())?.saturating_sub(before);
         println!(
-            "  {:>8.0} replies/s   p50 {:>6.2} ms   p99 {:>6.2} ms   refused {}   {}",
+            "  {:>8.0} replies/s   {:.0} µs processor each   p50 {:>6.2} ms   p99 {:>6.2} ms   \
+             refused {}   {}",
             outcome.rate(),
+            millis(used) * 1_000.0 / outcome.latencies.len().max(1) as f64,
             millis(outcome.percentile(0.5)),
             millis(outcome.percentile(0.99)),
             outcome.refused,

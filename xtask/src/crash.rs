@@ -104,6 +104,7 @@ async fn settle(
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let settled = started.elapsed();
+    ensure!(settled < SETTLED, "sources were on their way for {settled:?}");
     for model in models.iter_mut() {
         writer::repeat(&client, model).await?;
     }

@@ -1,7 +1,8 @@
-//! Memory and threads of a process, as Linux tells them.
+//! Memory, threads and processor time of a process, as Linux tells them.
 
 use std::fmt;
 use std::fs;
+use std::time::Duration;
 
 use anyhow::Context as _;
 
@@ -35,4 +36,18 @@ pub(crate) fn of(pid: u32) -> anyhow::Result<Usage> {
         anonymous_kib: field("RssAnon")?,
         threads: field("Threads")?,
     })
+}
+
+/// Processor time that a process has used, to ten milliseconds: `/proc/PID/stat`. It says what work
+/// costs whatever else runs on the machine.
+pub(crate) fn processor_time(pid: u32) -> anyhow::Result<Duration> {
+    let path = format!("/proc/{pid}/stat");
+    let text = fs::read_to_string(&path).with_context(|| format!("reading `{path}`"))?;
+    // The second field is the program's name in parentheses, with any characters in it.
+    let fields = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    let ticks = |index: usize| -> anyhow::Result<u64> {
+        let field = fields.split(' ').nth(index);
+        field.and_then(|digits| digits.parse().ok()).with_context(|| format!("reading `{path}`"))
+    };
+    Ok(Duration::from_millis((ticks(11)? + ticks(12)?) * 10))
 }
