@@ -15,7 +15,7 @@ use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 use tokio::sync::Semaphore;
 
-use crate::search::Snapshot;
+use crate::search::{Records, Snapshot};
 use folders::Folders;
 use turns::Turns;
 
@@ -45,6 +45,7 @@ struct Shared {
     feed: Arc<dyn PassageFeed>,
     folders: Folders,
     open: Cache<Id<kind::Agent>, Arc<Snapshot>>,
+    records: Records,
     turns: Turns,
     writers: Arc<Semaphore>,
 }
@@ -58,7 +59,14 @@ impl Index {
             .build();
         let folders = Folders::open(config.directory)?;
         let writers = Arc::new(Semaphore::new(WRITERS));
-        let shared = Shared { feed, folders, open, turns: Turns::default(), writers };
+        let shared = Shared {
+            feed,
+            folders,
+            open,
+            records: Records::default(),
+            turns: Turns::default(),
+            writers,
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 

@@ -2,7 +2,9 @@
 
 mod question;
 mod ranking;
+mod records;
 mod snapshot;
 mod weights;
 
+pub(crate) use records::Records;
 pub(crate) use snapshot::Snapshot;

@@ -10,6 +10,7 @@ use tantivy::{DocAddress, InvertedIndexReader, Searcher, TantivyDocument};
 
 use super::question::Question;
 use super::ranking::{Ranked, rank};
+use super::records::{Records, SnapshotRecords};
 use super::weights::{FLOOR, FieldWeight, GRAM_FLOOR, WEIGHTS};
 use crate::store::{NO_LANGUAGE, Record, Store, Unusable, all_terms};
 
@@ -29,6 +30,7 @@ pub(crate) struct Snapshot {
     pub(super) passages: u64,
     pub(super) segments: Vec<Segment>,
     record: Field,
+    records: SnapshotRecords,
     searcher: Searcher,
 }
 
@@ -59,7 +61,7 @@ impl Segment {
 
 impl Snapshot {
     /// What `store` holds now.
-    pub(crate) fn new(store: &Store) -> Result<Self, Unusable> {
+    pub(crate) fn new(store: &Store, records: &Records) -> Result<Self, Unusable> {
         let searcher = store.searcher()?;
         let fields = store.fields();
         let scored = [
@@ -106,6 +108,7 @@ impl Snapshot {
             passages,
             segments,
             record: fields.record,
+            records: records.of_snapshot(),
             searcher,
         })
     }
@@ -141,24 +144,28 @@ impl Snapshot {
 
     fn hit(&self, ranked: &Ranked, floor: f32) -> tantivy::Result<Hit> {
         let address = DocAddress::new(ranked.segment, ranked.document);
-        let document: TantivyDocument = self.searcher.doc(address)?;
-        let bytes = document.get_first(self.record).and_then(|value| value.as_bytes());
-        let record: Record = serde_json::from_slice(bytes.unwrap_or_default())
-            .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
+        let record = self.records.get(address, || self.read(address))?;
         Ok(Hit {
             source_id: record.source,
             position: record.position,
-            title: record.title,
-            heading: record.heading,
-            url: record.url,
+            title: record.title.clone(),
+            heading: record.heading.clone(),
+            url: record.url.clone(),
             page: record.page,
-            text: record.text,
+            text: record.text.clone(),
             is_pair: record.is_pair,
-            language: record.language,
+            language: record.language.clone(),
             score: ranked.score,
             coverage: ranked.coverage,
             is_relevant: ranked.coverage >= floor,
         })
+    }
+
+    fn read(&self, address: DocAddress) -> tantivy::Result<Record> {
+        let document: TantivyDocument = self.searcher.doc(address)?;
+        let bytes = document.get_first(self.record).and_then(|value| value.as_bytes());
+        serde_json::from_slice(bytes.unwrap_or_default())
+            .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))
     }
 }
 

@@ -104,6 +104,14 @@ pub(crate) struct Record {
     pub(crate) language: Option<String>,
 }
 
+impl Record {
+    /// Bytes of its texts.
+    pub(crate) fn bytes(&self) -> usize {
+        let optional = [&self.title, &self.heading, &self.url, &self.language];
+        self.text.len() + optional.into_iter().flatten().map(String::len).sum::<usize>()
+    }
+}
+
 /// The document of a passage.
 pub(crate) fn document(
     fields: &Fields,

@@ -102,7 +102,7 @@ async fn every_search_of_two_hundred_rounds_sees_exactly_one_version() {
         let found = world.ask(&format!("marker{round}")).await;
         assert_eq!(found.hits.len(), 3, "round {round} was not seen");
         if round % 50 == 0 {
-            std::fs::remove_dir_all(world.folder()).unwrap();
+            world.remove_folder();
         }
     }
     for task in searching {

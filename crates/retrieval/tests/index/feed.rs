@@ -112,6 +112,14 @@ impl World {
         self.directory.path().join(self.agent.to_string())
     }
 
+    /// Takes the folder away at once, whatever is being written into it.
+    pub(crate) fn remove_folder(&self) {
+        let aside = tempfile::tempdir().unwrap().keep();
+        std::fs::rename(self.folder(), &aside).unwrap();
+        // What is still written into it stays behind in the temporary folder.
+        let _ = std::fs::remove_dir_all(aside);
+    }
+
     pub(crate) fn put(&self, source: &str, passages: Vec<Passage>) {
         self.rows.put(self.agent, source, passages);
     }
