@@ -1,6 +1,7 @@
 //! The indexes of all agents on this machine.
 
 mod folders;
+mod opened;
 mod synchronisation;
 mod turns;
 
@@ -11,12 +12,11 @@ use async_trait::async_trait;
 use cicerone_domain::ports::{PassageFeed, PassageIndex};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
-use moka::policy::EvictionPolicy;
-use moka::sync::Cache;
 use tokio::sync::Semaphore;
 
 use crate::search::{Records, Snapshot};
 use folders::Folders;
+use opened::Opened;
 use turns::Turns;
 
 /// From this many passages a search takes long enough to leave the thread that asked for it.
@@ -44,7 +44,7 @@ pub struct Index {
 struct Shared {
     feed: Arc<dyn PassageFeed>,
     folders: Folders,
-    open: Cache<Id<kind::Agent>, Arc<Snapshot>>,
+    open: Opened,
     records: Records,
     turns: Turns,
     writers: Arc<Semaphore>,
@@ -53,10 +53,7 @@ struct Shared {
 impl Index {
     /// The indexes under `config.directory`, which is made where it is missing, filled from `feed`.
     pub fn open(config: IndexConfig, feed: Arc<dyn PassageFeed>) -> Result<Self, std::io::Error> {
-        let open = Cache::builder()
-            .max_capacity(config.open_agents)
-            .eviction_policy(EvictionPolicy::lru())
-            .build();
+        let open = Opened::new(config.open_agents);
         let folders = Folders::open(config.directory)?;
         let writers = Arc::new(Semaphore::new(WRITERS));
         let shared = Shared {
@@ -85,8 +82,7 @@ impl Index {
 
     /// How many indexes are open for searching.
     pub fn open_agents(&self) -> u64 {
-        self.shared.open.run_pending_tasks();
-        self.shared.open.entry_count()
+        u64::try_from(self.shared.open.count()).unwrap_or(u64::MAX)
     }
 
     /// An index with content at least as new as `agent`; none where the agent is gone.
@@ -103,7 +99,7 @@ impl Index {
     /// Forgets an index that cannot be read, so that it is made again.
     async fn discard(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
         let _turn = self.shared.turns.take(agent).await;
-        self.shared.open.invalidate(&agent);
+        self.shared.open.remove(agent);
         self.shared.folders.remove(agent).await
     }
 }
@@ -111,7 +107,7 @@ impl Index {
 impl Shared {
     /// The open index of an agent, where it is new enough and its folder is still there.
     fn current(&self, agent: AgentVersion) -> Option<Arc<Snapshot>> {
-        let snapshot = self.open.get(&agent.id)?;
+        let snapshot = self.open.get(agent.id)?;
         (snapshot.generation() >= agent.generation && self.folders.exists(agent.id))
             .then_some(snapshot)
     }

@@ -62,7 +62,7 @@ pub(super) async fn synchronise(
     let mut has_failed = false;
     for _ in 0..ATTEMPTS {
         let Some(content) = shared.feed.agent_content(agent.id).await? else {
-            shared.open.invalidate(&agent.id);
+            shared.open.remove(agent.id);
             shared.folders.remove(agent.id).await?;
             return Ok(None);
         };
