@@ -17,6 +17,7 @@ pub mod agent;
 pub mod clock;
 pub mod content;
 pub mod conversation;
+pub mod crawl;
 pub mod error;
 pub mod event;
 pub mod id;

@@ -4,11 +4,13 @@
 //! together. Every lookup of something owned takes the [`Scope`](crate::Scope) first, and what lies
 //! outside it is not found.
 
+mod crawl;
 mod index;
 mod jobs;
 mod model;
 mod stores;
 
+pub use crawl::CrawlStore;
 pub use index::{AgentContent, PassageFeed, PassageIndex};
 pub use jobs::{Housekeeping, JobStore, WorkSignal};
 pub use model::{

@@ -2,6 +2,7 @@
 
 mod decode;
 mod detect;
+mod reading;
 mod title;
 
 use cicerone_domain::source::{QaPair, qa_pairs};
@@ -12,6 +13,7 @@ use crate::chunk::chunks;
 
 pub use decode::decode;
 pub use detect::detect_upload_type;
+pub use reading::{PageReading, Reading};
 
 /// An answer beyond this many characters is searched in several passages.
 const PAIR_PASSAGE_CHARS: usize = 6_400;

@@ -12,7 +12,9 @@ mod housekeeper;
 mod worker;
 
 pub use chunk::{Chunk, chunks};
-pub use extract::{Material, Unreadable, decode, detect_upload_type, extract};
+pub use extract::{
+    Material, PageReading, Reading, Unreadable, decode, detect_upload_type, extract,
+};
 pub use housekeeper::{Housekeeper, Swept};
 pub use worker::{Step, Worker, WorkerPorts, WorkerSettings};
 

@@ -1,0 +1,105 @@
+//! Crawls: what a website's pages are compared with, and what one that is under way has seen.
+
+use crate::content::{Document, Passage};
+use crate::source::{CrawledPageStatus, Progress};
+use crate::timestamp::Timestamp;
+
+/// What a server said of a page's version, to be sent back with the next request for it
+/// (RFC 9110, section 8.8).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// The `ETag` header as it came.
+    pub etag: Option<String>,
+    /// The `Last-Modified` header as it came.
+    pub last_modified: Option<String>,
+}
+
+/// A page as the last crawl that succeeded left it: what a refresh compares with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownPage {
+    /// Its address, as the crawl names it.
+    pub url: String,
+    /// What its server said of its version.
+    pub validators: Validators,
+    /// SHA-256 of the bytes that were fetched; none where there were none.
+    pub content_hash: Option<[u8; 32]>,
+    /// The addresses that it links to and that lie within the crawl, so that a page that did not
+    /// change need not be read again.
+    pub links: Vec<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// Characters extracted.
+    pub character_count: Option<u64>,
+    /// The number of its document within the source; none where it has no text.
+    pub document: Option<i64>,
+    /// What became of it.
+    pub status: CrawledPageStatus,
+    /// Why it was skipped or failed.
+    pub reason: Option<String>,
+}
+
+/// A page that was found and waits to be visited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundPage {
+    /// Its address, as the crawl names it.
+    pub url: String,
+    /// Links between it and the start page; a page of a sitemap counts as linked from the start.
+    pub depth: u32,
+}
+
+/// The text that a visited page has in the source when the crawl ends well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PageContent {
+    /// None: it was skipped, failed without having had any, or is gone.
+    None,
+    /// What the last crawl extracted: the document of that number.
+    Kept(i64),
+    /// What was extracted now. `position` of the document and of the passages count from 0 within
+    /// the page; the store gives them their place within the source.
+    New {
+        /// The page as a whole.
+        document: Document,
+        /// Its passages, in order.
+        passages: Vec<Passage>,
+    },
+}
+
+/// A page that was visited, with what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisitedPage {
+    /// Its address, as the crawl names it.
+    pub url: String,
+    /// What became of it.
+    pub status: CrawledPageStatus,
+    /// Its title.
+    pub title: Option<String>,
+    /// Characters extracted.
+    pub character_count: Option<u64>,
+    /// The status that its server answered.
+    pub http_status: Option<u16>,
+    /// Why it was skipped or failed.
+    pub reason: Option<String>,
+    /// When it was fetched; none where it was not.
+    pub fetched_at: Option<Timestamp>,
+    /// What its server said of its version.
+    pub validators: Validators,
+    /// SHA-256 of the bytes that were fetched.
+    pub content_hash: Option<[u8; 32]>,
+    /// The addresses that it links to and that lie within the crawl.
+    pub links: Vec<String>,
+    /// The text that it has from now on.
+    pub content: PageContent,
+}
+
+/// A crawl that is taken up: the first time, or after its worker was gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CrawlSoFar {
+    /// When it began: before the interruption, if there was one.
+    pub began_at: Timestamp,
+    /// Pages that wait to be visited, in the order in which they were found.
+    pub waiting: Vec<FoundPage>,
+    /// Pages that were visited, in order, with what became of them and the SHA-256 of their bytes.
+    pub visited: Vec<(String, CrawledPageStatus, Option<[u8; 32]>)>,
+    /// How far it is.
+    pub progress: Progress,
+}

@@ -1,0 +1,46 @@
+//! The crawl port: a crawl is kept page by page, so that an interruption costs one page.
+
+use async_trait::async_trait;
+
+use crate::crawl::{CrawlSoFar, FoundPage, KnownPage, VisitedPage};
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::job::Lease;
+use crate::source::{Progress, Source};
+use crate::timestamp::Timestamp;
+
+/// Where crawls are kept. A method gives `None` or false, and changes nothing, where the lease was
+/// lost: the job went to another worker, or the source was deleted.
+///
+/// Nothing of a crawl under way is searchable or listed as a document; what the last one left
+/// stays until [`CrawlStore::finish_crawl`] replaces it.
+#[async_trait]
+pub trait CrawlStore: Send + Sync {
+    /// Takes up the crawl of a job: a new one that begins at `now`, or the one that was interrupted.
+    /// A job that was requeued or reclaimed goes on; a refresh begins anew.
+    async fn begin_crawl(&self, lease: &Lease, now: Timestamp)
+    -> Result<Option<CrawlSoFar>, Error>;
+    /// The pages of the last crawl that succeeded, in order; empty where there was none.
+    async fn known_pages(&self, lease: &Lease) -> Result<Option<Vec<KnownPage>>, Error>;
+    /// Keeps, in one transaction, what became of pages, the pages that were found through them (those
+    /// that are known to this crawl already are left out), and the source's progress.
+    async fn record_pages(
+        &self,
+        lease: &Lease,
+        visited: Vec<VisitedPage>,
+        found: Vec<FoundPage>,
+        progress: Progress,
+    ) -> Result<bool, Error>;
+    /// Ends a crawl well: in one transaction its pages replace those of the last one, the text of
+    /// pages that changed or are new is added, that of pages that are gone or changed is removed, and
+    /// what was kept stays as it is, under the same document and version; the source becomes trained
+    /// with `title`, the event is written and the job is gone. The agent's generation rises, and the
+    /// source's version with it, only where a document was added or removed or the title changed.
+    async fn finish_crawl(
+        &self,
+        lease: &Lease,
+        title: Option<String>,
+        event: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Result<Option<Source>, Error>;
+}
