@@ -2,6 +2,7 @@
 
 mod decode;
 mod detect;
+mod passages;
 mod reading;
 mod title;
 
@@ -10,9 +11,11 @@ use cicerone_domain::{Document, Extracted, Passage, UploadType};
 use cicerone_language::Language;
 
 use crate::chunk::chunks;
+use passages::code;
 
 pub use decode::decode;
 pub use detect::detect_upload_type;
+pub(crate) use passages::passages_of;
 pub use reading::{PageReading, Reading};
 
 /// An answer beyond this many characters is searched in several passages.
@@ -88,32 +91,8 @@ fn not_yet(what: &str) -> Unreadable {
 
 /// One document and its passages.
 fn whole(title: Option<String>, text: String) -> Extracted {
-    let language = Language::detect(&text_start(&text));
-    let passages = chunks(&text)
-        .into_iter()
-        .zip(0..)
-        .filter_map(|(chunk, position)| {
-            let stretch = text.get(chunk.range)?.to_owned();
-            Some(Passage {
-                position,
-                title: title.clone(),
-                heading: chunk.heading,
-                url: None,
-                page: None,
-                language: code(Language::detect(&stretch).or(language)),
-                text: stretch,
-                is_pair: false,
-            })
-        })
-        .collect();
-    let document = Document {
-        position: 0,
-        url: None,
-        title: title.clone(),
-        page_count: None,
-        text,
-        is_pair: false,
-    };
+    let reading = Reading { title: None, text, pages: Vec::new() };
+    let (document, passages) = passages_of(&reading, title.as_deref(), None);
     Extracted { title, documents: vec![document], passages }
 }
 
@@ -155,15 +134,6 @@ fn answer_texts(answer: &str) -> Vec<String> {
     }
     let stretches = chunks(answer).into_iter();
     stretches.filter_map(|chunk| answer.get(chunk.range).map(str::to_owned)).collect()
-}
-
-/// Enough of a text to tell its language by.
-fn text_start(text: &str) -> String {
-    text.chars().take(4_000).collect()
-}
-
-fn code(language: Option<Language>) -> Option<String> {
-    language.map(|language| language.code().to_owned())
 }
 
 #[cfg(test)]
