@@ -1,8 +1,8 @@
 //! The sentences of a text.
 
-use std::ops::Range;
+mod boundaries;
 
-use unicode_segmentation::UnicodeSegmentation as _;
+use std::ops::Range;
 
 use crate::script::Script;
 
@@ -24,14 +24,13 @@ const LONG_SENTENCE_CHARS: usize = 160;
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let mut start = 0;
-    for (at, piece) in text.split_sentence_bound_indices() {
-        let end = at + piece.len();
+    boundaries::ends(text, |end| {
         if end < text.len() && goes_on(text, start, end) {
-            continue;
+            return;
         }
         push_sentence(&mut sentences, text, start..end);
         start = end;
-    }
+    });
     push_sentence(&mut sentences, text, start..text.len());
     sentences
 }
@@ -43,8 +42,8 @@ fn push_sentence(sentences: &mut Vec<Range<usize>>, text: &str, range: Range<usi
         return;
     }
     let start = range.start + (piece.len() - piece.trim_start().len());
-    let without_stops =
-        trimmed.chars().any(|c| matches!(Script::of(c), Some(Script::Thai | Script::Lao)));
+    let without_stops = !trimmed.is_ascii()
+        && trimmed.chars().any(|c| matches!(Script::of(c), Some(Script::Thai | Script::Lao)));
     if without_stops {
         cut_at_spaces(sentences, start, trimmed);
     } else {
