@@ -1,0 +1,79 @@
+//! One answer, whose body is read as far as the caller wants.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use reqwest::header::{CONTENT_ENCODING, HeaderMap};
+use reqwest::{Response, StatusCode};
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use crate::error::EgressError;
+
+/// An answer. Dropping it ends the transfer.
+#[derive(Debug)]
+pub struct Answer {
+    /// The address that answered: the last hop's.
+    pub url: Url,
+    /// The status.
+    pub status: StatusCode,
+    /// The headers; without `Content-Encoding` and `Content-Length` where the body is decompressed.
+    pub headers: HeaderMap,
+    body: Response,
+    deadline: Instant,
+}
+
+impl Answer {
+    pub(crate) fn new(mut response: Response, url: Url, deadline: Instant) -> Self {
+        let headers = std::mem::take(response.headers_mut());
+        Self { url, status: response.status(), headers, body: response, deadline }
+    }
+
+    /// The next piece of the body, decompressed; `None` at its end.
+    ///
+    /// # Errors
+    ///
+    /// [`EgressError::Timeout`] when the request's time is over or nothing came for the read
+    /// timeout; [`EgressError::Broken`] and [`EgressError::Encoding`].
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, EgressError> {
+        self.check_encoding()?;
+        let chunk = timeout_at(self.deadline, self.body.chunk()).await;
+        Ok(chunk.map_err(|_| EgressError::Timeout)??)
+    }
+
+    /// The whole body, decompressed. Reading stops at the first byte beyond `limit`.
+    ///
+    /// # Errors
+    ///
+    /// [`EgressError::TooLarge`], and those of [`Answer::chunk`].
+    pub async fn bytes(mut self, limit: usize) -> Result<Bytes, EgressError> {
+        let announced = self.body.content_length().unwrap_or_default();
+        if usize::try_from(announced).map_or(true, |announced| announced > limit) {
+            return Err(EgressError::TooLarge { limit });
+        }
+        let mut whole = BytesMut::new();
+        while let Some(chunk) = self.chunk().await? {
+            if chunk.len() > limit - whole.len() {
+                return Err(EgressError::TooLarge { limit });
+            }
+            whole.extend_from_slice(&chunk);
+        }
+        Ok(whole.freeze())
+    }
+
+    /// What is left of the request's time.
+    #[must_use]
+    pub fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// An encoding that still stands in the headers was not asked for and is not decoded.
+    fn check_encoding(&self) -> Result<(), EgressError> {
+        match self.headers.get(CONTENT_ENCODING) {
+            Some(encoding) if !matches!(encoding.as_bytes(), b"" | b"identity") => {
+                Err(EgressError::Encoding(format!("the encoding is {encoding:?}").into()))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}

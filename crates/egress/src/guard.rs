@@ -1,0 +1,136 @@
+//! The judgement: which URLs may be asked, and which addresses may be connected to for them.
+
+mod name;
+mod own;
+mod port;
+mod refused;
+
+use std::net::{IpAddr, SocketAddr};
+
+use ipnet::IpNet;
+use url::{Host, Url};
+
+pub use self::refused::{Reason, Refused};
+
+use self::own::OwnAddresses;
+use crate::address::{Scope, scope_of};
+
+/// The rules, with what the operator allows and where the server itself listens.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    allow: Vec<IpNet>,
+    own: OwnAddresses,
+}
+
+/// What a URL's addresses are judged by beyond the general rules. A resolver is told a name and no
+/// port, so everything about the port that matters for addresses is kept here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// The port asked for, where the server itself listens on such a one.
+    own_port: Option<u16>,
+    /// Whether only addresses that the operator allows will do: the port or the name is not one
+    /// of the public web.
+    allowed_only: bool,
+}
+
+impl Guard {
+    pub(crate) fn new(allow: Vec<IpNet>, own: Vec<SocketAddr>) -> Self {
+        Self { allow, own: OwnAddresses::new(own) }
+    }
+
+    /// Every combination of terms that [`Guard::url`] can give.
+    pub(crate) fn all_terms(&self) -> Vec<Terms> {
+        let ports = self.own.ports().map(Some).chain([None]);
+        let with_both =
+            |own_port| [false, true].map(|allowed_only| Terms { own_port, allowed_only });
+        ports
+            .flat_map(with_both)
+            .filter(|terms| !terms.allowed_only || !self.allow.is_empty())
+            .collect()
+    }
+
+    /// Judges a URL by how it is written; its address too, if it has one.
+    pub(crate) fn url(&self, url: &Url) -> Result<Terms, Reason> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(Reason::Scheme);
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Reason::Credentials);
+        }
+        let (host, port) = url.host().zip(url.port_or_known_default()).ok_or(Reason::NoHost)?;
+        let mut terms = Terms {
+            own_port: self.own.ports().find(|own| *own == port),
+            allowed_only: port::is_bad(port),
+        };
+        let address = match host {
+            Host::Ipv4(address) => Some(IpAddr::V4(address)),
+            Host::Ipv6(address) => Some(IpAddr::V6(address)),
+            Host::Domain(domain) => {
+                match name::kind_of(domain) {
+                    name::Kind::Public => {}
+                    name::Kind::Local if self.allow.is_empty() => return Err(Reason::LocalName),
+                    name::Kind::Local => terms.allowed_only = true,
+                    name::Kind::Metadata => return Err(Reason::MetadataName),
+                }
+                None
+            }
+        };
+        if let Some(address) = address {
+            self.address(address, terms).map_err(|reason| match reason {
+                Reason::NotAllowed(_) => Reason::Port(port),
+                other => other,
+            })?;
+        } else if port::is_bad(port) && self.allow.is_empty() {
+            return Err(Reason::Port(port));
+        }
+        Ok(terms)
+    }
+
+    /// Judges all addresses of a name, and gives those that may be connected to.
+    ///
+    /// One bad address among them refuses the name: an honest name does not mix, an answer made
+    /// for rebinding does. Where only allowed addresses will do, the others are left out, so that
+    /// `localhost` can be opened without naming each of its addresses.
+    pub(crate) fn addresses(
+        &self,
+        addresses: Vec<IpAddr>,
+        terms: Terms,
+    ) -> Result<Vec<IpAddr>, Reason> {
+        let mut good = Vec::with_capacity(addresses.len());
+        let mut left_out = None;
+        for address in addresses {
+            match self.address(address, terms) {
+                Ok(()) => good.push(address),
+                Err(reason @ (Reason::Special(..) | Reason::NotAllowed(_)))
+                    if terms.allowed_only =>
+                {
+                    left_out = Some(reason);
+                }
+                Err(reason) => return Err(reason),
+            }
+        }
+        match left_out {
+            Some(reason) if good.is_empty() => Err(reason),
+            Some(_) | None => Ok(good),
+        }
+    }
+
+    fn address(&self, address: IpAddr, terms: Terms) -> Result<(), Reason> {
+        let is_allowed = || {
+            let address = address.to_canonical();
+            self.allow.iter().any(|range| range.contains(&address))
+        };
+        match scope_of(address) {
+            Scope::Never(name) => return Err(Reason::Never(address, name)),
+            Scope::Special(name) if !is_allowed() => return Err(Reason::Special(address, name)),
+            Scope::Public if terms.allowed_only && !is_allowed() => {
+                return Err(Reason::NotAllowed(address));
+            }
+            Scope::Special(_) | Scope::Public => {}
+        }
+        match terms.own_port {
+            Some(port) if self.own.contains(address, port) => Err(Reason::Own(address, port)),
+            Some(_) | None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Names that do not belong to the public internet, whatever they resolve to.
+
+/// Whom a name belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Public,
+    /// It means something on this machine or its network only.
+    Local,
+    /// The service that hands out a cloud's secrets.
+    Metadata,
+}
+
+/// Last labels of names that public DNS does not hold: special use (RFC 6761, 6762, 7686, 8375),
+/// reserved by ICANN for private use (`internal`), and what routers and offices use without asking.
+const LOCAL: [&str; 14] = [
+    "localhost",
+    "localdomain",
+    "local",
+    "internal",
+    "home.arpa",
+    "lan",
+    "intranet",
+    "private",
+    "corp",
+    "home",
+    "test",
+    "invalid",
+    "onion",
+    "alt",
+];
+
+/// Names that clouds give to their metadata services.
+const METADATA: [&str; 5] = [
+    "metadata.google.internal",
+    "metadata.goog",
+    "instance-data.ec2.internal",
+    "metadata.tencentyun.com",
+    "metadata.azure.internal",
+];
+
+/// Judges a domain as the URL parser gives it: lower case, punycode. A name without a dot is local:
+/// it would be completed by this machine's search list.
+pub(super) fn kind_of(domain: &str) -> Kind {
+    let name = domain.trim_end_matches('.');
+    let is_or_ends_in = |suffix: &&str| {
+        name.strip_suffix(*suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    if METADATA.iter().any(is_or_ends_in) || matches!(name, "metadata" | "instance-data") {
+        Kind::Metadata
+    } else if !name.contains('.') || LOCAL.iter().any(is_or_ends_in) {
+        Kind::Local
+    } else {
+        Kind::Public
+    }
+}

@@ -1,0 +1,67 @@
+//! A refusal: one message for whoever asked, and the reason for the log.
+
+use std::net::IpAddr;
+
+use thiserror::Error;
+
+/// An address that is not asked.
+///
+/// Its message is the same for every reason, and for a name that does not exist, so that whoever
+/// chose the address learns nothing about the network here. [`Refused::reason`] is for logs.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{}", Refused::MESSAGE)]
+pub struct Refused {
+    reason: Reason,
+}
+
+impl Refused {
+    /// What whoever chose the address is told.
+    pub(crate) const MESSAGE: &str = "the address is not a public web address";
+
+    /// Why; not for whoever chose the address.
+    #[must_use]
+    pub fn reason(&self) -> &Reason {
+        &self.reason
+    }
+}
+
+impl From<Reason> for Refused {
+    fn from(reason: Reason) -> Self {
+        Self { reason }
+    }
+}
+
+/// Why an address is not asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Reason {
+    /// Another scheme than `http` and `https`.
+    #[error("the scheme is not of the web")]
+    Scheme,
+    /// A name or password in the URL.
+    #[error("the URL holds credentials")]
+    Credentials,
+    /// A URL without a host.
+    #[error("the URL has no host")]
+    NoHost,
+    /// A port that belongs to something else than the web.
+    #[error("port {0} is not of the web")]
+    Port(u16),
+    /// A name that means something on this machine or its network.
+    #[error("the name is local")]
+    LocalName,
+    /// A name of the service that hands out a cloud's secrets.
+    #[error("the name is of a metadata service")]
+    MetadataName,
+    /// An address that is not on the public internet and that the operator did not allow.
+    #[error("`{0}` is special: {1}")]
+    Special(IpAddr, &'static str),
+    /// An address that nothing opens.
+    #[error("`{0}` is never asked: {1}")]
+    Never(IpAddr, &'static str),
+    /// A public address under a local name or at a port that is not of the web.
+    #[error("`{0}` is not among the allowed ranges")]
+    NotAllowed(IpAddr),
+    /// The address that the server itself listens on.
+    #[error("`{0}` at port {1} is this server")]
+    Own(IpAddr, u16),
+}

@@ -1,0 +1,87 @@
+//! One request.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Method;
+use reqwest::header::{
+    AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHORIZATION,
+};
+use url::Url;
+
+/// A request to an address that a stranger chose.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// The address; judged when the request is sent.
+    pub url: Url,
+    /// Headers beside `User-Agent`, `Accept-Encoding` and what HTTP itself needs. A header of
+    /// credentials, or with a value marked as sensitive, is not carried to another origin.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Option<Bytes>,
+    /// How long everything together may take: every hop, from the name to the body's last byte.
+    pub total: Duration,
+}
+
+impl Request {
+    /// How long a request may take unless it says otherwise.
+    pub const TOTAL: Duration = Duration::from_secs(30);
+
+    /// A request with a method, without headers and body.
+    #[must_use]
+    pub fn new(method: Method, url: Url) -> Self {
+        Self { method, url, headers: HeaderMap::new(), body: None, total: Self::TOTAL }
+    }
+
+    /// A request for what lies at an address.
+    #[must_use]
+    pub fn get(url: Url) -> Self {
+        Self::new(Method::GET, url)
+    }
+
+    /// A request that hands over a body.
+    #[must_use]
+    pub fn post(url: Url, body: impl Into<Bytes>) -> Self {
+        Self { body: Some(body.into()), ..Self::new(Method::POST, url) }
+    }
+
+    /// Sets a header.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Sets how long everything together may take.
+    #[must_use]
+    pub fn with_total(self, total: Duration) -> Self {
+        Self { total, ..self }
+    }
+
+    /// The same request at another address, without credentials if that is of another origin.
+    pub(crate) fn redirected(mut self, to: Url) -> Self {
+        if self.url.origin() != to.origin() {
+            let headers = self.headers.drain();
+            self.headers = keep_plain(headers);
+        }
+        Self { url: to, ..self }
+    }
+}
+
+fn keep_plain(headers: impl Iterator<Item = (Option<HeaderName>, HeaderValue)>) -> HeaderMap {
+    let mut kept = HeaderMap::new();
+    let mut current = None;
+    for (name, value) in headers {
+        // A further value of the same header comes without the name.
+        current = name.or(current);
+        let Some(name) = &current else { continue };
+        let is_secret =
+            value.is_sensitive() || [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION].contains(name);
+        if !is_secret {
+            kept.append(name, value);
+        }
+    }
+    kept
+}

@@ -1,0 +1,87 @@
+//! From names to addresses, and the wall between the resolver and the connection.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use reqwest::dns::{Addrs, Name, Resolving};
+use thiserror::Error;
+
+use crate::guard::{Guard, Reason, Terms};
+
+/// Gives the addresses of a name.
+#[async_trait]
+pub trait Resolve: Send + Sync {
+    /// All addresses of `host`. [`io::ErrorKind::NotFound`] says that it has none; any other error
+    /// that it may have some at another time.
+    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// The resolver of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemResolver;
+
+#[async_trait]
+impl Resolve for SystemResolver {
+    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+        let addresses = tokio::net::lookup_host((host, 0)).await.map_err(named)?;
+        Ok(addresses.map(|address| address.ip()).collect())
+    }
+}
+
+/// Gives an error its kind. The C library's says in words alone whether the resolver failed for
+/// now (`EAI_AGAIN`: glibc, musl) or the name does not exist.
+fn named(error: io::Error) -> io::Error {
+    let message = error.to_string();
+    let is_for_now = error.raw_os_error().is_some()
+        || ["Temporary failure", "Try again"].iter().any(|words| message.contains(words));
+    if is_for_now { error } else { io::Error::new(io::ErrorKind::NotFound, error) }
+}
+
+/// Why a name gave no address to connect to.
+#[derive(Debug, Error)]
+pub(crate) enum Unresolved {
+    #[error("refused: {0}")]
+    Refused(Reason),
+    #[error("the name has no address")]
+    NoAddress,
+    #[error("the resolver failed")]
+    Failed(#[source] io::Error),
+}
+
+/// Resolves `host` and gives the addresses that may be connected to.
+pub(crate) async fn resolve_guarded(
+    resolver: &dyn Resolve,
+    guard: &Guard,
+    terms: Terms,
+    host: &str,
+) -> Result<Vec<IpAddr>, Unresolved> {
+    match resolver.resolve(host).await {
+        Ok(addresses) if addresses.is_empty() => Err(Unresolved::NoAddress),
+        Ok(addresses) => guard.addresses(addresses, terms).map_err(Unresolved::Refused),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Unresolved::NoAddress),
+        Err(error) => Err(Unresolved::Failed(error)),
+    }
+}
+
+/// The only resolver that a client has. What it gives was judged, and the connection is made to
+/// what it gives: no second answer comes between.
+pub(crate) struct GuardedResolver {
+    pub(crate) resolver: Arc<dyn Resolve>,
+    pub(crate) guard: Arc<Guard>,
+    pub(crate) terms: Terms,
+}
+
+impl reqwest::dns::Resolve for GuardedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (resolver, guard) = (Arc::clone(&self.resolver), Arc::clone(&self.guard));
+        let terms = self.terms;
+        Box::pin(async move {
+            let addresses = resolve_guarded(&*resolver, &guard, terms, name.as_str()).await?;
+            // Port 0 stands for the URL's.
+            let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, 0));
+            Ok(Box::new(addresses) as Addrs)
+        })
+    }
+}
