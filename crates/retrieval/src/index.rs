@@ -14,7 +14,7 @@ use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 use tokio::sync::Semaphore;
 
-use crate::search::{Records, Snapshot};
+use crate::search::{Recent, Snapshot};
 use folders::Folders;
 use opened::Opened;
 use turns::Turns;
@@ -45,7 +45,7 @@ struct Shared {
     feed: Arc<dyn PassageFeed>,
     folders: Folders,
     open: Opened,
-    records: Records,
+    recent: Recent,
     turns: Turns,
     writers: Arc<Semaphore>,
 }
@@ -60,7 +60,7 @@ impl Index {
             feed,
             folders,
             open,
-            records: Records::default(),
+            recent: Recent::default(),
             turns: Turns::default(),
             writers,
         };

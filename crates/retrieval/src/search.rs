@@ -2,9 +2,9 @@
 
 mod question;
 mod ranking;
-mod records;
+mod recent;
 mod snapshot;
 mod weights;
 
-pub(crate) use records::Records;
+pub(crate) use recent::Recent;
 pub(crate) use snapshot::Snapshot;

@@ -2,8 +2,9 @@
 //!
 //! Analysing a word costs about half a microsecond, and a reply must not cost more than a hundred.
 //! Stemmers change how a word ends and hardly ever how it begins, so only words that begin like one
-//! of the question's are analysed.
+//! of the question's are analysed, and each of them once.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use cicerone_domain::retrieval::QueryTerm;
@@ -25,7 +26,11 @@ pub(super) struct Matcher<'a> {
     grams: Vec<(usize, &'a str)>,
     /// How the words begin.
     beginnings: Vec<[char; COMMON]>,
+    /// The ASCII letters and digits, by their code, that a word of the question begins with.
+    first_bytes: [bool; 256],
     weights: Vec<f32>,
+    /// What was found of words that were analysed before, in which language.
+    analysed: RefCell<HashMap<(Option<Language>, String), Mask>>,
 }
 
 /// Where a text has a word of the question.
@@ -48,7 +53,9 @@ impl<'a> Matcher<'a> {
             forms: HashMap::with_capacity(words.len()),
             grams: Vec::new(),
             beginnings: Vec::new(),
+            first_bytes: [false; 256],
             weights: words.iter().map(|word| word.weight).collect(),
+            analysed: RefCell::default(),
         };
         for (index, word) in words.iter().enumerate() {
             if word.text.chars().any(is_unspaced) {
@@ -56,6 +63,14 @@ impl<'a> Matcher<'a> {
             } else {
                 matcher.forms.entry(&word.text).or_insert(index);
                 matcher.beginnings.push(beginning(word.text.chars()));
+            }
+        }
+        for [first, ..] in &matcher.beginnings {
+            for letter in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
+                let byte = u8::try_from(letter).ok().map(usize::from);
+                if let Some(known) = byte.and_then(|byte| matcher.first_bytes.get_mut(byte)) {
+                    *known = true;
+                }
             }
         }
         matcher
@@ -72,10 +87,9 @@ impl<'a> Matcher<'a> {
         let mut found = Vec::new();
         if !self.forms.is_empty() {
             for (at, word) in words(text) {
-                if self.may_match(word) {
-                    let forms = terms(word, language);
-                    let known = forms.iter().filter_map(|form| self.forms.get(form.text.as_str()));
-                    found.extend(known.map(|index| Occurrence { at, mask: 1 << index }));
+                let mask = if self.may_match(word) { self.mask_of_word(word, language) } else { 0 };
+                if mask != 0 {
+                    found.push(Occurrence { at, mask });
                 }
             }
         }
@@ -94,9 +108,23 @@ impl<'a> Matcher<'a> {
         self.find(text, language).iter().fold(0, |mask, occurrence| mask | occurrence.mask)
     }
 
+    /// The words of the question that `word` is a form of.
+    fn mask_of_word(&self, word: &str, language: Option<Language>) -> Mask {
+        let key = (language, word.to_owned());
+        *self.analysed.borrow_mut().entry(key).or_insert_with(|| {
+            let forms = terms(word, language);
+            let known = forms.iter().filter_map(|form| self.forms.get(form.text.as_str()));
+            known.fold(0, |mask, index| mask | 1 << index)
+        })
+    }
+
     /// Whether the analysed form of `word` may be one of the question's.
     fn may_match(&self, word: &str) -> bool {
         let Some(first) = word.chars().next() else { return false };
+        let is_first = |byte: &u8| self.first_bytes.get(usize::from(*byte)) == Some(&true);
+        if first.is_ascii() && !word.as_bytes().first().is_some_and(is_first) {
+            return false;
+        }
         let own = match (word.as_bytes(), Script::of(first)) {
             ([a, b, c, ..], _) if a.is_ascii() && b.is_ascii() && c.is_ascii() => {
                 beginning([a, b, c].into_iter().map(|byte| char::from(byte.to_ascii_lowercase())))
@@ -157,14 +185,33 @@ fn is_unspaced(c: char) -> bool {
 /// The words of a text with the bytes at which they begin, cut more coarsely than the analysis does.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
-    text.split(|c: char| if c.is_ascii() { !c.is_ascii_alphanumeric() } else { is_separator(c) })
-        .filter_map(move |word| {
-            let start = at;
-            let end = start + word.len();
-            at = end
-                + text.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-            (!word.is_empty()).then_some((start, word))
-        })
+    std::iter::from_fn(move || {
+        let start = at + extent(text.get(at..)?, false);
+        at = start + extent(text.get(start..)?, true);
+        text.get(start..at).filter(|word| !word.is_empty()).map(|word| (start, word))
+    })
+}
+
+/// The bytes at the start of `text` that are of a word, or that are not.
+fn extent(text: &str, of_word: bool) -> usize {
+    let mut at = 0;
+    while let Some(byte) = text.as_bytes().get(at) {
+        if byte.is_ascii() {
+            if byte.is_ascii_alphanumeric() != of_word {
+                break;
+            }
+            at += 1;
+        } else {
+            let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()) else {
+                break;
+            };
+            if is_separator(character) == of_word {
+                break;
+            }
+            at += character.len_utf8();
+        }
+    }
+    at
 }
 
 /// Whether a character beyond ASCII stands between words.

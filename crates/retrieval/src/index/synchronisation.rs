@@ -110,10 +110,10 @@ async fn apply(
     let folder = shared.folders.of(agent);
     let difference = open(folder, agent, content.clone()).await?;
     let Difference { store, remove, add, is_in_step } = difference;
-    let records = shared.records.clone();
+    let recent = shared.recent.clone();
     if is_in_step {
         let snapshot =
-            tokio::task::spawn_blocking(move || Snapshot::new(&store, &records)).await??;
+            tokio::task::spawn_blocking(move || Snapshot::new(&store, &recent)).await??;
         return Ok(Outcome::Done(Arc::new(snapshot)));
     }
     let (store, mut writer) = tokio::task::spawn_blocking(move || {
@@ -135,7 +135,7 @@ async fn apply(
     let snapshot = tokio::task::spawn_blocking(move || {
         writer.commit(generation)?;
         writer.tidy()?;
-        Snapshot::new(&store, &records)
+        Snapshot::new(&store, &recent)
     })
     .await??;
     tracing::debug!(%agent, generation, passages = snapshot.passages(), "an index is in step");

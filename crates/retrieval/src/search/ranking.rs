@@ -1,19 +1,21 @@
 //! Ranking: BM25 over weighted fields, raised by how much of the question a passage contains.
 
 mod coverage;
+mod impacts;
 mod lookup;
 mod scoring;
 
 use tantivy::schema::IndexRecordOption;
 
 use super::question::Question;
-use super::snapshot::{Segment, Snapshot};
-use super::weights::{COVERAGE, EXACT, PAIR_COVERAGE};
+use super::snapshot::Snapshot;
+use super::weights::{COVERAGE, PAIR_COVERAGE};
+pub(super) use impacts::Impact;
 pub(super) use lookup::bit;
 
 use coverage::{Found, Measured};
 use lookup::{Looked, look_up};
-use scoring::{Scratch, with_scratch};
+use scoring::with_scratch;
 
 /// Passages, best by their words, that are weighed by coverage too.
 const WINDOW: usize = 64;
@@ -45,6 +47,24 @@ struct Candidate {
     is_exact: bool,
 }
 
+impl Candidate {
+    /// The passage with that number in `snapshot`.
+    fn new(
+        snapshot: &Snapshot,
+        number: u32,
+        score: f32,
+        found: Found,
+        is_exact: bool,
+    ) -> Option<Self> {
+        let index = snapshot.segments.partition_point(|segment| segment.first <= number);
+        let index = index.checked_sub(1)?;
+        let segment = snapshot.segments.get(index)?;
+        let document = number - segment.first;
+        let ranked = Ranked { segment: u32::try_from(index).ok()?, document, score, coverage: 0.0 };
+        Some(Self { ranked, found, is_pair: segment.is_pair(document), is_exact })
+    }
+}
+
 /// The `limit` passages that fit `question` best.
 pub(super) fn rank(
     snapshot: &Snapshot,
@@ -52,15 +72,11 @@ pub(super) fn rank(
     limit: usize,
 ) -> tantivy::Result<Ranking> {
     let looked = look_up(snapshot, question)?;
-    let mut candidates = Vec::new();
-    for (number, segment) in snapshot.segments.iter().enumerate() {
-        let exact = exact_matches(segment, &question.exact)?;
-        with_scratch(|scratch| {
-            scratch.score(segment, number, &looked)?;
-            collect(scratch, segment, number, &exact, &mut candidates);
-            tantivy::Result::Ok(())
-        })?;
-    }
+    let exact = exact_matches(snapshot, &question.exact)?;
+    let candidates = with_scratch(|scratch| {
+        scratch.score(snapshot.numbers(), &looked);
+        scratch.candidates(snapshot, &exact, limit.max(WINDOW))
+    });
     let best = best_of(candidates, &looked, limit);
     let grams = looked.words.iter().filter(|word| word.is_gram()).count();
     Ok(Ranking {
@@ -70,39 +86,24 @@ pub(super) fn rank(
     })
 }
 
-/// The pairs whose question is the very one that is asked.
-fn exact_matches(segment: &Segment, key: &str) -> tantivy::Result<Vec<u32>> {
-    let mut documents = Vec::new();
+/// The numbers of the pairs whose question is the very one that is asked.
+fn exact_matches(snapshot: &Snapshot, key: &str) -> tantivy::Result<Vec<u32>> {
+    let mut numbers = Vec::new();
     if key.is_empty() {
-        return Ok(documents);
+        return Ok(numbers);
     }
-    let Some(info) = segment.exact.terms().get(key.as_bytes())? else { return Ok(documents) };
-    let mut postings =
-        segment.exact.read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
-    while postings.block_len() > 0 {
-        documents.extend_from_slice(postings.docs());
-        postings.advance();
-    }
-    Ok(documents)
-}
-
-fn collect(
-    scratch: &Scratch,
-    segment: &Segment,
-    number: usize,
-    exact: &[u32],
-    candidates: &mut Vec<Candidate>,
-) {
-    let Ok(number) = u32::try_from(number) else { return };
-    for (document, (score, found)) in (0_u32..).zip(scratch.passages()) {
-        let is_exact = exact.contains(&document);
-        if (score > 0.0 || is_exact) && !segment.reader.is_deleted(document) {
-            let score = if is_exact { score + EXACT } else { score };
-            let ranked = Ranked { segment: number, document, score, coverage: 0.0 };
-            let is_pair = segment.is_pair(document);
-            candidates.push(Candidate { ranked, found, is_pair, is_exact });
+    for segment in &snapshot.segments {
+        let Some(info) = segment.exact.terms().get(key.as_bytes())? else { continue };
+        let mut postings =
+            segment.exact.read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+        while postings.block_len() > 0 {
+            let present =
+                postings.docs().iter().filter(|document| !segment.reader.is_deleted(**document));
+            numbers.extend(present.map(|document| segment.first + document));
+            postings.advance();
         }
     }
+    Ok(numbers)
 }
 
 fn best_of(mut candidates: Vec<Candidate>, looked: &Looked<'_>, limit: usize) -> Vec<Ranked> {

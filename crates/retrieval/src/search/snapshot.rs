@@ -10,7 +10,7 @@ use tantivy::{DocAddress, InvertedIndexReader, Searcher, TantivyDocument};
 
 use super::question::Question;
 use super::ranking::{Ranked, rank};
-use super::records::{Records, SnapshotRecords};
+use super::recent::{Recent, SnapshotRecent};
 use super::weights::{FLOOR, FieldWeight, GRAM_FLOOR, WEIGHTS};
 use crate::store::{NO_LANGUAGE, Record, Store, Unusable, all_terms};
 
@@ -30,7 +30,7 @@ pub(crate) struct Snapshot {
     pub(super) passages: u64,
     pub(super) segments: Vec<Segment>,
     record: Field,
-    records: SnapshotRecords,
+    pub(super) recent: SnapshotRecent,
     searcher: Searcher,
 }
 
@@ -39,7 +39,8 @@ pub(super) struct Segment {
     pub(super) fields: [ScoredField; FIELDS],
     /// Questions of pairs as wholes.
     pub(super) exact: Arc<InvertedIndexReader>,
-    pub(super) max_doc: u32,
+    /// The number of its first passage within the snapshot.
+    pub(super) first: u32,
     pub(super) reader: tantivy::SegmentReader,
 }
 
@@ -61,7 +62,7 @@ impl Segment {
 
 impl Snapshot {
     /// What `store` holds now.
-    pub(crate) fn new(store: &Store, records: &Records) -> Result<Self, Unusable> {
+    pub(crate) fn new(store: &Store, recent: &Recent) -> Result<Self, Unusable> {
         let searcher = store.searcher()?;
         let fields = store.fields();
         let scored = [
@@ -78,6 +79,7 @@ impl Snapshot {
             norms.push(Arc::new(field_norms(&searcher, field, weight)?));
         }
         let mut segments = Vec::new();
+        let mut first = 0;
         for reader in searcher.segment_readers() {
             let mut views = Vec::with_capacity(FIELDS);
             for (field, norms) in scored.into_iter().zip(&norms) {
@@ -91,9 +93,10 @@ impl Snapshot {
             segments.push(Segment {
                 fields: scored_fields,
                 exact: reader.inverted_index(fields.exact)?,
-                max_doc: reader.max_doc(),
+                first,
                 reader: reader.clone(),
             });
+            first += reader.max_doc();
         }
         let mut languages: Vec<Option<Language>> = Vec::new();
         for code in all_terms(&searcher, fields.language)? {
@@ -108,7 +111,7 @@ impl Snapshot {
             passages,
             segments,
             record: fields.record,
-            records: records.of_snapshot(),
+            recent: recent.of_snapshot(),
             searcher,
         })
     }
@@ -121,6 +124,11 @@ impl Snapshot {
     /// How many passages there are.
     pub(crate) fn passages(&self) -> u64 {
         self.passages
+    }
+
+    /// How many numbers there are for passages, those of deleted ones included.
+    pub(super) fn numbers(&self) -> u32 {
+        self.segments.last().map_or(0, |last| last.first + last.reader.max_doc())
     }
 
     /// The `limit` best passages for `query`, best first.
@@ -144,7 +152,7 @@ impl Snapshot {
 
     fn hit(&self, ranked: &Ranked, floor: f32) -> tantivy::Result<Hit> {
         let address = DocAddress::new(ranked.segment, ranked.document);
-        let record = self.records.get(address, || self.read(address))?;
+        let record = self.recent.passage(address, || self.read(address))?;
         Ok(Hit {
             source_id: record.source,
             position: record.position,

@@ -1,12 +1,13 @@
 //! Where the terms of a question stand, and how rare they are.
 
 use std::ops::Range;
-
-use tantivy::postings::TermInfo;
+use std::sync::Arc;
 
 use super::coverage::Overlap;
+use super::impacts::{self, Impact};
 use crate::search::question::{Extra, Question, Word};
-use crate::search::snapshot::{GRAMS, PAIRS, Segment, Snapshot, WORD_FIELDS};
+use crate::search::snapshot::{GRAMS, PAIRS, Snapshot, WORD_FIELDS};
+use crate::search::weights::WEIGHTS;
 
 /// Words whose presence is remembered a passage: one bit each.
 const WORDS: usize = 64;
@@ -26,7 +27,8 @@ pub(super) struct LookedWord<'question> {
     pub(super) weight: f32,
     pub(super) is_stop_word: bool,
     pub(super) is_compound: bool,
-    pub(super) places: Vec<Place>,
+    /// Where it stands: in each field and form, with what the field counts.
+    pub(super) places: Vec<(f32, Arc<[Impact]>)>,
     /// The bits of the messages that it stands in.
     pub(super) messages: u8,
     /// The bits of the pieces that it consists of.
@@ -44,19 +46,13 @@ impl LookedWord<'_> {
     }
 }
 
-/// A pair or a piece of a word with one place where it stands.
+/// A pair or a piece of a word with where it stands.
 pub(super) struct LookedExtra {
+    /// Its rarity times what it weighs and what its field counts.
     pub(super) weight: f32,
-    pub(super) place: Place,
+    pub(super) impacts: Arc<[Impact]>,
     /// The bit by which a piece is remembered.
     pub(super) bit: u64,
-}
-
-/// Where a term stands in one field of one segment.
-pub(super) struct Place {
-    pub(super) segment: usize,
-    pub(super) field: usize,
-    pub(super) info: TermInfo,
 }
 
 /// Looks up all terms of `question`.
@@ -104,20 +100,24 @@ fn look_up_words<'question>(
 
 /// Where a word stands in any of its forms, and in how many passages it does in the field that has
 /// it most often.
-fn places_of(snapshot: &Snapshot, word: &Word) -> tantivy::Result<(Vec<Place>, u64)> {
+fn places_of(
+    snapshot: &Snapshot,
+    word: &Word,
+) -> tantivy::Result<(Vec<(f32, Arc<[Impact]>)>, u64)> {
     let mut places = Vec::new();
-    let mut frequencies = [0_u64; WORD_FIELDS];
-    for (number, segment) in snapshot.segments.iter().enumerate() {
-        for (field, frequency) in frequencies.iter_mut().enumerate() {
-            for form in &word.forms {
-                if let Some(place) = place(segment, number, field, form)? {
-                    *frequency += u64::from(place.info.doc_freq);
-                    places.push(place);
-                }
+    let mut most = 0;
+    for field in 0..WORD_FIELDS {
+        let mut frequency = 0;
+        for form in &word.forms {
+            let impacts = impacts_of(snapshot, field, form)?;
+            frequency += impacts.len() as u64;
+            if !impacts.is_empty() {
+                places.push((field_factor(field), impacts));
             }
         }
+        most = frequency.max(most);
     }
-    Ok((places, frequencies.into_iter().max().unwrap_or_default()))
+    Ok((places, most))
 }
 
 fn look_up_extras(
@@ -128,27 +128,23 @@ fn look_up_extras(
     extras: &mut Vec<LookedExtra>,
 ) -> tantivy::Result<()> {
     for (index, term) in terms.iter().enumerate() {
-        let mut places = Vec::new();
-        for (number, segment) in snapshot.segments.iter().enumerate() {
-            places.extend(place(segment, number, field, &term.text)?);
+        let impacts = impacts_of(snapshot, field, &term.text)?;
+        if !impacts.is_empty() {
+            let rarity = rarity(snapshot.passages, impacts.len() as u64);
+            let weight = term.weight * rarity * field_factor(field);
+            extras.push(LookedExtra { weight, impacts, bit: bit(index) });
         }
-        let frequency = places.iter().map(|place| u64::from(place.info.doc_freq)).sum();
-        let weight = term.weight * rarity(snapshot.passages, frequency);
-        let bit = bit(index);
-        extras.extend(places.into_iter().map(|place| LookedExtra { weight, place, bit }));
     }
     Ok(())
 }
 
-fn place(
-    segment: &Segment,
-    number: usize,
-    field: usize,
-    term: &str,
-) -> tantivy::Result<Option<Place>> {
-    let Some(scored) = segment.fields.get(field) else { return Ok(None) };
-    let info = scored.terms.terms().get(term.as_bytes())?;
-    Ok(info.map(|info| Place { segment: number, field, info }))
+fn impacts_of(snapshot: &Snapshot, field: usize, term: &str) -> tantivy::Result<Arc<[Impact]>> {
+    snapshot.recent.impacts(field, term, || impacts::read(snapshot, field, term))
+}
+
+/// What an impact in that field counts, before the term's rarity.
+fn field_factor(field: usize) -> f32 {
+    WEIGHTS.get(field).map_or(0.0, |weight| weight.weight * (weight.k1 + 1.0))
 }
 
 /// The inverse document frequency, as BM25 has it.

@@ -1,22 +1,25 @@
-//! Going through the postings of a question's terms, one term after the other.
+//! Adding up what the terms of a question are worth, one term after the other.
 //!
 //! An agent's index is small: adding up into one number a passage is several times quicker than
-//! walking all postings side by side, and tells at once which words each passage contains.
+//! walking all terms side by side, and tells at once which words each passage contains.
 
 use std::cell::RefCell;
 
-use tantivy::schema::IndexRecordOption;
-
 use super::coverage::Found;
-use super::lookup::{Looked, Place, bit};
-use crate::search::snapshot::Segment;
-use crate::search::weights::WEIGHTS;
+use super::lookup::{Looked, bit};
+use super::{Candidate, Impact};
+use crate::search::snapshot::Snapshot;
+use crate::search::weights::EXACT;
 
-/// Scores of the passages of a segment, and what was found in each.
+/// How many times the candidates that are wanted are kept before the worse ones are let go.
+const SLACK: usize = 4;
+
+/// The score of each passage of an index, and what was found in it.
 #[derive(Default)]
 pub(super) struct Scratch {
     scores: Vec<f32>,
-    found: Vec<Found>,
+    words: Vec<u64>,
+    pieces: Vec<u64>,
 }
 
 /// Lends this thread's scratch.
@@ -28,67 +31,80 @@ pub(super) fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
 }
 
 impl Scratch {
-    /// Scores every passage of a segment.
-    pub(super) fn score(
-        &mut self,
-        segment: &Segment,
-        number: usize,
-        looked: &Looked<'_>,
-    ) -> tantivy::Result<()> {
-        let documents = segment.max_doc as usize;
+    /// Scores every passage of an index with that many numbers.
+    pub(super) fn score(&mut self, numbers: u32, looked: &Looked<'_>) {
+        let numbers = numbers as usize;
         self.scores.clear();
-        self.scores.resize(documents, 0.0);
-        self.found.clear();
-        self.found.resize(documents, Found::default());
+        self.scores.resize(numbers, 0.0);
+        for bits in [&mut self.words, &mut self.pieces] {
+            bits.clear();
+            bits.resize(numbers, 0);
+        }
         for (index, word) in looked.words.iter().enumerate() {
-            let found = Found { words: bit(index), pieces: 0 };
-            for place in word.places.iter().filter(|place| place.segment == number) {
-                self.add(segment, place, word.weight, found)?;
+            for (factor, impacts) in &word.places {
+                add(&mut self.scores, impacts, word.weight * factor);
+                mark(&mut self.words, impacts, bit(index));
             }
         }
-        for extra in looked.extras.iter().filter(|extra| extra.place.segment == number) {
-            self.add(segment, &extra.place, extra.weight, Found { words: 0, pieces: extra.bit })?;
+        for extra in &looked.extras {
+            add(&mut self.scores, &extra.impacts, extra.weight);
+            if extra.bit != 0 {
+                mark(&mut self.pieces, &extra.impacts, extra.bit);
+            }
         }
-        Ok(())
     }
 
-    /// Score and what was found of each passage, in order.
-    pub(super) fn passages(&self) -> impl Iterator<Item = (f32, Found)> {
-        self.scores.iter().copied().zip(self.found.iter().copied())
-    }
-
-    fn add(
-        &mut self,
-        segment: &Segment,
-        place: &Place,
-        rarity: f32,
-        bits: Found,
-    ) -> tantivy::Result<()> {
-        let (Some(field), Some(weight)) =
-            (segment.fields.get(place.field), WEIGHTS.get(place.field))
-        else {
-            return Ok(());
+    /// At least the `wanted` passages with the highest scores, and those whose question is the very
+    /// one that was asked, in no order.
+    pub(super) fn candidates(
+        &self,
+        snapshot: &Snapshot,
+        exact: &[u32],
+        wanted: usize,
+    ) -> Vec<Candidate> {
+        let mut best: Vec<(f32, u32)> = Vec::with_capacity(wanted * SLACK);
+        let mut least = 0.0;
+        for (number, score) in (0_u32..).zip(&self.scores) {
+            if *score > least {
+                best.push((*score, number));
+                if best.len() == wanted * SLACK {
+                    best.select_nth_unstable_by(wanted, |(one, first), (other, second)| {
+                        other.total_cmp(one).then(first.cmp(second))
+                    });
+                    best.truncate(wanted);
+                    // Of equal scores the first counts, so that what follows must have more.
+                    least = best.iter().map(|(score, _)| *score).fold(f32::INFINITY, f32::min);
+                }
+            }
+        }
+        best.retain(|(_, number)| !exact.contains(number));
+        let found = |number: u32| {
+            let at = number as usize;
+            let of = |bits: &[u64]| bits.get(at).copied().unwrap_or_default();
+            Found { words: of(&self.words), pieces: of(&self.pieces) }
         };
-        let factor = rarity * weight.weight * (weight.k1 + 1.0);
-        let mut postings = field
-            .terms
-            .read_block_postings_from_terminfo(&place.info, IndexRecordOption::WithFreqs)?;
-        while postings.block_len() > 0 {
-            for (document, frequency) in postings.docs().iter().zip(postings.freqs()) {
-                let index = *document as usize;
-                let norm = field.norms.get(usize::from(field.lengths.fieldnorm_id(*document)));
-                let (Some(score), Some(found), Some(norm)) =
-                    (self.scores.get_mut(index), self.found.get_mut(index), norm)
-                else {
-                    continue;
-                };
-                let frequency = *frequency as f32;
-                *score += factor * frequency / (frequency + norm);
-                found.words |= bits.words;
-                found.pieces |= bits.pieces;
-            }
-            postings.advance();
+        let of = |(score, number, is_exact)| {
+            Candidate::new(snapshot, number, score, found(number), is_exact)
+        };
+        let score = |number: u32| self.scores.get(number as usize).copied().unwrap_or_default();
+        let exact = exact.iter().map(|number| (score(*number) + EXACT, *number, true));
+        let best = best.into_iter().map(|(score, number)| (score, number, false));
+        exact.chain(best).filter_map(of).collect()
+    }
+}
+
+fn add(scores: &mut [f32], impacts: &[Impact], factor: f32) {
+    for impact in impacts {
+        if let Some(score) = scores.get_mut(impact.number as usize) {
+            *score += factor * impact.value;
         }
-        Ok(())
+    }
+}
+
+fn mark(bits: &mut [u64], impacts: &[Impact], bit: u64) {
+    for impact in impacts {
+        if let Some(bits) = bits.get_mut(impact.number as usize) {
+            *bits |= bit;
+        }
     }
 }
