@@ -2,6 +2,7 @@
 
 mod decode;
 mod detect;
+pub(crate) mod docx;
 mod passages;
 mod reading;
 mod title;

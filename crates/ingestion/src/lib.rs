@@ -12,6 +12,7 @@ mod housekeeper;
 mod worker;
 
 pub use chunk::{Chunk, chunks};
+pub use extract::docx::read as read_docx;
 pub use extract::{
     Material, PageReading, Reading, Unreadable, decode, detect_upload_type, extract,
 };

@@ -1,0 +1,96 @@
+//! DOCX files (ECMA-376, WordprocessingML) made into text.
+//!
+//! In are paragraphs, headings, lists with their numbers, tables, text boxes once, notes after the paragraph that
+//! refers to them, what was inserted, the results of fields, and each header and footer once. Out are comments, what was
+//! deleted, field codes, hidden text and placeholders.
+
+mod element;
+mod field;
+mod inline;
+mod markdown;
+mod notes;
+mod numbering;
+mod numerals;
+mod package;
+mod paragraph;
+mod styles;
+mod symbol;
+mod table;
+
+use std::collections::HashSet;
+
+use super::{Reading, Unreadable, title};
+use element::Element;
+use markdown::Block;
+use notes::Notes;
+use numbering::Numbering;
+use package::{Package, Relationship};
+use paragraph::Story;
+use styles::Styles;
+
+/// The text of a DOCX file.
+///
+/// Bounded in what it inflates and in depth, yet the file is a stranger's: to be called in a process
+/// that may be lost.
+///
+/// Fails with [`Unreadable`] where the file is protected, damaged, without text, or larger inside than a document is.
+pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
+    let mut package = Package::open(bytes)?;
+    let main = package.main_part()?;
+    let relationships = package.relationships(&main)?;
+    let mut side = |kind: &str| match relationships.iter().find(|link| link.kind == kind) {
+        Some(link) => package.part(&link.target).map(Option::unwrap_or_default),
+        None => Ok(String::new()),
+    };
+    let (styles, numbering) = (side("styles")?, side("numbering")?);
+    let (footnotes, endnotes) = (side("footnotes")?, side("endnotes")?);
+    let styles = Styles::of(&Element::parse(&styles)?);
+    let mut numbering = Numbering::of(&Element::parse(&numbering)?);
+    let notes =
+        Notes { footnotes: Element::parse(&footnotes)?, endnotes: Element::parse(&endnotes)? };
+
+    let mut margins = Margins::default();
+    let headers = margins.blocks(&mut package, &relationships, "header")?;
+    let footers = margins.blocks(&mut package, &relationships, "footer")?;
+    let Some(document) = package.part(&main)? else { return Err(package::no_document()) };
+    let document = Element::parse(&document)?;
+    let mut story = Story::new(&styles, &mut numbering, &notes);
+    let body = story.read(&document);
+
+    let blocks: Vec<Block> = headers.into_iter().chain(body).chain(footers).collect();
+    let text = markdown::render(&blocks);
+    if text.is_empty() {
+        return Err(Unreadable::new("the document contains no text"));
+    }
+    let stated = package.title()?.and_then(|text| title::of_metadata(&text));
+    Ok(Reading { title: stated.or(story.title), text, pages: Vec::new() })
+}
+
+/// Headers and footers: each paragraph once, however many sections repeat it.
+#[derive(Default)]
+struct Margins {
+    seen: HashSet<String>,
+}
+
+impl Margins {
+    fn blocks(
+        &mut self,
+        package: &mut Package<'_>,
+        relationships: &[Relationship],
+        kind: &str,
+    ) -> Result<Vec<Block>, Unreadable> {
+        let mut found = Vec::new();
+        for link in relationships.iter().filter(|link| link.kind == kind) {
+            let Some(part) = package.part(&link.target)? else { continue };
+            let part = Element::parse(&part)?;
+            let (styles, notes) = (Styles::default(), Notes::default());
+            let mut numbering = Numbering::default();
+            let blocks = Story::margin(&styles, &mut numbering, &notes).read(&part);
+            found.extend(blocks.into_iter().filter(|block| self.seen.insert(block.text.clone())));
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests;

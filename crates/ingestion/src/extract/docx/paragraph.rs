@@ -1,0 +1,167 @@
+//! A story (the body, a note, a header): its paragraphs and tables in order.
+
+use super::element::Element;
+use super::field::Fields;
+use super::inline::{Line, alternative, is_placeholder};
+use super::markdown::{Block, Kind, one_line};
+use super::notes::Notes;
+use super::numbering::Numbering;
+use super::styles::{Properties, Styles};
+
+/// The longest heading, in characters; what is longer is a paragraph, whatever its style says.
+const HEADING_CHARS: usize = 300;
+/// The deepest heading of Markdown.
+const HEADING_LEVELS: i64 = 6;
+/// In a header, a line of fewer letters beside a page number is `Page of`.
+const MARGIN_LETTERS: usize = 12;
+
+/// Reads one story of a document.
+pub(super) struct Story<'s> {
+    styles: &'s Styles,
+    numbering: &'s mut Numbering,
+    pub(super) notes: &'s Notes<'s>,
+    pub(super) fields: Fields,
+    /// Notes that were referred to and wait for the end of the block.
+    waiting: Vec<&'s Element<'s>>,
+    /// Notes that were read.
+    read: Vec<*const Element<'s>>,
+    /// How many tables, text boxes and notes the place lies in.
+    depth: usize,
+    /// It is a header or footer.
+    is_margin: bool,
+    /// The paragraph in the style of a title.
+    pub(super) title: Option<String>,
+}
+
+impl<'s> Story<'s> {
+    /// The body of a document.
+    pub(super) fn new(
+        styles: &'s Styles,
+        numbering: &'s mut Numbering,
+        notes: &'s Notes<'s>,
+    ) -> Self {
+        Self {
+            styles,
+            numbering,
+            notes,
+            fields: Fields::default(),
+            waiting: Vec::new(),
+            read: Vec::new(),
+            depth: 0,
+            is_margin: false,
+            title: None,
+        }
+    }
+
+    /// A header or footer: what is only a page number there is left out.
+    pub(super) fn margin(
+        styles: &'s Styles,
+        numbering: &'s mut Numbering,
+        notes: &'s Notes<'s>,
+    ) -> Self {
+        Self { is_margin: true, ..Self::new(styles, numbering, notes) }
+    }
+
+    /// The blocks of a part.
+    pub(super) fn read(&mut self, part: &Element<'_>) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        for root in part.elements() {
+            // The body of a document lies one deeper than the content of a header.
+            self.collect(root.child("body").unwrap_or(root), &mut blocks);
+        }
+        blocks
+    }
+
+    /// The blocks of a cell, a text box or a note.
+    pub(super) fn blocks(&mut self, container: &Element<'_>) -> Vec<Block> {
+        self.depth += 1;
+        let mut blocks = Vec::new();
+        self.collect(container, &mut blocks);
+        self.depth -= 1;
+        blocks
+    }
+
+    fn collect(&mut self, container: &Element<'_>, blocks: &mut Vec<Block>) {
+        for element in container.elements() {
+            match element.name() {
+                "p" => self.paragraph(element, blocks),
+                "tbl" => self.table(element, blocks),
+                "sdt" if is_placeholder(element) => {}
+                "sdt" | "sdtContent" | "customXml" | "smartTag" | "ins" | "moveTo" => {
+                    self.collect(element, blocks);
+                }
+                "AlternateContent" => {
+                    if let Some(chosen) = alternative(element) {
+                        self.collect(chosen, blocks);
+                    }
+                }
+                _ => {}
+            }
+            if self.depth == 0 {
+                self.read_notes(blocks);
+            }
+        }
+    }
+
+    fn paragraph(&mut self, element: &Element<'_>, blocks: &mut Vec<Block>) {
+        let properties = element.child("pPr");
+        let style =
+            properties.and_then(|properties| properties.value("pStyle")).unwrap_or_default();
+        let mut line = Line::default();
+        self.inline(element, &mut line);
+        let had_repetition = self.fields.end_paragraph();
+        self.waiting.append(&mut line.notes);
+        let text = line.text.trim().to_owned();
+        let letters = text.chars().filter(|char| char.is_alphabetic()).count();
+        let says_nothing =
+            self.is_margin && (letters == 0 || had_repetition && letters < MARGIN_LETTERS);
+        if !text.is_empty() && !says_nothing {
+            let own = Properties::of(properties).or(self.styles.properties(&style));
+            blocks.push(self.block(own, &style, text));
+        }
+        blocks.append(&mut line.boxes);
+    }
+
+    /// A paragraph as what its properties make it.
+    fn block(&mut self, properties: Properties, style: &str, text: String) -> Block {
+        let label = properties.list.as_deref().and_then(|list| {
+            let level =
+                properties.list_level.or_else(|| self.numbering.level_of_style(list, style));
+            let level = level.unwrap_or(0);
+            Some((usize::try_from(level).ok()?, self.numbering.next(list, level)?))
+        });
+        let is_title = self.styles.is_title(style);
+        if is_title && self.title.is_none() {
+            self.title = Some(one_line(&text));
+        }
+        let outline = if is_title { Some(0) } else { properties.outline };
+        let outline = outline.filter(|_| !self.is_margin);
+        let heading =
+            outline.filter(|level| (0..9).contains(level) && text.chars().count() <= HEADING_CHARS);
+        match (heading, label) {
+            (Some(level), label) => {
+                let level = usize::try_from((level + 1).min(HEADING_LEVELS)).unwrap_or(1);
+                let text = match label.filter(|(_, label)| label != "-") {
+                    Some((_, label)) => format!("{label} {text}"),
+                    None => text,
+                };
+                Block { kind: Kind::Heading(level), text }
+            }
+            (None, Some((level, label))) => Block { kind: Kind::Item(level, label), text },
+            (None, None) => Block { kind: Kind::Paragraph, text },
+        }
+    }
+
+    /// The notes that the block before refers to, each where it is referred to first.
+    fn read_notes(&mut self, blocks: &mut Vec<Block>) {
+        for note in std::mem::take(&mut self.waiting) {
+            if !self.read.iter().any(|seen| std::ptr::eq(*seen, note)) {
+                self.read.push(note);
+                let of_note = self.blocks(note);
+                blocks.extend(of_note);
+            }
+        }
+        // A note refers to no further note.
+        self.waiting.clear();
+    }
+}

@@ -1,0 +1,120 @@
+//! Tables as rows of text.
+
+use super::element::Element;
+use super::inline::is_placeholder;
+use super::markdown::{Block, Kind, one_line};
+use super::paragraph::Story;
+
+/// The most columns that a cell covers.
+const COLUMNS: i64 = 63;
+
+/// A cell, and how many columns it covers beside the first.
+struct Cell<'e, 'a> {
+    element: &'e Element<'a>,
+    further_columns: i64,
+    /// It goes on from the row above, which holds its text.
+    continues: bool,
+}
+
+impl Story<'_> {
+    /// Reads a table: its rows between `|`, or, where it has a single column and so only frames its
+    /// content, what its cells hold.
+    pub(super) fn table(&mut self, table: &Element<'_>, blocks: &mut Vec<Block>) {
+        let rows = rows(table);
+        if rows.iter().all(|row| cells(row).len() <= 1) {
+            for cell in rows.iter().flat_map(|row| cells(row)) {
+                let framed = self.blocks(cell.element);
+                blocks.extend(framed);
+            }
+            return;
+        }
+        for row in rows {
+            let texts = self.row(row);
+            if texts.iter().any(|text| !text.is_empty()) {
+                let cells: Vec<String> =
+                    texts.iter().map(|text| text.replace('|', "\\|")).collect();
+                blocks.push(Block { kind: Kind::Row, text: format!("| {} |", cells.join(" | ")) });
+            }
+        }
+    }
+
+    /// The texts of a row, one a column; a cell over several columns is followed by empty ones.
+    fn row(&mut self, row: &Element<'_>) -> Vec<String> {
+        let before = row.child("trPr").and_then(|properties| properties.number("gridBefore"));
+        let mut texts = empty(before.unwrap_or(0));
+        for cell in cells(row) {
+            // Read in any case, for its lists count.
+            let blocks = self.blocks(cell.element);
+            texts.push(if cell.continues { String::new() } else { flat(&blocks) });
+            texts.extend(empty(cell.further_columns));
+        }
+        texts
+    }
+}
+
+fn empty(columns: i64) -> Vec<String> {
+    (0..columns.min(COLUMNS)).map(|_| String::new()).collect()
+}
+
+/// What a cell holds on one line; rows of a table within it are apart by semicolons.
+fn flat(blocks: &[Block]) -> String {
+    let mut text = String::new();
+    let mut after_row = false;
+    for block in blocks {
+        let line = one_line(&block.text);
+        let is_row = block.kind == Kind::Row;
+        if !text.is_empty() {
+            text.push_str(if after_row && is_row { "; " } else { " " });
+        }
+        match &block.kind {
+            Kind::Row => {
+                let cells = line.trim_matches(|char| matches!(char, '|' | ' ')).split(" | ");
+                let cells: Vec<&str> =
+                    cells.map(str::trim).filter(|cell| !cell.is_empty()).collect();
+                text.push_str(&cells.join(", "));
+            }
+            Kind::Item(_, label) => text.push_str(&format!("{label} {line}")),
+            Kind::Heading(_) | Kind::Paragraph => text.push_str(&line),
+        }
+        after_row = is_row;
+    }
+    text
+}
+
+/// The rows that are not deleted.
+fn rows<'e, 'a>(table: &'e Element<'a>) -> Vec<&'e Element<'a>> {
+    let is_deleted = |row: &&Element<'_>| {
+        row.child("trPr").is_some_and(|properties| properties.child("del").is_some())
+    };
+    let mut rows = within(table, "tr");
+    rows.retain(|row| !is_deleted(row));
+    rows
+}
+
+fn cells<'e, 'a>(row: &'e Element<'a>) -> Vec<Cell<'e, 'a>> {
+    let cell = |element: &'e Element<'a>| {
+        let properties = element.child("tcPr");
+        let span = properties.and_then(|properties| properties.number("gridSpan")).unwrap_or(1);
+        let merge = properties.and_then(|properties| properties.child("vMerge"));
+        let continues =
+            merge.is_some_and(|merge| merge.attribute("val").as_deref() != Some("restart"));
+        Cell { element, further_columns: span - 1, continues }
+    };
+    within(row, "tc").into_iter().map(cell).collect()
+}
+
+/// The elements of that name, also within content controls and what was inserted.
+fn within<'e, 'a>(container: &'e Element<'a>, name: &str) -> Vec<&'e Element<'a>> {
+    let mut found = Vec::new();
+    for element in container.elements() {
+        match element.name() {
+            own if own == name => found.push(element),
+            "sdt" if is_placeholder(element) => {}
+            "sdt" | "sdtContent" | "customXml" | "ins" | "moveTo" => {
+                found.extend(within(element, name))
+            }
+            _ => {}
+        }
+    }
+    found
+}
