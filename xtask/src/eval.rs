@@ -1,11 +1,14 @@
 //! `cargo xtask eval`: how well passages are found, on public question sets.
 
 mod collection;
+mod docx;
 mod feed;
+mod files;
 mod floor;
 mod measures;
 mod sets;
 mod trial;
+mod words;
 
 use std::path::PathBuf;
 
@@ -22,7 +25,7 @@ pub(crate) struct EvalArgs {
     /// The folder with the question sets
     #[arg(long)]
     data: PathBuf,
-    /// Only these sets: all of them where none is named
+    /// Only these sets: all of them where none is named. `docx` alone: how well such files are read
     sets: Vec<String>,
     /// Questions of which the right passage was not first are printed
     #[arg(long)]
@@ -59,6 +62,9 @@ const fn line(set: &'static str, measure: Measure, reference: Option<(f64, &'sta
 
 /// Measures and prints the tables.
 pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
+    if args.sets == ["docx"] {
+        return docx::run(&args.data);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let wanted = |set: &str| args.sets.is_empty() || args.sets.iter().any(|name| name == set);
     if let Some(unknown) = args.sets.iter().find(|name| !sets::NAMES.contains(&name.as_str())) {
