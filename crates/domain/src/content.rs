@@ -14,15 +14,7 @@ pub struct Extracted {
 impl Extracted {
     /// Characters over all documents: text for a text, file or page; question and answer for a pair.
     pub fn character_count(&self) -> u64 {
-        let count = |text: &str| u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
-        self.documents
-            .iter()
-            .map(|document| {
-                let question =
-                    if document.is_pair { document.title.as_deref().map_or(0, count) } else { 0 };
-                question + count(&document.text)
-            })
-            .sum()
+        self.documents.iter().map(Document::character_count).sum()
     }
 }
 
@@ -41,6 +33,15 @@ pub struct Document {
     pub text: String,
     /// Whether it is a question/answer pair.
     pub is_pair: bool,
+}
+
+impl Document {
+    /// Characters of its text, and of the question where it is a pair.
+    pub fn character_count(&self) -> u64 {
+        let count = |text: &str| u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
+        let question = if self.is_pair { self.title.as_deref().map_or(0, count) } else { 0 };
+        question + count(&self.text)
+    }
 }
 
 /// A stretch of a document that is found and cited as one.

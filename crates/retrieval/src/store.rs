@@ -4,15 +4,16 @@ mod directory;
 mod schema;
 mod writer;
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use cicerone_domain::{Id, kind};
 use serde::{Deserialize, Serialize};
 use tantivy::schema::Field;
 use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher};
 
 use directory::UnsyncedDirectory;
-pub(crate) use schema::{Fields, NO_LANGUAGE, Record, content_key, exact_key, neighbours, pair};
+pub(crate) use schema::{Fields, NO_LANGUAGE, Record, document_key, exact_key, neighbours, pair};
 pub(crate) use writer::Writer;
 
 /// Blocks of stored passages that an open index keeps unpacked, of 8 KiB each.
@@ -23,7 +24,19 @@ const STORE_BLOCK_BYTES: usize = 8_192;
 #[derive(Debug, Serialize, Deserialize)]
 struct Payload {
     schema: u32,
-    generation: u64,
+    /// Another version's may lack it.
+    #[serde(flatten)]
+    held: Option<Held>,
+}
+
+/// The content that an index holds, as its last commit says. So a source that did not change costs
+/// nothing to compare, also one without passages.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Held {
+    /// The agent's generation.
+    pub(crate) generation: u64,
+    /// The version of each source.
+    pub(crate) sources: BTreeMap<Id<kind::Source>, u64>,
 }
 
 /// Why an index cannot be used: all of these end in making it again.
@@ -84,14 +97,19 @@ impl Store {
         Ok(Self { index, fields })
     }
 
-    /// The generation that was committed last.
-    pub(crate) fn generation(&self) -> Result<u64, Unusable> {
+    /// The content that was committed last.
+    pub(crate) fn held(&self) -> Result<Held, Unusable> {
         let payload = self.index.load_metas()?.payload.ok_or(Unusable::NoPayload)?;
         let payload: Payload = serde_json::from_str(&payload).map_err(|_| Unusable::NoPayload)?;
         if payload.schema != schema::VERSION {
             return Err(Unusable::OtherSchema);
         }
-        Ok(payload.generation)
+        payload.held.ok_or(Unusable::NoPayload)
+    }
+
+    /// The generation that was committed last.
+    pub(crate) fn generation(&self) -> Result<u64, Unusable> {
+        Ok(self.held()?.generation)
     }
 
     /// What is searchable now.
@@ -110,9 +128,25 @@ impl Store {
         self.fields
     }
 
-    /// The content keys of all passages.
-    pub(crate) fn contents(&self) -> tantivy::Result<HashSet<String>> {
-        Ok(all_terms(&self.searcher()?, self.fields.content)?.into_iter().collect())
+    /// The documents of a source that have passages, each with its version, in order.
+    pub(crate) fn documents(
+        &self,
+        searcher: &Searcher,
+        source: Id<kind::Source>,
+    ) -> tantivy::Result<Vec<(i64, u64)>> {
+        let range = schema::keys_of(source);
+        let mut documents = Vec::new();
+        for segment in searcher.segment_readers() {
+            let index = segment.inverted_index(self.fields.document)?;
+            let range = index.terms().range().ge(&range.start).lt(&range.end);
+            let mut stream = range.into_stream()?;
+            while stream.advance() {
+                documents.extend(schema::read_document_key(stream.key()));
+            }
+        }
+        documents.sort_unstable();
+        documents.dedup();
+        Ok(documents)
     }
 
     /// Whether deleted passages are still somewhere in the files.

@@ -6,15 +6,16 @@ use diesel::sql_types::Bool;
 
 use crate::connection::AnyConnection;
 use crate::conversations::{MessageRow, MetadataRow};
+use crate::crawls::PageRow;
 use crate::error::Failure;
 use crate::idempotency::ClaimRow;
 use crate::jobs::{JobRow, LEASED};
 use crate::keys::AccountRow;
 use crate::schema::{
-    accounts, agents, conversation_metadata, discarded_objects, documents, idempotency,
-    installation, jobs, messages, passages, sources, uploads,
+    accounts, agents, conversation_metadata, crawl_pages, discarded_objects, document_texts,
+    documents, idempotency, installation, jobs, messages, passages, sources, uploads,
 };
-use crate::sources::{DocumentRow, PassageRow, SourceRow};
+use crate::sources::{DocumentRow, PassageRow, SourceRow, TextRow};
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
 const ROWS: usize = 500;
@@ -273,6 +274,30 @@ pub(crate) fn discard_object(c: &mut AnyConnection, key: &str, due_at: i64) -> Q
 pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(documents::table).values(rows);
+        match c {
+            AnyConnection::Postgres(c) => statement().execute(c)?,
+            AnyConnection::Sqlite(c) => statement().execute(c)?,
+        };
+    }
+    Ok(())
+}
+
+/// Adds the texts of documents.
+pub(crate) fn insert_texts(c: &mut AnyConnection, rows: &[TextRow]) -> QueryResult<()> {
+    for rows in rows.chunks(ROWS) {
+        let statement = || diesel::insert_into(document_texts::table).values(rows);
+        match c {
+            AnyConnection::Postgres(c) => statement().execute(c)?,
+            AnyConnection::Sqlite(c) => statement().execute(c)?,
+        };
+    }
+    Ok(())
+}
+
+/// Adds pages of a crawl.
+pub(crate) fn insert_crawl_pages(c: &mut AnyConnection, rows: &[PageRow]) -> QueryResult<()> {
+    for rows in rows.chunks(ROWS) {
+        let statement = || diesel::insert_into(crawl_pages::table).values(rows);
         match c {
             AnyConnection::Postgres(c) => statement().execute(c)?,
             AnyConnection::Sqlite(c) => statement().execute(c)?,

@@ -8,10 +8,15 @@ use cicerone_domain::{Error, Id};
 use diesel::prelude::*;
 
 use crate::columns::{id, narrow, narrow_option, wide};
+use crate::connection::AnyConnection;
 use crate::dialect::{Begin, transaction};
-use crate::schema::{agents, passages, sources};
+use crate::error::Failure;
+use crate::schema::{agents, documents, passages, sources};
 use crate::sources::PassageRow;
 use crate::storage::Storage;
+
+/// Documents whose passages are read by one query.
+const DOCUMENTS: usize = 500;
 
 #[async_trait]
 impl PassageFeed for Storage {
@@ -45,12 +50,66 @@ impl PassageFeed for Storage {
             .await
     }
 
+    async fn documents(
+        &self,
+        source: Id<kind::Source>,
+        version: u64,
+    ) -> Result<Option<Vec<(i64, u64)>>, Error> {
+        let source = source.to_string();
+        self.at_version(source, version, |c, source| {
+            let rows: Vec<(i64, Option<i64>)> = documents::table
+                .filter(documents::source_id.eq(source))
+                .filter(documents::version.is_not_null())
+                .order(documents::position)
+                .select((documents::position, documents::version))
+                .load(c)?;
+            rows.into_iter()
+                .map(|(position, version)| {
+                    Ok((position, narrow("documents.version", version.unwrap_or_default())?))
+                })
+                .collect()
+        })
+        .await
+    }
+
     async fn passages(
         &self,
         source: Id<kind::Source>,
         version: u64,
-    ) -> Result<Option<Vec<Passage>>, Error> {
-        let source = source.to_string();
+        documents: &[i64],
+    ) -> Result<Option<Vec<(i64, Passage)>>, Error> {
+        let (source, documents) = (source.to_string(), documents.to_vec());
+        self.at_version(source, version, move |c, source| {
+            let mut found = Vec::new();
+            for documents in documents.chunks(DOCUMENTS) {
+                let rows = passages::table
+                    .filter(passages::source_id.eq(source))
+                    .filter(passages::document.eq_any(documents))
+                    .order((passages::document, passages::position))
+                    .select(PassageRow::as_select())
+                    .load(c)?;
+                for row in rows {
+                    found.push((row.document, Passage::try_from(row)?));
+                }
+            }
+            Ok(found)
+        })
+        .await
+    }
+}
+
+impl Storage {
+    /// What `work` reads of a source; none where it is not at `version`.
+    async fn at_version<T, F>(
+        &self,
+        source: String,
+        version: u64,
+        work: F,
+    ) -> Result<Option<T>, Error>
+    where
+        T: Send + 'static,
+        F: Fn(&mut AnyConnection, &str) -> Result<T, Failure> + Send + 'static,
+    {
         self.db
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
@@ -59,18 +118,7 @@ impl PassageFeed for Storage {
                         .filter(sources::version.eq(wide(version)))
                         .count()
                         .get_result(c)?;
-                    if found == 0 {
-                        return Ok(None);
-                    }
-                    passages::table
-                        .filter(passages::source_id.eq(&source))
-                        .order(passages::position)
-                        .select(PassageRow::as_select())
-                        .load(c)?
-                        .into_iter()
-                        .map(Passage::try_from)
-                        .collect::<Result<Vec<_>, _>>()
-                        .map(Some)
+                    if found == 0 { Ok(None) } else { work(c, &source).map(Some) }
                 })
             })
             .await

@@ -19,6 +19,7 @@ use diesel::prelude::*;
 use crate::agents::raise_generation;
 use crate::columns::{id, narrow, time};
 use crate::connection::AnyConnection;
+use crate::crawls;
 use crate::dialect;
 use crate::error::Failure;
 use crate::idempotency::free_claims;
@@ -124,7 +125,7 @@ impl JobStore for Storage {
             .write(move |c| {
                 let Some(mut source) = hold_lease(c, &lease)? else { return Ok(None) };
                 let generation = raise_generation(c, &source.agent_id.to_string())?;
-                replace(c, &source, &extracted)?;
+                replace(c, &source, &extracted, generation)?;
                 source.state = SourceState::Trained(Trained {
                     character_count: extracted.character_count(),
                     title: extracted.title.clone(),
@@ -145,9 +146,9 @@ impl JobStore for Storage {
         let lease = lease.clone();
         self.db
             .write(move |c| {
-                let Some(mut source) = hold_lease(c, &lease)? else { return Ok(None) };
-                source.state = source.state.fail(message.clone());
-                end(c, &lease.job_id.to_string(), source, event, now).map(Some)
+                let Some(source) = hold_lease(c, &lease)? else { return Ok(None) };
+                let job = lease.job_id.to_string();
+                fail(c, &job, source, message.clone(), event, now).map(Some)
             })
             .await
     }
@@ -235,7 +236,7 @@ fn claim(
 }
 
 /// The source of a lease that still holds, with its agent's row, its own and the job's held.
-fn hold_lease(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, Failure> {
+pub(crate) fn hold_lease(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, Failure> {
     let agent: Option<String> = sources::table
         .find(lease.source_id.to_string())
         .select(sources::agent_id)
@@ -249,8 +250,22 @@ fn hold_lease(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, Fa
     found.map(|(_, source)| Source::try_from(source)).transpose()
 }
 
+/// Ends a job badly.
+fn fail(
+    c: &mut AnyConnection,
+    job: &str,
+    mut source: Source,
+    message: String,
+    event: Id<kind::Event>,
+    now: Timestamp,
+) -> Result<Source, Failure> {
+    source.state = source.state.fail(message);
+    crawls::fail(c, &source.id.to_string())?;
+    end(c, job, source, event, now)
+}
+
 /// Ends a job: the source's state, its event, and the job gone.
-fn end(
+pub(crate) fn end(
     c: &mut AnyConnection,
     job: &str,
     mut source: Source,
@@ -285,9 +300,7 @@ fn reclaim(
     for (job, source) in dialect::abandoned_jobs(c, until, RECLAIMED_AT_ONCE)? {
         let crashes = job.crashes + 1;
         if crashes >= i64::from(limits::JOB_CRASHES) {
-            let mut source = Source::try_from(source)?;
-            source.state = source.state.fail(POISONED.to_owned());
-            end(c, &job.id, source, event_id(), now)?;
+            fail(c, &job.id, Source::try_from(source)?, POISONED.to_owned(), event_id(), now)?;
             done.poisoned += 1;
         } else {
             release(c, &job.id, crashes, now)?;

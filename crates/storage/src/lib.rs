@@ -20,6 +20,7 @@ mod agents;
 mod columns;
 mod connection;
 mod conversations;
+mod crawls;
 mod db;
 mod dialect;
 mod error;

@@ -97,11 +97,21 @@ table! {
         source_id -> Text,
         position -> BigInt,
         account_id -> Text,
+        version -> Nullable<BigInt>,
         url -> Nullable<Text>,
         title -> Nullable<Text>,
         page_count -> Nullable<BigInt>,
-        text -> Text,
+        character_count -> BigInt,
         is_pair -> Bool,
+    }
+}
+
+table! {
+    document_texts (source_id, position) {
+        source_id -> Text,
+        position -> BigInt,
+        account_id -> Text,
+        text -> Text,
     }
 }
 
@@ -110,6 +120,7 @@ table! {
         source_id -> Text,
         position -> BigInt,
         account_id -> Text,
+        document -> BigInt,
         title -> Nullable<Text>,
         heading -> Nullable<Text>,
         url -> Nullable<Text>,
@@ -121,17 +132,35 @@ table! {
 }
 
 table! {
-    source_pages (source_id, position) {
+    crawls (source_id, number) {
         source_id -> Text,
+        number -> BigInt,
+        account_id -> Text,
+        job_id -> Text,
+        state -> Text,
+        began_at -> BigInt,
+    }
+}
+
+table! {
+    crawl_pages (source_id, crawl, position) {
+        source_id -> Text,
+        crawl -> BigInt,
         position -> BigInt,
         account_id -> Text,
         url -> Text,
-        status -> Text,
+        depth -> BigInt,
+        status -> Nullable<Text>,
         title -> Nullable<Text>,
         character_count -> Nullable<BigInt>,
         http_status -> Nullable<BigInt>,
         reason -> Nullable<Text>,
         fetched_at -> Nullable<BigInt>,
+        etag -> Nullable<Text>,
+        last_modified -> Nullable<Text>,
+        content_hash -> Nullable<Binary>,
+        links -> Nullable<Text>,
+        document -> Nullable<BigInt>,
     }
 }
 
@@ -214,5 +243,6 @@ table! {
 
 joinable!(jobs -> sources (source_id));
 allow_tables_to_appear_in_same_query!(jobs, sources);
+allow_tables_to_appear_in_same_query!(documents, document_texts, passages, crawl_pages);
 allow_tables_to_appear_in_same_query!(uploads, sources);
 allow_tables_to_appear_in_same_query!(conversations, conversation_metadata);

@@ -1,5 +1,6 @@
 //! Sources: rows, and the use of them by callers. Jobs change them too.
 
+mod belonging;
 mod content;
 mod state;
 
@@ -14,12 +15,13 @@ use cicerone_domain::{
 };
 use diesel::prelude::*;
 
-pub(crate) use content::{DocumentRow, PassageRow, replace};
+pub(crate) use content::{DocumentRow, PassageRow, TextRow, insert, replace};
 pub(crate) use state::StateRow;
 
 use crate::agents::{self, raise_generation};
 use crate::columns::{id, named, time};
 use crate::connection::AnyConnection;
+use crate::crawls;
 use crate::dialect::{self, Begin, transaction};
 use crate::error::Failure;
 use crate::idempotency::{self, erase_of};
@@ -277,7 +279,7 @@ impl SourceStore for Storage {
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
                     require_website(&require(c, &visible, id)?, "listed by page")?;
-                    content::pages(c, id, &page)
+                    crawls::pages(c, id, &page)
                 })
             })
             .await

@@ -16,7 +16,20 @@ impl PassageFeed for MemoryFeed {
         Ok(Some(AgentContent { generation: 1, sources: vec![(self.source, 1)] }))
     }
 
-    async fn passages(&self, _: Id<kind::Source>, _: u64) -> Result<Option<Vec<Passage>>, Error> {
-        Ok(Some(self.passages.clone()))
+    async fn documents(
+        &self,
+        _: Id<kind::Source>,
+        _: u64,
+    ) -> Result<Option<Vec<(i64, u64)>>, Error> {
+        Ok(Some(vec![(0, 1)]))
+    }
+
+    async fn passages(
+        &self,
+        _: Id<kind::Source>,
+        _: u64,
+        _: &[i64],
+    ) -> Result<Option<Vec<(i64, Passage)>>, Error> {
+        Ok(Some(self.passages.iter().map(|passage| (0, passage.clone())).collect()))
     }
 }

@@ -36,15 +36,26 @@ pub struct AgentContent {
 }
 
 /// What an index is made from.
+///
+/// A source changes document by document: one that stayed as it was keeps its position and version
+/// when its source's version rises, and another text never has the same pair within its source.
 #[async_trait]
 pub trait PassageFeed: Send + Sync {
     /// The content of an agent; none where it was deleted.
     async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error>;
-    /// The passages of a source at `version`, in order; none where that content was replaced or
-    /// deleted meanwhile: read [`PassageFeed::agent_content`] again.
+    /// The documents of a source at `version`, each as position and version, in order; none where
+    /// that content was replaced or deleted meanwhile: read [`PassageFeed::agent_content`] again.
+    async fn documents(
+        &self,
+        source: Id<kind::Source>,
+        version: u64,
+    ) -> Result<Option<Vec<(i64, u64)>>, Error>;
+    /// The passages of some of a source's documents, each with its document's position, in order; none
+    /// where the source is no longer at `version`. `documents` are in order too.
     async fn passages(
         &self,
         source: Id<kind::Source>,
         version: u64,
-    ) -> Result<Option<Vec<Passage>>, Error>;
+        documents: &[i64],
+    ) -> Result<Option<Vec<(i64, Passage)>>, Error>;
 }

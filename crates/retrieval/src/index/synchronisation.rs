@@ -1,17 +1,19 @@
 //! Bringing an agent's index in step with the rows: the difference is applied in one commit.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cicerone_domain::ports::AgentContent;
 use cicerone_domain::retrieval::AgentVersion;
-use cicerone_domain::{Error, Id, kind};
+use cicerone_domain::{Error, Id, Passage, kind};
 
 use super::Shared;
 use crate::search::Snapshot;
-use crate::store::{Store, Unusable, Writer, content_key};
+use crate::store::{Held, Store, Unusable, Writer, document_key};
 
+/// Documents whose passages are read at a time: what a change takes does not grow with the content.
+const DOCUMENTS_AT_ONCE: usize = 100;
 /// How often the content may change under the hands of one synchronisation.
 const ATTEMPTS: usize = 20;
 
@@ -93,13 +95,23 @@ pub(super) async fn synchronise(
     )))
 }
 
-/// What an index lacks and what it has too much.
+/// How an index and the content differ.
 struct Difference {
     store: Store,
-    remove: Vec<String>,
-    add: Vec<(Id<kind::Source>, u64)>,
+    /// Keys of the documents of sources that are gone.
+    gone: Vec<String>,
+    /// The sources that the index holds in another version, or not at all.
+    changed: Vec<Changed>,
     /// Whether there is nothing to commit.
     is_in_step: bool,
+}
+
+/// A source that changed.
+struct Changed {
+    source: Id<kind::Source>,
+    version: u64,
+    /// The documents of it that the index holds, each with its version, in order.
+    held: Vec<(i64, u64)>,
 }
 
 async fn apply(
@@ -108,8 +120,8 @@ async fn apply(
     content: &AgentContent,
 ) -> Result<Outcome, Failure> {
     let folder = shared.folders.of(agent);
-    let difference = open(folder, agent, content.clone()).await?;
-    let Difference { store, remove, add, is_in_step } = difference;
+    let Difference { store, gone, changed, is_in_step } =
+        open(folder, agent, content.clone()).await?;
     let recent = shared.recent.clone();
     if is_in_step {
         let snapshot =
@@ -118,28 +130,68 @@ async fn apply(
     }
     let (store, mut writer) = tokio::task::spawn_blocking(move || {
         let writer = Writer::open(&store)?;
-        remove.iter().for_each(|content| writer.remove(content));
+        gone.iter().for_each(|document| writer.remove(document));
         tantivy::Result::Ok((store, writer))
     })
     .await??;
-    for (source, version) in add {
-        let passages = shared.feed.passages(source, version).await.map_err(Failure::Feed)?;
-        let Some(passages) = passages else { return Ok(Outcome::ContentChanged) };
-        writer = tokio::task::spawn_blocking(move || {
-            writer.add(source, version, passages)?;
-            tantivy::Result::Ok(writer)
-        })
-        .await??;
+    for source in changed {
+        let Some(written) = replace(shared, writer, source).await? else {
+            return Ok(Outcome::ContentChanged);
+        };
+        writer = written;
     }
-    let generation = content.generation;
+    let AgentContent { generation, sources } = content.clone();
+    let held = Held { generation, sources: sources.into_iter().collect() };
     let snapshot = tokio::task::spawn_blocking(move || {
-        writer.commit(generation)?;
+        writer.commit(held)?;
         writer.tidy()?;
         Snapshot::new(&store, &recent)
     })
     .await??;
     tracing::debug!(%agent, generation, passages = snapshot.passages(), "an index is in step");
     Ok(Outcome::Done(Arc::new(snapshot)))
+}
+
+/// Writes the documents of a source that the index lacks, and removes those that it has too much;
+/// none where the source's content changed meanwhile.
+async fn replace(
+    shared: &Shared,
+    mut writer: Writer,
+    Changed { source, version, held }: Changed,
+) -> Result<Option<Writer>, Failure> {
+    let wanted = shared.feed.documents(source, version).await.map_err(Failure::Feed)?;
+    let Some(wanted) = wanted else { return Ok(None) };
+    let wanted: BTreeMap<i64, u64> = wanted.into_iter().collect();
+    for (document, version) in &held {
+        if wanted.get(document) != Some(version) {
+            writer.remove(&document_key(source, *document, *version));
+        }
+    }
+    let held: HashSet<(i64, u64)> = held.into_iter().collect();
+    let lacking: Vec<i64> = wanted
+        .iter()
+        .filter(|(document, version)| !held.contains(&(**document, **version)))
+        .map(|(document, _)| *document)
+        .collect();
+    for documents in lacking.chunks(DOCUMENTS_AT_ONCE) {
+        let passages = shared.feed.passages(source, version, documents).await;
+        let Some(passages) = passages.map_err(Failure::Feed)? else { return Ok(None) };
+        let keyed: Vec<(String, Passage)> = passages
+            .into_iter()
+            .filter_map(|(document, passage)| {
+                let version = wanted.get(&document)?;
+                Some((document_key(source, document, *version), passage))
+            })
+            .collect();
+        writer = tokio::task::spawn_blocking(move || {
+            for (document, passage) in keyed {
+                writer.add(source, &document, passage)?;
+            }
+            tantivy::Result::Ok(writer)
+        })
+        .await??;
+    }
+    Ok(Some(writer))
 }
 
 /// Opens the index, or makes a new one where it is of no use, and compares it with the content.
@@ -166,31 +218,39 @@ async fn open(
     }
     tokio::task::spawn_blocking(move || {
         let store = make_new(&folder)?;
-        Ok(Difference { store, remove: Vec::new(), add: content.sources, is_in_step: false })
+        let new = |(source, version)| Changed { source, version, held: Vec::new() };
+        let changed = content.sources.into_iter().map(new).collect();
+        Ok(Difference { store, gone: Vec::new(), changed, is_in_step: false })
     })
     .await?
 }
 
 /// The difference between an index and the content; none where the index is ahead of the rows, as
-/// after the rows were restored from a backup.
+/// after the rows were restored from a backup. Only of sources that changed are the documents looked at.
 fn compare(store: Store, content: &AgentContent) -> Result<Option<Difference>, Unusable> {
-    let generation = store.generation()?;
+    let Held { generation, mut sources } = store.held()?;
     if generation > content.generation {
         return Ok(None);
     }
-    let present = store.contents()?;
-    let wanted: HashSet<String> =
-        content.sources.iter().map(|(source, version)| content_key(*source, *version)).collect();
-    let remove: Vec<String> = present.difference(&wanted).cloned().collect();
-    let add: Vec<_> = content
-        .sources
-        .iter()
-        .filter(|(source, version)| !present.contains(&content_key(*source, *version)))
-        .copied()
-        .collect();
-    let is_in_step = generation == content.generation && remove.is_empty() && add.is_empty();
+    let searcher = store.searcher()?;
+    let mut changed = Vec::new();
+    for (source, version) in content.sources.iter().copied() {
+        let held = match sources.remove(&source) {
+            Some(held) if held == version => continue,
+            Some(_) => store.documents(&searcher, source)?,
+            None => Vec::new(),
+        };
+        changed.push(Changed { source, version, held });
+    }
+    let mut gone = Vec::new();
+    for source in sources.into_keys() {
+        let documents = store.documents(&searcher, source)?;
+        let key = |(document, version)| document_key(source, document, version);
+        gone.extend(documents.into_iter().map(key));
+    }
+    let is_in_step = generation == content.generation && gone.is_empty() && changed.is_empty();
     let is_in_step = is_in_step && !store.holds_deleted()?;
-    Ok(Some(Difference { store, remove, add, is_in_step }))
+    Ok(Some(Difference { store, gone, changed, is_in_step }))
 }
 
 fn make_new(folder: &Path) -> Result<Store, Failure> {

@@ -1,5 +1,7 @@
 //! What an index holds, and how a passage is put into it.
 
+use std::ops::Range;
+
 use cicerone_domain::{Id, Passage, kind};
 use cicerone_language::{Language, Term, fold, grams, terms};
 use serde::{Deserialize, Serialize};
@@ -10,13 +12,13 @@ use tantivy::schema::{
 
 /// Raised whenever the fields, the analysis or what is stored changes: an index of another version
 /// is made again from the rows.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The fields of an index. Invariant: no field holds positions; neighbours are a field of their own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
-    /// Which content of which source a passage is from: what a change replaces.
-    pub(crate) content: Field,
+    /// Which document a passage is from, and in which version: what a change replaces.
+    pub(crate) document: Field,
     /// The language that the passage was analysed as.
     pub(crate) language: Field,
     /// The question of a pair as a whole.
@@ -48,7 +50,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
     // What goes in are terms already, with spaces between.
     let text = indexed("whitespace", IndexRecordOption::WithFreqs, true);
     let fields = Fields {
-        content: schema.add_text_field("content", key.clone()),
+        document: schema.add_text_field("document", key.clone()),
         language: schema.add_text_field("language", key.clone()),
         exact: schema.add_text_field("exact", key),
         question: schema.add_text_field("question", text.clone()),
@@ -62,9 +64,29 @@ pub(crate) fn schema() -> (Schema, Fields) {
     (schema.build(), fields)
 }
 
-/// The key of a source's content: another content never has the same.
-pub(crate) fn content_key(source: Id<kind::Source>, version: u64) -> String {
-    format!("{source}@{version}")
+/// The key of a document's content: another content never has the same.
+pub(crate) fn document_key(source: Id<kind::Source>, document: i64, version: u64) -> String {
+    format!("{source}{DOCUMENT}{document}{VERSION_OF}{version}")
+}
+
+/// Stands before a document's position in its key.
+const DOCUMENT: char = '/';
+/// Follows on it in the order of bytes.
+const AFTER_DOCUMENT: char = '0';
+/// Stands before a document's version in its key.
+const VERSION_OF: char = '@';
+
+/// The range of the keys of a source's documents.
+pub(crate) fn keys_of(source: Id<kind::Source>) -> Range<String> {
+    format!("{source}{DOCUMENT}")..format!("{source}{AFTER_DOCUMENT}")
+}
+
+/// The position and the version that a document's key names.
+pub(crate) fn read_document_key(key: &[u8]) -> Option<(i64, u64)> {
+    let key = std::str::from_utf8(key).ok()?;
+    let (_, document) = key.split_once(DOCUMENT)?;
+    let (document, version) = document.split_once(VERSION_OF)?;
+    Some((document.parse().ok()?, version.parse().ok()?))
 }
 
 /// The key of a question, the same for those that differ in case, marks and punctuation only.
@@ -115,13 +137,13 @@ impl Record {
 /// The document of a passage.
 pub(crate) fn document(
     fields: &Fields,
-    content: &str,
+    key: &str,
     source: Id<kind::Source>,
     passage: Passage,
 ) -> Result<TantivyDocument, serde_json::Error> {
     let language = passage.language.as_deref().and_then(Language::from_code);
     let mut document = TantivyDocument::new();
-    document.add_text(fields.content, content);
+    document.add_text(fields.document, key);
     document.add_text(fields.language, language.map_or(NO_LANGUAGE, Language::code));
 
     if let (true, Some(question)) = (passage.is_pair, &passage.title) {

@@ -11,7 +11,7 @@ use tantivy::indexer::{
 use tantivy::{Index, IndexWriter, TantivyDocument, Term};
 
 use super::schema::{self, Fields};
-use super::{Payload, Store};
+use super::{Held, Payload, Store};
 
 /// What a segment being written takes at first; it grows with its passages.
 const INITIAL_BYTES: usize = 2_000_000;
@@ -45,25 +45,22 @@ impl Writer {
         Ok(Self { index: store.index.clone(), fields: store.fields, writer, segment: None })
     }
 
-    /// Removes the passages of a content, not those that were added since this writer was opened.
-    pub(crate) fn remove(&self, content: &str) {
-        self.writer.delete_term(Term::from_field_text(self.fields.content, content));
+    /// Removes the passages of the document of that key, not those that were added since this writer
+    /// was opened.
+    pub(crate) fn remove(&self, document: &str) {
+        self.writer.delete_term(Term::from_field_text(self.fields.document, document));
     }
 
-    /// Adds the passages of a source's content.
+    /// Adds a passage of the document of that key.
     pub(crate) fn add(
         &mut self,
         source: Id<kind::Source>,
-        version: u64,
-        passages: Vec<Passage>,
+        document: &str,
+        passage: Passage,
     ) -> tantivy::Result<()> {
-        let content = schema::content_key(source, version);
-        for passage in passages {
-            let document = schema::document(&self.fields, &content, source, passage)
-                .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
-            self.add_document(document)?;
-        }
-        Ok(())
+        let document = schema::document(&self.fields, document, source, passage)
+            .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
+        self.add_document(document)
     }
 
     fn add_document(&mut self, document: TantivyDocument) -> tantivy::Result<()> {
@@ -88,10 +85,10 @@ impl Writer {
         self.writer.add_segment(segment.with_max_doc(passages).meta().clone())
     }
 
-    /// Makes all changes visible at once, as `generation`.
-    pub(crate) fn commit(&mut self, generation: u64) -> tantivy::Result<()> {
+    /// Makes all changes visible at once: from now on the index holds `held`.
+    pub(crate) fn commit(&mut self, held: Held) -> tantivy::Result<()> {
         self.finish_segment()?;
-        let payload = Payload { schema: schema::VERSION, generation };
+        let payload = Payload { schema: schema::VERSION, held: Some(held) };
         let payload = serde_json::to_string(&payload)
             .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
         let mut commit = self.writer.prepare_commit()?;

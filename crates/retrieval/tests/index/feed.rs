@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use cicerone_domain::ports::{AgentContent, PassageFeed, PassageIndex as _};
@@ -13,28 +14,51 @@ use cicerone_retrieval::{Index, IndexConfig};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
-/// The rows: agents with a generation and sources with a version and passages.
+/// The rows: agents with a generation, and sources with a version and documents.
 #[derive(Default)]
 pub(crate) struct Rows {
     agents: Mutex<BTreeMap<Id<kind::Agent>, AgentRow>>,
     /// How often passages were read.
-    pub(crate) reads: std::sync::atomic::AtomicUsize,
+    pub(crate) reads: AtomicUsize,
+    /// Of how many documents passages were read.
+    pub(crate) documents_read: AtomicUsize,
+    /// How often the documents of a source were asked for.
+    pub(crate) looks: AtomicUsize,
 }
 
 #[derive(Default, Clone)]
 struct AgentRow {
     generation: u64,
-    sources: BTreeMap<Id<kind::Source>, (u64, Vec<Passage>)>,
+    sources: BTreeMap<Id<kind::Source>, SourceRow>,
+}
+
+#[derive(Default, Clone)]
+struct SourceRow {
+    version: u64,
+    documents: BTreeMap<i64, (u64, Vec<Passage>)>,
 }
 
 impl Rows {
-    /// Gives a source new content.
+    /// Gives a source new content of one document.
     pub(crate) fn put(&self, agent: Id<kind::Agent>, source: &str, passages: Vec<Passage>) {
+        self.change(agent, source, |documents, version| {
+            *documents = BTreeMap::from([(0, (version, passages))]);
+        });
+    }
+
+    /// Changes documents of a source; those that are not touched stay as they are.
+    pub(crate) fn change(
+        &self,
+        agent: Id<kind::Agent>,
+        source: &str,
+        change: impl FnOnce(&mut BTreeMap<i64, (u64, Vec<Passage>)>, u64),
+    ) {
         let mut agents = self.agents.lock();
         let row = agents.entry(agent).or_default();
         row.generation += 1;
-        let version = row.generation;
-        row.sources.insert(source_id(source), (version, passages));
+        let source = row.sources.entry(source_id(source)).or_default();
+        source.version = row.generation;
+        change(&mut source.documents, row.generation);
     }
 
     /// Deletes a source.
@@ -67,19 +91,48 @@ impl PassageFeed for Rows {
     async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error> {
         Ok(self.agents.lock().get(&agent).map(|row| AgentContent {
             generation: row.generation,
-            sources: row.sources.iter().map(|(id, (version, _))| (*id, *version)).collect(),
+            sources: row.sources.iter().map(|(id, source)| (*id, source.version)).collect(),
         }))
+    }
+
+    async fn documents(
+        &self,
+        source: Id<kind::Source>,
+        version: u64,
+    ) -> Result<Option<Vec<(i64, u64)>>, Error> {
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        let row = self.at_version(source, version);
+        Ok(row.map(|row| row.documents.iter().map(|(at, (version, _))| (*at, *version)).collect()))
     }
 
     async fn passages(
         &self,
         source: Id<kind::Source>,
         version: u64,
-    ) -> Result<Option<Vec<Passage>>, Error> {
-        self.reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        documents: &[i64],
+    ) -> Result<Option<Vec<(i64, Passage)>>, Error> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.documents_read.fetch_add(documents.len(), Ordering::Relaxed);
+        let Some(row) = self.at_version(source, version) else { return Ok(None) };
+        let mut found = Vec::new();
+        for at in documents {
+            let (_, passages) = &row.documents[at];
+            found.extend(passages.iter().map(|passage| (*at, passage.clone())));
+        }
+        Ok(Some(found))
+    }
+}
+
+impl Rows {
+    fn at_version(&self, source: Id<kind::Source>, version: u64) -> Option<SourceRow> {
         let agents = self.agents.lock();
-        let content = agents.values().find_map(|row| row.sources.get(&source));
-        Ok(content.filter(|(stored, _)| *stored == version).map(|(_, passages)| passages.clone()))
+        let row = agents.values().find_map(|row| row.sources.get(&source));
+        row.filter(|row| row.version == version).cloned()
+    }
+
+    /// What was asked so far: looks at documents, and documents read.
+    pub(crate) fn work(&self) -> (usize, usize) {
+        (self.looks.load(Ordering::Relaxed), self.documents_read.load(Ordering::Relaxed))
     }
 }
 

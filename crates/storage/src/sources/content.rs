@@ -1,17 +1,20 @@
-//! What was extracted from a source: documents, passages, and the pages of a crawl.
+//! What was extracted from a source: documents and their passages.
+//!
+//! Invariant: a document without a version, and its passages, belong to a crawl that is under way;
+//! whoever reads for others leaves them out.
 
 use cicerone_domain::content::{Document, Extracted, Passage};
 use cicerone_domain::id::kind;
-use cicerone_domain::source::{CrawledPage, CrawledPageStatus};
 use cicerone_domain::{Id, Page, PageRequest, Position, Source};
 use diesel::prelude::*;
 
-use crate::columns::{named, narrow_option, time};
+use super::belonging::documents_of_passages;
+use crate::columns::{narrow_option, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::Failure;
 use crate::pages::{lookahead, numbered_after};
-use crate::schema::{documents, passages, source_pages};
+use crate::schema::{crawls, document_texts, documents, passages};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = documents, treat_none_as_default_value = false)]
@@ -19,11 +22,22 @@ pub(crate) struct DocumentRow {
     source_id: String,
     position: i64,
     account_id: String,
+    version: Option<i64>,
     url: Option<String>,
     title: Option<String>,
     page_count: Option<i64>,
-    text: String,
+    character_count: i64,
     is_pair: bool,
+}
+
+/// The text of a document, apart: the row of a document is written again when it becomes visible.
+#[derive(Insertable)]
+#[diesel(table_name = document_texts)]
+pub(crate) struct TextRow {
+    source_id: String,
+    position: i64,
+    account_id: String,
+    text: String,
 }
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -32,6 +46,7 @@ pub(crate) struct PassageRow {
     source_id: String,
     position: i64,
     account_id: String,
+    pub(crate) document: i64,
     title: Option<String>,
     heading: Option<String>,
     url: Option<String>,
@@ -41,30 +56,16 @@ pub(crate) struct PassageRow {
     language: Option<String>,
 }
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = source_pages)]
-struct PageRow {
-    position: i64,
-    url: String,
-    status: String,
-    title: Option<String>,
-    character_count: Option<i64>,
-    http_status: Option<i64>,
-    reason: Option<String>,
-    fetched_at: Option<i64>,
-}
-
-impl TryFrom<DocumentRow> for Document {
-    type Error = Failure;
-
-    fn try_from(row: DocumentRow) -> Result<Self, Failure> {
-        Ok(Self {
-            position: row.position,
-            url: row.url,
-            title: row.title,
-            page_count: narrow_option("documents.page_count", row.page_count)?,
-            text: row.text,
-            is_pair: row.is_pair,
+impl DocumentRow {
+    /// The document with its text.
+    fn with(self, text: String) -> Result<Document, Failure> {
+        Ok(Document {
+            position: self.position,
+            url: self.url,
+            title: self.title,
+            page_count: narrow_option("documents.page_count", self.page_count)?,
+            text,
+            is_pair: self.is_pair,
         })
     }
 }
@@ -86,54 +87,61 @@ impl TryFrom<PassageRow> for Passage {
     }
 }
 
-impl TryFrom<PageRow> for CrawledPage {
-    type Error = Failure;
-
-    fn try_from(row: PageRow) -> Result<Self, Failure> {
-        Ok(Self {
-            position: row.position,
-            url: row.url,
-            status: named("source_pages.status", &row.status, CrawledPageStatus::from_name)?,
-            title: row.title,
-            character_count: narrow_option("source_pages.character_count", row.character_count)?,
-            http_status: narrow_option("source_pages.http_status", row.http_status)?,
-            reason: row.reason,
-            fetched_at: row.fetched_at.map(time),
-        })
-    }
-}
-
-/// Puts what was extracted in the place of what was there.
+/// Puts what was extracted in the place of what was there, as `version`.
 pub(crate) fn replace(
     c: &mut AnyConnection,
     source: &Source,
     extracted: &Extracted,
+    version: i64,
+) -> Result<(), Failure> {
+    let source_id = source.id.to_string();
+    diesel::delete(documents::table.filter(documents::source_id.eq(&source_id))).execute(c)?;
+    // What a crawl found belongs to what is gone.
+    diesel::delete(crawls::table.filter(crawls::source_id.eq(&source_id))).execute(c)?;
+    let belonging = documents_of_passages(extracted);
+    let passages = belonging.into_iter().zip(&extracted.passages);
+    insert(c, source, Some(version), &extracted.documents, passages)
+}
+
+/// Adds documents, and passages each with the position of its document. Without a version they belong
+/// to a crawl that is under way.
+pub(crate) fn insert<'a>(
+    c: &mut AnyConnection,
+    source: &Source,
+    version: Option<i64>,
+    documents: &[Document],
+    passages: impl Iterator<Item = (i64, &'a Passage)>,
 ) -> Result<(), Failure> {
     let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
-    diesel::delete(documents::table.filter(documents::source_id.eq(&source_id))).execute(c)?;
-    diesel::delete(passages::table.filter(passages::source_id.eq(&source_id))).execute(c)?;
-    let rows: Vec<_> = extracted
-        .documents
-        .iter()
-        .map(|document| DocumentRow {
+    let mut rows = Vec::with_capacity(documents.len());
+    let mut texts = Vec::with_capacity(documents.len());
+    for document in documents {
+        rows.push(DocumentRow {
             source_id: source_id.clone(),
             position: document.position,
             account_id: account_id.clone(),
+            version,
             url: document.url.clone(),
             title: document.title.clone(),
             page_count: document.page_count.map(i64::from),
-            text: document.text.clone(),
+            character_count: wide(document.character_count()),
             is_pair: document.is_pair,
-        })
-        .collect();
+        });
+        texts.push(TextRow {
+            source_id: source_id.clone(),
+            position: document.position,
+            account_id: account_id.clone(),
+            text: document.text.clone(),
+        });
+    }
     dialect::insert_documents(c, &rows)?;
-    let rows: Vec<_> = extracted
-        .passages
-        .iter()
-        .map(|passage| PassageRow {
+    dialect::insert_texts(c, &texts)?;
+    let rows: Vec<_> = passages
+        .map(|(document, passage)| PassageRow {
             source_id: source_id.clone(),
             position: passage.position,
             account_id: account_id.clone(),
+            document,
             title: passage.title.clone(),
             heading: passage.heading.clone(),
             url: passage.url.clone(),
@@ -153,15 +161,20 @@ pub(super) fn documents(
     source: Id<kind::Source>,
     page: &PageRequest,
 ) -> Result<Page<Document>, Failure> {
+    let is_text_of = document_texts::source_id
+        .eq(documents::source_id)
+        .and(document_texts::position.eq(documents::position));
     let items: Result<Vec<Document>, _> = documents::table
+        .inner_join(document_texts::table.on(is_text_of))
         .filter(documents::source_id.eq(source.to_string()))
+        .filter(documents::version.is_not_null())
         .filter(documents::position.gt(numbered_after(page)?))
         .order(documents::position)
         .limit(lookahead(page))
-        .select(DocumentRow::as_select())
-        .load(c)?
+        .select((DocumentRow::as_select(), document_texts::text))
+        .load::<(DocumentRow, String)>(c)?
         .into_iter()
-        .map(Document::try_from)
+        .map(|(row, text)| row.with(text))
         .collect();
     Ok(Page::from_lookahead(items?, page.size, |item| Position::Numbered(item.position)))
 }
@@ -172,8 +185,13 @@ pub(super) fn passages(
     source: Id<kind::Source>,
     page: &PageRequest,
 ) -> Result<Page<Passage>, Failure> {
+    let is_passage_of = documents::source_id
+        .eq(passages::source_id)
+        .and(documents::position.eq(passages::document));
     let items: Result<Vec<Passage>, _> = passages::table
+        .inner_join(documents::table.on(is_passage_of))
         .filter(passages::source_id.eq(source.to_string()))
+        .filter(documents::version.is_not_null())
         .filter(passages::position.gt(numbered_after(page)?))
         .order(passages::position)
         .limit(lookahead(page))
@@ -181,25 +199,6 @@ pub(super) fn passages(
         .load(c)?
         .into_iter()
         .map(Passage::try_from)
-        .collect();
-    Ok(Page::from_lookahead(items?, page.size, |item| Position::Numbered(item.position)))
-}
-
-/// A page of the pages of a source's last crawl. The source is known to lie in the scope.
-pub(super) fn pages(
-    c: &mut AnyConnection,
-    source: Id<kind::Source>,
-    page: &PageRequest,
-) -> Result<Page<CrawledPage>, Failure> {
-    let items: Result<Vec<CrawledPage>, _> = source_pages::table
-        .filter(source_pages::source_id.eq(source.to_string()))
-        .filter(source_pages::position.gt(numbered_after(page)?))
-        .order(source_pages::position)
-        .limit(lookahead(page))
-        .select(PageRow::as_select())
-        .load(c)?
-        .into_iter()
-        .map(CrawledPage::try_from)
         .collect();
     Ok(Page::from_lookahead(items?, page.size, |item| Position::Numbered(item.position)))
 }

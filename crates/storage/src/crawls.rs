@@ -1,0 +1,217 @@
+//! Crawls: kept page by page while they are under way, and put in the place of the last one when they
+//! end well.
+//!
+//! What a page says is written once, as documents without a version, which nobody sees. The end of a
+//! crawl gives them their version, and removes the documents that no page has any more.
+
+mod finish;
+mod record;
+mod rows;
+
+use async_trait::async_trait;
+use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, VisitedPage};
+use cicerone_domain::id::kind;
+use cicerone_domain::job::Lease;
+use cicerone_domain::ports::CrawlStore;
+use cicerone_domain::source::{CrawledPage, Progress};
+use cicerone_domain::{Error, Id, Page, PageRequest, Position, Source, Timestamp};
+use diesel::dsl::max;
+use diesel::prelude::*;
+
+pub(crate) use finish::fail;
+pub(crate) use rows::PageRow;
+
+use crate::columns::to_json;
+use crate::connection::AnyConnection;
+use crate::dialect::{self, Begin, transaction};
+use crate::error::Failure;
+use crate::jobs::LEASED;
+use crate::pages::{lookahead, numbered_after};
+use crate::schema::{crawl_pages, crawls, jobs, sources};
+use crate::storage::Storage;
+use rows::{CrawlRow, KnownRow, SeenRow, ShownRow};
+
+/// A job is at it.
+const RUNNING: &str = "running";
+/// Its pages are those of the source.
+const SUCCEEDED: &str = "succeeded";
+/// Its pages are shown until another begins.
+const FAILED: &str = "failed";
+
+#[async_trait]
+impl CrawlStore for Storage {
+    async fn begin_crawl(
+        &self,
+        lease: &Lease,
+        now: Timestamp,
+    ) -> Result<Option<CrawlSoFar>, Error> {
+        let lease = lease.clone();
+        self.db.write(move |c| begin(c, &lease, now)).await
+    }
+
+    async fn known_pages(&self, lease: &Lease) -> Result<Option<Vec<KnownPage>>, Error> {
+        let lease = lease.clone();
+        self.db.read(move |c| transaction(c, Begin::Snapshot, |c| known(c, &lease))).await
+    }
+
+    async fn record_pages(
+        &self,
+        lease: &Lease,
+        visited: Vec<VisitedPage>,
+        found: Vec<FoundPage>,
+        progress: Progress,
+    ) -> Result<bool, Error> {
+        let lease = lease.clone();
+        self.db
+            .write(move |c| {
+                let Some(source) = leased_source(c, &lease)? else { return Ok(false) };
+                let crawl = running(c, &lease)?;
+                record::record(c, &source, crawl, &visited, &found)?;
+                set_progress(c, &source, progress)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn finish_crawl(
+        &self,
+        lease: &Lease,
+        title: Option<String>,
+        event: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Result<Option<Source>, Error> {
+        let lease = lease.clone();
+        self.db.write(move |c| finish::finish(c, &lease, title.clone(), event, now)).await
+    }
+}
+
+/// The source of a lease that still holds; its row and the job's are held.
+fn leased_source(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, Failure> {
+    let found = dialect::leased_job(c, &lease.job_id.to_string(), &lease.token)?;
+    found.map(|(_, source)| Source::try_from(source)).transpose()
+}
+
+/// The number of the crawl that the lease's job has begun.
+fn running(c: &mut AnyConnection, lease: &Lease) -> Result<i64, Failure> {
+    let crawl = running_row(c, lease)?;
+    crawl.map(|row| row.number).ok_or_else(|| Failure::internal("the job has not begun its crawl"))
+}
+
+fn running_row(c: &mut AnyConnection, lease: &Lease) -> Result<Option<CrawlRow>, Failure> {
+    Ok(crawls::table
+        .filter(crawls::source_id.eq(lease.source_id.to_string()))
+        .filter(crawls::job_id.eq(lease.job_id.to_string()))
+        .filter(crawls::state.eq(RUNNING))
+        .select(CrawlRow::as_select())
+        .get_result(c)
+        .optional()?)
+}
+
+fn begin(
+    c: &mut AnyConnection,
+    lease: &Lease,
+    now: Timestamp,
+) -> Result<Option<CrawlSoFar>, Failure> {
+    let Some(source) = leased_source(c, lease)? else { return Ok(None) };
+    if let Some(crawl) = running_row(c, lease)? {
+        let mut so_far = crawl.begun(source.progress.unwrap_or_default());
+        for row in seen(c, &crawl)? {
+            row.join(&mut so_far)?;
+        }
+        return Ok(Some(so_far));
+    }
+    // What another job left behind is of no use: pages are looked at anew.
+    let source_id = source.id.to_string();
+    finish::remove_unseen(c, &source_id)?;
+    let over = crawls::table.filter(crawls::source_id.eq(&source_id));
+    diesel::delete(over.filter(crawls::state.ne(SUCCEEDED))).execute(c)?;
+    let number = last_number(c, &source_id)?.map_or(0, |number| number + 1);
+    let crawl = CrawlRow {
+        source_id,
+        number,
+        account_id: source.account_id.to_string(),
+        job_id: lease.job_id.to_string(),
+        state: RUNNING.to_owned(),
+        began_at: now.as_millis(),
+    };
+    diesel::insert_into(crawls::table).values(&crawl).execute(c)?;
+    set_progress(c, &source, Progress::default())?;
+    Ok(Some(crawl.begun(Progress::default())))
+}
+
+/// The pages of a crawl under way, in the order in which they were found.
+fn seen(c: &mut AnyConnection, crawl: &CrawlRow) -> Result<Vec<SeenRow>, Failure> {
+    Ok(crawl_pages::table
+        .filter(crawl_pages::source_id.eq(&crawl.source_id))
+        .filter(crawl_pages::crawl.eq(crawl.number))
+        .order(crawl_pages::position)
+        .select(SeenRow::as_select())
+        .load(c)?)
+}
+
+fn set_progress(c: &mut AnyConnection, source: &Source, progress: Progress) -> Result<(), Failure> {
+    diesel::update(sources::table.find(source.id.to_string()))
+        .set(sources::progress.eq(to_json(&progress)?))
+        .execute(c)?;
+    Ok(())
+}
+
+fn last_number(c: &mut AnyConnection, source: &str) -> Result<Option<i64>, Failure> {
+    Ok(crawls::table
+        .filter(crawls::source_id.eq(source))
+        .select(max(crawls::number))
+        .get_result(c)?)
+}
+
+fn known(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Vec<KnownPage>>, Failure> {
+    let holds: i64 = jobs::table
+        .filter(jobs::id.eq(lease.job_id.to_string()))
+        .filter(jobs::lease_token.eq(&lease.token))
+        .filter(jobs::state.eq(LEASED))
+        .count()
+        .get_result(c)?;
+    if holds == 0 {
+        return Ok(None);
+    }
+    let source = lease.source_id.to_string();
+    let succeeded: Option<i64> = crawls::table
+        .filter(crawls::source_id.eq(&source))
+        .filter(crawls::state.eq(SUCCEEDED))
+        .select(max(crawls::number))
+        .get_result(c)?;
+    let Some(number) = succeeded else { return Ok(Some(Vec::new())) };
+    crawl_pages::table
+        .filter(crawl_pages::source_id.eq(&source))
+        .filter(crawl_pages::crawl.eq(number))
+        .order(crawl_pages::position)
+        .select(KnownRow::as_select())
+        .load(c)?
+        .into_iter()
+        .map(KnownPage::try_from)
+        .collect::<Result<_, _>>()
+        .map(Some)
+}
+
+/// A page of what a source's last crawl has visited. The source is known to lie in the scope.
+pub(crate) fn pages(
+    c: &mut AnyConnection,
+    source: Id<kind::Source>,
+    page: &PageRequest,
+) -> Result<Page<CrawledPage>, Failure> {
+    let source = source.to_string();
+    // While it is under way, and after it failed, the last crawl is not the last that succeeded.
+    let number = last_number(c, &source)?.unwrap_or_default();
+    let items: Result<Vec<CrawledPage>, _> = crawl_pages::table
+        .filter(crawl_pages::source_id.eq(&source))
+        .filter(crawl_pages::crawl.eq(number))
+        .filter(crawl_pages::status.is_not_null())
+        .filter(crawl_pages::position.gt(numbered_after(page)?))
+        .order(crawl_pages::position)
+        .limit(lookahead(page))
+        .select(ShownRow::as_select())
+        .load(c)?
+        .into_iter()
+        .map(CrawledPage::try_from)
+        .collect();
+    Ok(Page::from_lookahead(items?, page.size, |item| Position::Numbered(item.position)))
+}

@@ -1,0 +1,112 @@
+//! The end of a crawl.
+
+use cicerone_domain::id::kind;
+use cicerone_domain::job::Lease;
+use cicerone_domain::source::Trained;
+use cicerone_domain::{Id, Source, SourceState, Timestamp};
+use diesel::prelude::*;
+
+use super::{FAILED, RUNNING, SUCCEEDED, running};
+use crate::agents::raise_generation;
+use crate::columns::narrow;
+use crate::connection::AnyConnection;
+use crate::error::Failure;
+use crate::jobs::{end, hold_lease};
+use crate::schema::{crawl_pages, crawls, documents};
+
+/// Puts the crawl of a lease that still holds in the place of the last one.
+pub(super) fn finish(
+    c: &mut AnyConnection,
+    lease: &Lease,
+    title: Option<String>,
+    event: Id<kind::Event>,
+    now: Timestamp,
+) -> Result<Option<Source>, Failure> {
+    let Some(mut source) = hold_lease(c, lease)? else { return Ok(None) };
+    let number = running(c, lease)?;
+    let source_id = source.id.to_string();
+    let is_changed = remove_gone(c, &source_id, number)? + count_unseen(c, &source_id)? > 0;
+    let version = match source.state.searchable() {
+        Some(last) if !is_changed && last.title == title => last.version,
+        _ => {
+            let generation = raise_generation(c, &source.agent_id.to_string())?;
+            diesel::update(unseen(&source_id)).set(documents::version.eq(generation)).execute(c)?;
+            narrow("agents.index_generation", generation)?
+        }
+    };
+    succeed(c, &source_id, number)?;
+    let character_count = character_count(c, &source_id)?;
+    source.state = SourceState::Trained(Trained { character_count, title, version });
+    end(c, &lease.job_id.to_string(), source, event, now).map(Some)
+}
+
+/// Ends the crawl that a source's job has begun, if it has. The pages stay to be looked at, without
+/// their texts.
+pub(crate) fn fail(c: &mut AnyConnection, source_id: &str) -> Result<(), Failure> {
+    let running =
+        crawls::table.filter(crawls::source_id.eq(source_id)).filter(crawls::state.eq(RUNNING));
+    if diesel::update(running).set(crawls::state.eq(FAILED)).execute(c)? > 0 {
+        remove_unseen(c, source_id)?;
+    }
+    Ok(())
+}
+
+/// Removes the texts of a crawl that did not end well.
+pub(super) fn remove_unseen(c: &mut AnyConnection, source_id: &str) -> Result<(), Failure> {
+    diesel::delete(unseen(source_id)).execute(c)?;
+    Ok(())
+}
+
+type Unseen<'a> = diesel::dsl::Filter<
+    diesel::dsl::Filter<documents::table, diesel::dsl::Eq<documents::source_id, &'a str>>,
+    diesel::dsl::IsNull<documents::version>,
+>;
+
+/// The documents that the crawl under way has brought in.
+fn unseen(source_id: &str) -> Unseen<'_> {
+    documents::table.filter(documents::source_id.eq(source_id)).filter(documents::version.is_null())
+}
+
+fn count_unseen(c: &mut AnyConnection, source_id: &str) -> Result<usize, Failure> {
+    let count: i64 = unseen(source_id).count().get_result(c)?;
+    narrow("count", count)
+}
+
+/// Removes the documents that no page of the crawl has, and tells how many.
+fn remove_gone(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<usize, Failure> {
+    let had = crawl_pages::table
+        .filter(crawl_pages::source_id.eq(source_id))
+        .filter(crawl_pages::crawl.eq(number))
+        .filter(crawl_pages::document.is_not_null())
+        .select(crawl_pages::document.assume_not_null());
+    let gone = documents::table
+        .filter(documents::source_id.eq(source_id))
+        .filter(documents::position.ne_all(had));
+    Ok(diesel::delete(gone).execute(c)?)
+}
+
+/// Leaves this crawl as the only one, with the pages that it visited.
+fn succeed(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<(), Failure> {
+    let others =
+        crawls::table.filter(crawls::source_id.eq(source_id)).filter(crawls::number.ne(number));
+    diesel::delete(others).execute(c)?;
+    let waiting = crawl_pages::table
+        .filter(crawl_pages::source_id.eq(source_id))
+        .filter(crawl_pages::crawl.eq(number))
+        .filter(crawl_pages::status.is_null());
+    diesel::delete(waiting).execute(c)?;
+    diesel::update(crawls::table.find((source_id, number)))
+        .set(crawls::state.eq(SUCCEEDED))
+        .execute(c)?;
+    Ok(())
+}
+
+/// Characters of all documents that answer.
+fn character_count(c: &mut AnyConnection, source_id: &str) -> Result<u64, Failure> {
+    let counts: Vec<i64> = documents::table
+        .filter(documents::source_id.eq(source_id))
+        .filter(documents::version.is_not_null())
+        .select(documents::character_count)
+        .load(c)?;
+    narrow("documents.character_count", counts.into_iter().sum())
+}

@@ -1,0 +1,202 @@
+//! Keeping what became of pages, and what was found through them.
+
+use std::collections::{HashMap, HashSet};
+
+use cicerone_domain::Source;
+use cicerone_domain::content::{Document, Passage};
+use cicerone_domain::crawl::{FoundPage, PageContent, VisitedPage};
+use diesel::dsl::max;
+use diesel::prelude::*;
+
+use super::rows::{PageRow, VisitRow};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::Failure;
+use crate::schema::{crawl_pages, documents, passages};
+use crate::sources::insert;
+
+/// Addresses that are looked up in one query.
+const ADDRESSES: usize = 500;
+
+/// Keeps visited and found pages in a crawl of this number. What the crawl has found before keeps its
+/// place.
+pub(super) fn record(
+    c: &mut AnyConnection,
+    source: &Source,
+    crawl: i64,
+    visited: &[VisitedPage],
+    found: &[FoundPage],
+) -> Result<(), Failure> {
+    let mut pages = Pages::open(c, source, crawl, visited, found)?;
+    let mut texts = Texts::open(c, source)?;
+    for page in visited {
+        let document = texts.keep(c, &page.content)?;
+        let visit = VisitRow::of(page, document)?;
+        if let Some(before) = pages.visit(c, &page.url, document, visit)? {
+            texts.drop_unseen(c, before)?;
+        }
+    }
+    pages.find(found);
+    dialect::insert_crawl_pages(c, &pages.new)?;
+    Ok(())
+}
+
+/// The pages of a crawl, as far as these are concerned.
+struct Pages<'a> {
+    source: &'a Source,
+    crawl: i64,
+    /// Those that the crawl knows, by address: their position and document.
+    known: HashMap<String, (i64, Option<i64>)>,
+    /// Those that it learns of now.
+    new: Vec<PageRow>,
+    next: i64,
+}
+
+impl<'a> Pages<'a> {
+    fn open(
+        c: &mut AnyConnection,
+        source: &'a Source,
+        crawl: i64,
+        visited: &[VisitedPage],
+        found: &[FoundPage],
+    ) -> Result<Self, Failure> {
+        let of_crawl = || {
+            crawl_pages::table
+                .filter(crawl_pages::source_id.eq(source.id.to_string()))
+                .filter(crawl_pages::crawl.eq(crawl))
+        };
+        let visited = visited.iter().map(|page| page.url.as_str());
+        let found = found.iter().map(|page| page.url.as_str());
+        let urls: Vec<&str> = visited.chain(found).collect::<HashSet<_>>().into_iter().collect();
+        let mut known = HashMap::new();
+        for urls in urls.chunks(ADDRESSES) {
+            let rows: Vec<(String, i64, Option<i64>)> = of_crawl()
+                .filter(crawl_pages::url.eq_any(urls))
+                .select((crawl_pages::url, crawl_pages::position, crawl_pages::document))
+                .load(c)?;
+            known.extend(
+                rows.into_iter().map(|(url, position, document)| (url, (position, document))),
+            );
+        }
+        let last: Option<i64> = of_crawl().select(max(crawl_pages::position)).get_result(c)?;
+        Ok(Self { source, crawl, known, new: Vec::new(), next: last.map_or(0, |last| last + 1) })
+    }
+
+    /// Notes what became of a page, and gives the document that it had before in this crawl.
+    fn visit(
+        &mut self,
+        c: &mut AnyConnection,
+        url: &str,
+        document: Option<i64>,
+        visit: VisitRow,
+    ) -> Result<Option<i64>, Failure> {
+        let Some((position, before)) = self.known.get_mut(url) else {
+            self.add(url, 0, visit);
+            // Where the same page comes again in this call, it is a row already.
+            dialect::insert_crawl_pages(c, &std::mem::take(&mut self.new))?;
+            self.known.insert(url.to_owned(), (self.next - 1, document));
+            return Ok(None);
+        };
+        let key = (self.source.id.to_string(), self.crawl, *position);
+        diesel::update(crawl_pages::table.find(key)).set(visit).execute(c)?;
+        let before = std::mem::replace(before, document);
+        Ok(before.filter(|before| Some(*before) != document))
+    }
+
+    /// Adds the pages that the crawl does not know.
+    fn find(&mut self, found: &[FoundPage]) {
+        for page in found {
+            if !self.known.contains_key(&page.url) {
+                self.known.insert(page.url.clone(), (self.next, None));
+                self.add(&page.url, page.depth.into(), VisitRow::default());
+            }
+        }
+    }
+
+    fn add(&mut self, url: &str, depth: i64, visit: VisitRow) {
+        self.new.push(PageRow {
+            source_id: self.source.id.to_string(),
+            crawl: self.crawl,
+            position: self.next,
+            account_id: self.source.account_id.to_string(),
+            url: url.to_owned(),
+            depth,
+            visit,
+        });
+        self.next += 1;
+    }
+}
+
+/// The texts of a source, with the next free positions: behind every document and passage that it has,
+/// seen or not.
+struct Texts<'a> {
+    source: &'a Source,
+    next_document: i64,
+    next_passage: i64,
+}
+
+impl<'a> Texts<'a> {
+    fn open(c: &mut AnyConnection, source: &'a Source) -> Result<Self, Failure> {
+        let id = source.id.to_string();
+        let document: Option<i64> = documents::table
+            .filter(documents::source_id.eq(&id))
+            .select(max(documents::position))
+            .get_result(c)?;
+        let passage: Option<i64> = passages::table
+            .filter(passages::source_id.eq(&id))
+            .select(max(passages::position))
+            .get_result(c)?;
+        let next = |last: Option<i64>| last.map_or(0, |last| last + 1);
+        Ok(Self { source, next_document: next(document), next_passage: next(passage) })
+    }
+
+    /// The position of the document that a page has from now on.
+    fn keep(
+        &mut self,
+        c: &mut AnyConnection,
+        content: &PageContent,
+    ) -> Result<Option<i64>, Failure> {
+        match content {
+            PageContent::None => Ok(None),
+            PageContent::Kept(position) => {
+                let is_there: i64 = documents::table
+                    .filter(documents::source_id.eq(self.source.id.to_string()))
+                    .filter(documents::position.eq(position))
+                    .filter(documents::version.is_not_null())
+                    .count()
+                    .get_result(c)?;
+                if is_there == 0 {
+                    return Err(Failure::internal("a page keeps a document that its source lacks"));
+                }
+                Ok(Some(*position))
+            }
+            PageContent::New { document, passages } => self.add(c, document, passages).map(Some),
+        }
+    }
+
+    fn add(
+        &mut self,
+        c: &mut AnyConnection,
+        document: &Document,
+        passages: &[Passage],
+    ) -> Result<i64, Failure> {
+        let position = self.next_document;
+        self.next_document += 1;
+        let document = Document { position, ..document.clone() };
+        let mut placed = passages.to_vec();
+        for passage in &mut placed {
+            passage.position = self.next_passage;
+            self.next_passage += 1;
+        }
+        let passages = placed.iter().map(|passage| (position, passage));
+        insert(c, self.source, None, std::slice::from_ref(&document), passages)?;
+        Ok(position)
+    }
+
+    /// Removes a document that a page had earlier in this crawl, unless it is one that answers.
+    fn drop_unseen(&self, c: &mut AnyConnection, position: i64) -> Result<(), Failure> {
+        let document = documents::table.find((self.source.id.to_string(), position));
+        diesel::delete(document.filter(documents::version.is_null())).execute(c)?;
+        Ok(())
+    }
+}

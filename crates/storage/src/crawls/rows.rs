@@ -1,0 +1,186 @@
+//! Crawls and their pages as rows.
+
+use cicerone_domain::Timestamp;
+use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators, VisitedPage};
+use cicerone_domain::source::{CrawledPage, CrawledPageStatus, Progress};
+use diesel::prelude::*;
+
+use crate::columns::{from_json, named, narrow, narrow_option, time, to_json, wide};
+use crate::error::Failure;
+use crate::schema::{crawl_pages, crawls};
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = crawls)]
+pub(super) struct CrawlRow {
+    pub(super) source_id: String,
+    pub(super) number: i64,
+    pub(super) account_id: String,
+    pub(super) job_id: String,
+    pub(super) state: String,
+    pub(super) began_at: i64,
+}
+
+impl CrawlRow {
+    /// The crawl without its pages.
+    pub(super) fn begun(&self, progress: Progress) -> CrawlSoFar {
+        let began_at = time(self.began_at);
+        CrawlSoFar { began_at, waiting: Vec::new(), visited: Vec::new(), progress }
+    }
+}
+
+/// A page as it is found.
+#[derive(Insertable)]
+#[diesel(table_name = crawl_pages, treat_none_as_default_value = false)]
+pub(crate) struct PageRow {
+    pub(super) source_id: String,
+    pub(super) crawl: i64,
+    pub(super) position: i64,
+    pub(super) account_id: String,
+    pub(super) url: String,
+    pub(super) depth: i64,
+    #[diesel(embed)]
+    pub(super) visit: VisitRow,
+}
+
+/// What became of a page; nothing yet where it waits.
+#[derive(Default, Insertable, AsChangeset)]
+#[diesel(table_name = crawl_pages, treat_none_as_null = true, treat_none_as_default_value = false)]
+pub(crate) struct VisitRow {
+    status: Option<String>,
+    title: Option<String>,
+    character_count: Option<i64>,
+    http_status: Option<i64>,
+    reason: Option<String>,
+    fetched_at: Option<i64>,
+    etag: Option<String>,
+    last_modified: Option<String>,
+    content_hash: Option<Vec<u8>>,
+    links: Option<String>,
+    document: Option<i64>,
+}
+
+impl VisitRow {
+    /// The columns of a visit whose text is the document of that position.
+    pub(super) fn of(page: &VisitedPage, document: Option<i64>) -> Result<Self, Failure> {
+        Ok(Self {
+            status: Some(page.status.name().to_owned()),
+            title: page.title.clone(),
+            character_count: page.character_count.map(wide),
+            http_status: page.http_status.map(i64::from),
+            reason: page.reason.clone(),
+            fetched_at: page.fetched_at.map(Timestamp::as_millis),
+            etag: page.validators.etag.clone(),
+            last_modified: page.validators.last_modified.clone(),
+            content_hash: page.content_hash.map(|hash| hash.to_vec()),
+            links: Some(to_json(&page.links)?),
+            document,
+        })
+    }
+}
+
+/// A page of a crawl that is taken up.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = crawl_pages)]
+pub(super) struct SeenRow {
+    url: String,
+    depth: i64,
+    status: Option<String>,
+    content_hash: Option<Vec<u8>>,
+}
+
+impl SeenRow {
+    /// Adds the page to those that wait, or to those that were visited.
+    pub(super) fn join(self, crawl: &mut CrawlSoFar) -> Result<(), Failure> {
+        match self.status {
+            None => {
+                let depth = narrow("crawl_pages.depth", self.depth)?;
+                crawl.waiting.push(FoundPage { url: self.url, depth });
+            }
+            Some(status) => {
+                crawl.visited.push((
+                    self.url,
+                    read_status(&status)?,
+                    read_hash(self.content_hash)?,
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A page of a crawl that succeeded.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = crawl_pages)]
+pub(super) struct KnownRow {
+    url: String,
+    status: Option<String>,
+    title: Option<String>,
+    character_count: Option<i64>,
+    reason: Option<String>,
+    etag: Option<String>,
+    last_modified: Option<String>,
+    content_hash: Option<Vec<u8>>,
+    links: Option<String>,
+    document: Option<i64>,
+}
+
+impl TryFrom<KnownRow> for KnownPage {
+    type Error = Failure;
+
+    fn try_from(row: KnownRow) -> Result<Self, Failure> {
+        let links = row.links.as_deref().map(from_json).transpose()?;
+        Ok(Self {
+            url: row.url,
+            validators: Validators { etag: row.etag, last_modified: row.last_modified },
+            content_hash: read_hash(row.content_hash)?,
+            links: links.unwrap_or_default(),
+            title: row.title,
+            character_count: narrow_option("crawl_pages.character_count", row.character_count)?,
+            document: row.document,
+            status: read_status(&row.status.unwrap_or_default())?,
+            reason: row.reason,
+        })
+    }
+}
+
+/// A page as it is listed.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = crawl_pages)]
+pub(super) struct ShownRow {
+    position: i64,
+    url: String,
+    status: Option<String>,
+    title: Option<String>,
+    character_count: Option<i64>,
+    http_status: Option<i64>,
+    reason: Option<String>,
+    fetched_at: Option<i64>,
+}
+
+impl TryFrom<ShownRow> for CrawledPage {
+    type Error = Failure;
+
+    fn try_from(row: ShownRow) -> Result<Self, Failure> {
+        Ok(Self {
+            position: row.position,
+            url: row.url,
+            status: read_status(&row.status.unwrap_or_default())?,
+            title: row.title,
+            character_count: narrow_option("crawl_pages.character_count", row.character_count)?,
+            http_status: narrow_option("crawl_pages.http_status", row.http_status)?,
+            reason: row.reason,
+            fetched_at: row.fetched_at.map(time),
+        })
+    }
+}
+
+fn read_status(name: &str) -> Result<CrawledPageStatus, Failure> {
+    named("crawl_pages.status", name, CrawledPageStatus::from_name)
+}
+
+fn read_hash(bytes: Option<Vec<u8>>) -> Result<Option<[u8; 32]>, Failure> {
+    bytes
+        .map(<[u8; 32]>::try_from)
+        .transpose()
+        .map_err(|_| Failure::internal("a page's `content_hash` does not have 32 bytes"))
+}
