@@ -7,11 +7,17 @@
 //! Invariant: nothing here knows the database, the index or HTTP.
 
 mod chunk;
+mod crawl;
 mod extract;
 mod housekeeper;
 mod worker;
 
 pub use chunk::{Chunk, chunks};
+pub use crawl::{
+    CrawlEnd, CrawlPorts, CrawlSettings, Crawler, EgressFetch, Excess, Fetch, FetchError,
+    FetchRequest, Fetched, PRODUCT_TOKEN, ReadPage, Robots, RobotsTag, Site, Sitemap, refusal,
+    retry_after,
+};
 pub use extract::docx::read as read_docx;
 pub use extract::{
     Material, PageReading, Reading, Unreadable, decode, detect_upload_type, extract,

@@ -1,0 +1,112 @@
+//! What a site says at its entrance: its `robots.txt` and its sitemaps.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use cicerone_domain::crawl::Validators;
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use super::PRODUCT_TOKEN;
+use super::fetch::{Excess, FetchRequest};
+use super::requests::Requests;
+use super::robots::Robots;
+use super::site::Site;
+use super::sitemap::Sitemap;
+
+/// As much of `robots.txt` as is transferred.
+const ROBOTS_BYTES: usize = 500 * 1_024;
+/// How long sitemaps may take altogether.
+const SITEMAP_TIME: Duration = Duration::from_secs(60);
+
+/// The site's `robots.txt`. Where there is none, everything is allowed; where it cannot be had, nothing
+/// is, and the message says so (RFC 9309, section 2.3.1).
+pub(super) async fn robots(site: &Site, requests: &Requests) -> Result<Robots, String> {
+    let url = site.at("/robots.txt");
+    let request = FetchRequest {
+        url: url.clone(),
+        accept: "text/plain,*/*;q=0.1",
+        validators: Validators::default(),
+        wanted: |_| true,
+        limit: ROBOTS_BYTES,
+        excess: Excess::Cut,
+    };
+    // The rules of a file that lies on another host are this host's.
+    match requests.follow(request, |_| true).await {
+        Ok(answer) => match answer.status {
+            200..=299 => {
+                let body = answer.body.unwrap_or_default();
+                Ok(Robots::parse(&body, PRODUCT_TOKEN))
+            }
+            status if status == 429 || status >= 500 => Err(format!(
+                "`{url}` answered {status}, and without it no page may be requested; try again later"
+            )),
+            _ => Ok(Robots::default()),
+        },
+        Err(error) if error.is_transient => Err(format!(
+            "`{url}` could not be fetched ({error}), and without it no page may be requested; check \
+             that the site is up and try again"
+        )),
+        Err(error) => Err(format!("the site cannot be reached at `{url}`: {error}")),
+    }
+}
+
+/// The names of the pages that the site's sitemaps list, at most `most`, in their order. Sitemaps that
+/// cannot be had or read list nothing: they only help.
+pub(super) async fn listed_pages(
+    site: &Site,
+    requests: &Requests,
+    robots: &Robots,
+    most: usize,
+) -> Vec<Url> {
+    let until = Instant::now() + SITEMAP_TIME;
+    let mut waiting = named_sitemaps(site, robots);
+    waiting.reverse();
+    let mut seen: HashSet<Url> = waiting.iter().cloned().collect();
+    let (mut pages, mut read) = (Vec::new(), 0);
+    while let Some(url) = waiting.pop() {
+        if read >= requests.settings.sitemaps || pages.len() >= most {
+            tracing::info!(host = site.host_key(), read, "not all sitemaps of a site are read");
+            break;
+        }
+        read += 1;
+        let Ok(sitemap) = timeout_at(until, sitemap(site, requests, url)).await else { break };
+        let inside = |address: &String| site.name(&site.at("/").join(address).ok()?);
+        pages.extend(sitemap.pages.iter().filter_map(inside).take(most - pages.len()));
+        let further: Vec<Url> = sitemap.sitemaps.iter().filter_map(inside).collect();
+        // The last is taken first, so that they are read in their order.
+        waiting.extend(further.into_iter().rev().filter(|url| seen.insert(url.clone())));
+    }
+    pages
+}
+
+/// The sitemaps that `robots.txt` names, or else the one in the usual place.
+fn named_sitemaps(site: &Site, robots: &Robots) -> Vec<Url> {
+    let root = site.at("/");
+    let named = robots.sitemaps.iter().filter_map(|address| root.join(address).ok());
+    let inside: Vec<Url> = named.filter_map(|url| site.name(&url)).collect();
+    let usual = site.at("/sitemap.xml");
+    if inside.is_empty() && robots.allows(&usual) { vec![usual] } else { inside }
+}
+
+async fn sitemap(site: &Site, requests: &Requests, url: Url) -> Sitemap {
+    let limit = requests.settings.sitemap_bytes;
+    let request = FetchRequest {
+        url: url.clone(),
+        accept: "application/xml,text/xml;q=0.9,text/plain;q=0.8,*/*;q=0.1",
+        validators: Validators::default(),
+        wanted: |_| true,
+        limit,
+        excess: Excess::Cut,
+    };
+    let body = match requests.follow(request, |target| site.contains(target)).await {
+        Ok(answer) => answer.body,
+        Err(error) => {
+            tracing::debug!(%url, %error, "a sitemap could not be fetched");
+            None
+        }
+    };
+    let Some(body) = body else { return Sitemap::default() };
+    let parsed = tokio::task::spawn_blocking(move || Sitemap::parse(&body, limit)).await;
+    parsed.unwrap_or_default()
+}

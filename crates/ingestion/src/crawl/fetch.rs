@@ -1,0 +1,69 @@
+//! The seam to the network: one request, one answer, no redirects followed.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cicerone_domain::crawl::Validators;
+use url::Url;
+
+/// A request for what lies at an address.
+#[derive(Debug, Clone)]
+pub struct FetchRequest {
+    /// The address.
+    pub url: Url,
+    /// The `Accept` header.
+    pub accept: &'static str,
+    /// What is known already; sent as `If-None-Match` and `If-Modified-Since`.
+    pub validators: Validators,
+    /// Whether the body of a successful answer is wanted, by its `Content-Type`.
+    pub wanted: fn(Option<&str>) -> bool,
+    /// Most bytes of the body, once decompressed.
+    pub limit: usize,
+    /// What becomes of a body that is larger.
+    pub excess: Excess,
+}
+
+/// What becomes of a body that is larger than wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excess {
+    /// The request fails.
+    Fail,
+    /// The body is cut.
+    Cut,
+}
+
+/// An answer, with the headers that a crawl looks at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fetched {
+    /// The status.
+    pub status: u16,
+    /// `Location`.
+    pub location: Option<String>,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
+    /// `Retry-After`.
+    pub retry_after: Option<String>,
+    /// `X-Robots-Tag`, each header's value.
+    pub robots_tags: Vec<String>,
+    /// `ETag` and `Last-Modified`.
+    pub validators: Validators,
+    /// The body, decompressed; none where the answer is no success or its body was not wanted.
+    pub body: Option<Bytes>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FetchError {
+    /// What happened, for the owner of the source.
+    pub message: String,
+    /// Whether trying again may help.
+    pub is_transient: bool,
+}
+
+/// Fetches addresses that strangers chose.
+#[async_trait]
+pub trait Fetch: Send + Sync {
+    /// Sends a request and gives the answer, redirects too: one hop. Ends within a deadline of its
+    /// own; dropping the future ends the transfer.
+    async fn fetch(&self, request: FetchRequest) -> Result<Fetched, FetchError>;
+}

@@ -1,0 +1,90 @@
+//! The pages that a crawl has found and not visited yet, first found first.
+
+use std::collections::{HashSet, VecDeque};
+
+use cicerone_domain::crawl::FoundPage;
+use url::Url;
+
+use super::refusal::Variants;
+
+/// What waits to be visited, and what was ever found.
+#[derive(Debug, Default)]
+pub(super) struct Frontier {
+    waiting: VecDeque<FoundPage>,
+    seen: HashSet<String>,
+    variants: Variants,
+    /// Most pages that are ever found.
+    capacity: usize,
+}
+
+impl Frontier {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { capacity, ..Self::default() }
+    }
+
+    /// Takes note of a page that was visited before an interruption.
+    pub(super) fn note(&mut self, name: &str) {
+        if let Ok(url) = Url::parse(name) {
+            self.variants.admit(&url);
+        }
+        self.seen.insert(name.to_owned());
+    }
+
+    /// Takes back a page that was waiting before an interruption.
+    pub(super) fn restore(&mut self, page: FoundPage) {
+        self.note(&page.url);
+        self.waiting.push_back(page);
+    }
+
+    /// Takes in a page by its name; gives it if it is new and there is room for it.
+    pub(super) fn offer(&mut self, name: &Url, depth: u32) -> Option<FoundPage> {
+        if self.has_seen(name.as_str()) || self.seen.len() >= self.capacity {
+            return None;
+        }
+        if !self.variants.admit(name) {
+            return None;
+        }
+        self.seen.insert(name.to_string());
+        let page = FoundPage { url: name.to_string(), depth };
+        self.waiting.push_back(page.clone());
+        Some(page)
+    }
+
+    /// The next page to visit.
+    pub(super) fn next(&mut self) -> Option<FoundPage> {
+        self.waiting.pop_front()
+    }
+
+    /// Whether a page was found, visited or not.
+    pub(super) fn has_seen(&self, name: &str) -> bool {
+        self.seen.contains(name)
+    }
+
+    /// How many pages were ever found.
+    pub(super) fn found(&self) -> usize {
+        self.seen.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::Frontier;
+
+    #[test]
+    fn pages_come_in_the_order_in_which_they_were_found_and_once() {
+        let url = |path: &str| Url::parse("https://example.com").unwrap().join(path).unwrap();
+        let mut frontier = Frontier::new(4);
+        frontier.note("https://example.com/");
+        for (path, is_new) in [("/", false), ("/b", true), ("/a", true), ("/b", false)] {
+            assert_eq!(frontier.offer(&url(path), 1).is_some(), is_new, "{path}");
+        }
+        assert!(frontier.offer(&url("/c"), 2).is_some());
+        assert!(frontier.offer(&url("/d"), 2).is_none(), "beyond its capacity");
+        let order: Vec<String> =
+            std::iter::from_fn(|| frontier.next()).map(|page| page.url).collect();
+        assert_eq!(order, [url("/b"), url("/a"), url("/c")].map(String::from));
+        assert_eq!(frontier.found(), 4);
+    }
+}

@@ -1,0 +1,145 @@
+//! Politeness: how many requests a host gets at a time, and how soon after each other.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Semaphore, SemaphorePermit};
+use tokio::time::{Instant, sleep_until};
+
+/// The hosts that crawls are at, so that two crawls of one host share its gate.
+#[derive(Debug, Default)]
+pub(super) struct Hosts(Mutex<HashMap<String, Weak<Gate>>>);
+
+impl Hosts {
+    /// The gate of a host, which lets `places` requests through at a time.
+    pub(super) fn gate(&self, host: String, places: usize) -> Arc<Gate> {
+        let mut gates = self.0.lock();
+        gates.retain(|_, gate| gate.strong_count() > 0);
+        if let Some(gate) = gates.get(&host).and_then(Weak::upgrade) {
+            return gate;
+        }
+        let gate = Arc::new(Gate::new(places));
+        gates.insert(host, Arc::downgrade(&gate));
+        gate
+    }
+}
+
+/// What requests to one host pass through.
+#[derive(Debug)]
+pub(super) struct Gate {
+    places: Semaphore,
+    /// Held by whoever goes one at a time; when the last of those went.
+    turn: AsyncMutex<Option<Instant>>,
+    /// Nobody passes before, since the host asked for a pause.
+    closed_until: Mutex<Option<Instant>>,
+}
+
+/// The right to one request, as long as it is held.
+#[derive(Debug)]
+pub(super) struct Pass<'a> {
+    _place: Option<SemaphorePermit<'a>>,
+    _turn: Option<MutexGuard<'a, Option<Instant>>>,
+}
+
+impl Gate {
+    fn new(places: usize) -> Self {
+        Self {
+            places: Semaphore::new(places.max(1)),
+            turn: AsyncMutex::default(),
+            closed_until: Mutex::default(),
+        }
+    }
+
+    /// Waits for a place. With a `delay`, one goes at a time, and so long after the one before.
+    pub(super) async fn enter(&self, delay: Option<Duration>) -> Pass<'_> {
+        let mut turn = match delay {
+            Some(_) => Some(self.turn.lock().await),
+            None => None,
+        };
+        if let (Some(delay), Some(last)) = (delay, turn.as_deref().copied().flatten()) {
+            sleep_until(last + delay).await;
+        }
+        // The semaphore is never closed, so there always is a place in the end.
+        let place = self.places.acquire().await.ok();
+        self.until_open().await;
+        if let Some(last) = turn.as_deref_mut() {
+            *last = Some(Instant::now());
+        }
+        Pass { _place: place, _turn: turn }
+    }
+
+    /// Lets nobody pass for a while.
+    pub(super) fn close(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        let mut closed = self.closed_until.lock();
+        *closed = (*closed).max(Some(until));
+    }
+
+    async fn until_open(&self) {
+        loop {
+            let until = *self.closed_until.lock();
+            match until {
+                Some(until) if until > Instant::now() => sleep_until(until).await,
+                Some(_) | None => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use futures_util::future::join_all;
+    use tokio::time::Instant;
+
+    use super::Hosts;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// When each of `count` requests of a second began, in seconds.
+    async fn beginnings(hosts: &Hosts, delay: Option<Duration>, count: usize) -> Vec<u64> {
+        let (gate, start) = (hosts.gate("a".to_owned(), 4), Instant::now());
+        let request = || async {
+            let _pass = gate.enter(delay).await;
+            let begun = start.elapsed().as_secs();
+            tokio::time::sleep(SECOND).await;
+            begun
+        };
+        let mut begun = join_all((0..count).map(|_| request())).await;
+        begun.sort_unstable();
+        begun
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn four_requests_go_at_a_time() {
+        assert_eq!(beginnings(&Hosts::default(), None, 9).await, [0, 0, 0, 0, 1, 1, 1, 1, 2]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn with_a_delay_one_goes_at_a_time() {
+        let hosts = Hosts::default();
+        assert_eq!(beginnings(&hosts, Some(3 * SECOND), 3).await, [0, 3, 6]);
+        assert_eq!(beginnings(&hosts, Some(SECOND / 2), 3).await, [0, 1, 2]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn crawls_of_one_host_share_its_places() {
+        let hosts = Hosts::default();
+        let (first, second) = (hosts.gate("a".to_owned(), 1), hosts.gate("a".to_owned(), 1));
+        assert!(Arc::ptr_eq(&first, &second));
+        assert!(!Arc::ptr_eq(&first, &hosts.gate("b".to_owned(), 1)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_closed_gate_lets_nobody_pass_for_a_while() {
+        let hosts = Hosts::default();
+        let gate = hosts.gate("a".to_owned(), 4);
+        gate.close(5 * SECOND);
+        gate.close(SECOND);
+        assert_eq!(beginnings(&hosts, None, 2).await, [5, 5]);
+    }
+}

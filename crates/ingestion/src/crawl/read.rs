@@ -1,0 +1,27 @@
+//! The seam to the readers, which run in a process of their own.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cicerone_domain::UploadType;
+use url::Url;
+
+use crate::extract::{PageReading, Reading, Unreadable};
+
+/// Reads what was fetched.
+#[async_trait]
+pub trait ReadPage: Send + Sync {
+    /// Reads a web page. `charset` is what the `Content-Type` header said of its encoding.
+    ///
+    /// Fails where it cannot be read, with a sentence for the source's owner.
+    async fn page(
+        &self,
+        url: &Url,
+        bytes: Bytes,
+        charset: Option<&str>,
+    ) -> Result<PageReading, Unreadable>;
+
+    /// Reads a file.
+    ///
+    /// Fails where it cannot be read, with a sentence for the source's owner.
+    async fn file(&self, kind: UploadType, bytes: Bytes) -> Result<Reading, Unreadable>;
+}

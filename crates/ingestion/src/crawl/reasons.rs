@@ -1,0 +1,27 @@
+//! Why a page was skipped or failed, in words that its owner can act on.
+
+/// The page shows its text only by running scripts.
+pub(super) const NEEDS_JAVASCRIPT: &str = "needs_javascript";
+/// The page itself asks not to be found.
+pub(super) const NOINDEX: &str = "the page asks not to be indexed (`noindex`)";
+/// Its server asks so.
+pub(super) const NOINDEX_HEADER: &str =
+    "the server asks that the page is not indexed (`X-Robots-Tag: noindex`)";
+/// There is nothing to read.
+pub(super) const EMPTY: &str = "the page has no text";
+/// `robots.txt` says no.
+pub(super) const DISALLOWED: &str = "`robots.txt` does not allow it";
+
+/// What the reason of a page begins with that was left out for another of the same content.
+const SAME_CONTENT: &str = "the same content as ";
+
+/// Left out for another page of the same content.
+pub(super) fn same_content(first: &str) -> String {
+    format!("{SAME_CONTENT}`{first}`")
+}
+
+/// Whether a page that was skipped stays skipped as long as its bytes stay the same. What other
+/// pages hold and what headers say may change meanwhile.
+pub(super) fn lasts(reason: &str) -> bool {
+    !reason.starts_with(SAME_CONTENT) && reason != NOINDEX_HEADER
+}

@@ -1,0 +1,194 @@
+//! Addresses that are left out without being requested: files that are no pages, and traps.
+
+use std::collections::HashMap;
+
+use url::Url;
+
+/// Longest address that is kept; what is longer is no page that a person would share.
+const ADDRESS_CHARS: usize = 2_000;
+/// Most segments of a path.
+const PATH_SEGMENTS: usize = 24;
+/// How often one segment may stand in a path: relative links that go wrong append it for ever.
+const SEGMENT_REPEATS: usize = 3;
+/// Different queries of one path that are kept. Calendars, filters and sort orders have no end; a
+/// site whose pages all are one path with a number after it fits.
+const QUERIES_A_PATH: u32 = 500;
+
+/// File name extensions of what is no page, by what they are.
+const FILES: [(&str, &[&str]); 10] = [
+    (
+        "an image",
+        &[
+            "apng", "avif", "bmp", "cur", "eps", "gif", "heic", "heif", "ico", "jfif", "jpeg",
+            "jpg", "jxl", "png", "psd", "svg", "svgz", "tif", "tiff", "webp",
+        ],
+    ),
+    (
+        "a video or sound",
+        &[
+            "3gp", "aac", "aif", "aiff", "avi", "flac", "flv", "m3u8", "m4a", "m4v", "mid", "midi",
+            "mkv", "mov", "mp3", "mp4", "mpeg", "mpg", "oga", "ogg", "ogv", "opus", "srt", "vtt",
+            "wav", "weba", "webm", "wma", "wmv",
+        ],
+    ),
+    (
+        "an archive",
+        &[
+            "7z", "br", "bz2", "cab", "crate", "gz", "jar", "lz4", "rar", "tar", "tbz2", "tgz",
+            "war", "whl", "xz", "zip", "zst",
+        ],
+    ),
+    (
+        "a program",
+        &[
+            "apk", "appimage", "bin", "deb", "dll", "dmg", "exe", "ipa", "iso", "msi", "pkg",
+            "rpm", "wasm",
+        ],
+    ),
+    ("a style sheet", &["css", "less", "scss"]),
+    ("a script", &["cjs", "js", "map", "mjs"]),
+    ("a font", &["eot", "otf", "ttf", "woff", "woff2"]),
+    (
+        "an office document",
+        &[
+            "doc", "docm", "docx", "dotx", "epub", "mobi", "odp", "ods", "odt", "pps", "ppsx",
+            "ppt", "pptx", "rtf", "xls", "xlsm", "xlsx",
+        ],
+    ),
+    (
+        "data",
+        &[
+            "atom", "bib", "csv", "dat", "db", "geojson", "gpx", "ics", "json", "jsonl", "kml",
+            "kmz", "ndjson", "parquet", "rdf", "rss", "sql", "sqlite", "toml", "tsv", "vcf", "xml",
+            "yaml", "yml",
+        ],
+    ),
+    ("a signature", &["asc", "md5", "pem", "pgp", "sha1", "sha256", "sha512", "sig"]),
+];
+
+/// Why a page of the site is left out without being requested; none where it may be.
+pub fn refusal(url: &Url) -> Option<String> {
+    if let Some(kind) = file_kind(url) {
+        return Some(format!("not a page: its address names {kind}"));
+    }
+    let segments: Vec<&str> = url.path_segments()?.filter(|segment| !segment.is_empty()).collect();
+    if segments.len() > PATH_SEGMENTS {
+        return Some(format!("its path has more than {PATH_SEGMENTS} parts, which looks endless"));
+    }
+    let mut counts = HashMap::new();
+    for segment in segments {
+        let count: &mut usize = counts.entry(segment).or_default();
+        *count += 1;
+        if *count > SEGMENT_REPEATS {
+            return Some(format!("`{segment}` repeats in its path, which looks endless"));
+        }
+    }
+    None
+}
+
+/// What the extension says that an address is, if that is no page, PDF or text.
+fn file_kind(url: &Url) -> Option<&'static str> {
+    let (_, extension) = url.path_segments()?.next_back()?.rsplit_once('.')?;
+    let extension = extension.to_ascii_lowercase();
+    FILES
+        .iter()
+        .find(|(_, extensions)| extensions.contains(&extension.as_str()))
+        .map(|(kind, _)| *kind)
+}
+
+/// Counts the queries of each path, so that an endless supply of them ends.
+#[derive(Debug, Default)]
+pub(super) struct Variants(HashMap<String, u32>);
+
+impl Variants {
+    /// Whether an address may be kept: it is not overlong, and its path has not had its share.
+    pub(super) fn admit(&mut self, url: &Url) -> bool {
+        if url.as_str().len() > ADDRESS_CHARS {
+            return false;
+        }
+        if url.query().is_none() {
+            return true;
+        }
+        let count = self.0.entry(url.path().to_owned()).or_default();
+        *count = count.saturating_add(1);
+        *count <= QUERIES_A_PATH
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::{QUERIES_A_PATH, Variants, refusal};
+
+    fn refused(path: &str) -> Option<String> {
+        refusal(&Url::parse("https://example.com").unwrap().join(path).unwrap())
+    }
+
+    #[test]
+    fn pages_texts_and_pdfs_are_taken() {
+        for path in [
+            "/",
+            "/docs",
+            "/docs/",
+            "/a.html",
+            "/a.php?x=b.png",
+            "/a.pdf",
+            "/a.PDF",
+            "/a.txt",
+            "/README.md",
+            "/v1.2",
+            "/v1.2/",
+            "/example.com",
+            "/.well-known",
+            "/a.aspx",
+            "/png",
+            "/node.js/",
+            "/releases/v0.3.78",
+        ] {
+            assert_eq!(refused(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_no_pages_are_left_out_with_what_they_are() {
+        for (path, kind) in [
+            ("/a.png", "an image"),
+            ("/a.JPG?size=2", "an image"),
+            ("/a/b.c.zip", "an archive"),
+            ("/a.tar.gz", "an archive"),
+            ("/a.mp4", "a video or sound"),
+            ("/a.css", "a style sheet"),
+            ("/a.js", "a script"),
+            ("/a.woff2", "a font"),
+            ("/feed.xml", "data"),
+            ("/a.docx", "an office document"),
+        ] {
+            let reason = refused(path).unwrap();
+            assert_eq!(reason, format!("not a page: its address names {kind}"), "{path}");
+        }
+    }
+
+    #[test]
+    fn endless_paths_are_left_out() {
+        assert_eq!(refused("/a/b/a/b/a/c"), None);
+        assert!(refused("/a/b/a/b/a/b/a").unwrap().contains("`a` repeats"));
+        let deep: Vec<String> = (0..24).map(|part| part.to_string()).collect();
+        assert_eq!(refused(&format!("/{}", deep.join("/"))), None);
+        assert!(refused(&format!("/{}/x", deep.join("/"))).unwrap().contains("more than 24"));
+    }
+
+    #[test]
+    fn overlong_addresses_and_endless_queries_are_not_kept() {
+        let url = |text: String| Url::parse(&format!("https://example.com/{text}")).unwrap();
+        let mut variants = Variants::default();
+        assert!(variants.admit(&url("a".repeat(1_900))));
+        assert!(!variants.admit(&url("a".repeat(2_000))));
+        for query in 0..QUERIES_A_PATH {
+            assert!(variants.admit(&url(format!("calendar?day={query}"))));
+        }
+        assert!(!variants.admit(&url("calendar?day=last".to_owned())));
+        assert!(variants.admit(&url("calendar".to_owned())));
+        assert!(variants.admit(&url("shop?day=1".to_owned())));
+    }
+}

@@ -1,0 +1,98 @@
+//! Requests to one site: polite, and repeated where that may help.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cicerone_domain::{Clock, Entropy};
+use url::Url;
+
+use super::directives::retry_after;
+use super::fetch::{Fetch, FetchError, FetchRequest, Fetched};
+use super::hosts::Gate;
+use super::settings::CrawlSettings;
+
+/// What requests to a site go through.
+pub(super) struct Requests {
+    pub(super) fetch: Arc<dyn Fetch>,
+    pub(super) gate: Arc<Gate>,
+    /// The pause that the site's `robots.txt` asks for.
+    pub(super) delay: Option<Duration>,
+    pub(super) settings: CrawlSettings,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) entropy: Arc<dyn Entropy>,
+}
+
+impl Requests {
+    /// Sends a request; again, after pauses that double, where it meets a transient fault. A host
+    /// that says how long to wait is left alone for so long.
+    pub(super) async fn send(&self, request: FetchRequest) -> Result<Fetched, FetchError> {
+        let mut attempt = 1;
+        loop {
+            let outcome = {
+                let _pass = self.gate.enter(self.delay).await;
+                self.fetch.fetch(request.clone()).await
+            };
+            let is_transient = match &outcome {
+                Ok(answer) => is_transient_status(answer.status),
+                Err(error) => error.is_transient,
+            };
+            if !is_transient || attempt >= self.settings.attempts {
+                return outcome;
+            }
+            let asked = outcome.as_ref().ok().and_then(|answer| self.asked_pause(answer));
+            let pause = asked.unwrap_or_default().max(self.backoff(attempt));
+            if pause > self.settings.longest_pause {
+                return outcome;
+            }
+            if asked.is_some() {
+                self.gate.close(pause);
+            }
+            tokio::time::sleep(pause).await;
+            attempt += 1;
+        }
+    }
+
+    /// Sends a request and follows up to five redirects, each if `may_follow` agrees.
+    pub(super) async fn follow(
+        &self,
+        mut request: FetchRequest,
+        may_follow: impl Fn(&Url) -> bool,
+    ) -> Result<Fetched, FetchError> {
+        for _ in 0..5 {
+            let answer = self.send(request.clone()).await?;
+            match redirect_target(&request.url, &answer) {
+                Some(target) if may_follow(&target) => request.url = target,
+                Some(_) | None => return Ok(answer),
+            }
+        }
+        self.send(request).await
+    }
+
+    fn asked_pause(&self, answer: &Fetched) -> Option<Duration> {
+        retry_after(answer.retry_after.as_deref()?, self.clock.now())
+    }
+
+    /// The pause after so many attempts, ±20 %.
+    fn backoff(&self, attempts: u32) -> Duration {
+        let mut chance = [0_u8; 1];
+        self.entropy.fill(&mut chance);
+        let [chance] = chance;
+        let doubled = self.settings.retry_pause * (1 << attempts.saturating_sub(1).min(10));
+        doubled * (800 + u32::from(chance) * 400 / 255) / 1_000
+    }
+}
+
+/// Whether another attempt may get another answer.
+pub(super) fn is_transient_status(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429) || (status >= 500 && !matches!(status, 501 | 505))
+}
+
+/// Where an answer redirects to, without the fragment.
+pub(super) fn redirect_target(url: &Url, answer: &Fetched) -> Option<Url> {
+    if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let mut target = url.join(answer.location.as_deref()?).ok()?;
+    target.set_fragment(None);
+    Some(target)
+}

@@ -1,0 +1,233 @@
+//! `robots.txt` as RFC 9309 has it: which pages of a site a crawler may request.
+//!
+//! Where the RFC is silent this follows what Google publishes of its own parser: misspelled keys, a
+//! missing colon, lines that are too long, `/index.html` as another name of its folder. One thing
+//! is the RFC's against Google's: `%61` and `a` are the same in a rule (section 2.2.2).
+
+mod pattern;
+
+use std::time::Duration;
+
+use url::{Position, Url};
+
+use pattern::Pattern;
+
+/// As much of a file as counts; the RFC asks for this much at least.
+const FILE_BYTES: usize = 500 * 1_024;
+/// As much of a line as counts: eight times the longest address that Internet Explorer had.
+const LINE_BYTES: usize = 2_083 * 8 - 1;
+
+/// What a site's `robots.txt` says to one crawler.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Robots {
+    rules: Vec<Rule>,
+    /// The pause between requests that it asks for.
+    pub crawl_delay: Option<Duration>,
+    /// The sitemaps that it names, as they are written.
+    pub sitemaps: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Rule {
+    pattern: Pattern,
+    is_allowed: bool,
+}
+
+/// What the groups of one kind say: those that name the crawler, or those for all.
+#[derive(Debug, Default)]
+struct Group {
+    rules: Vec<Rule>,
+    crawl_delay: Option<Duration>,
+}
+
+impl Robots {
+    /// Reads a file for the crawler with this product token. Bytes beyond 500 KiB do not count. There
+    /// is no bad file: what is not understood says nothing.
+    ///
+    /// The groups that name the crawler are taken together; the groups for all (`*`) count only where
+    /// there is none such.
+    pub fn parse(file: &[u8], product_token: &str) -> Self {
+        let file = file.get(..FILE_BYTES).unwrap_or(file);
+        let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
+        let mut parser = Parser::new(product_token);
+        for line in file.split(|byte| matches!(byte, b'\n' | b'\r')) {
+            let line = String::from_utf8_lossy(line.get(..LINE_BYTES).unwrap_or(line));
+            if let Some((key, value)) = key_and_value(&line) {
+                parser.line(key, value);
+            }
+        }
+        parser.finish()
+    }
+
+    /// Whether the crawler may request an address. The longest rule that matches decides, and of two
+    /// that are equally long the one that allows. `/robots.txt` itself is always allowed.
+    pub fn allows(&self, url: &Url) -> bool {
+        let path = &url[Position::BeforePath..Position::AfterQuery];
+        path == "/robots.txt" || self.allows_path(path)
+    }
+
+    fn allows_path(&self, path: &str) -> bool {
+        let path = super::site::normal_encoding(path);
+        let longest = |is_allowed| {
+            let rules = self.rules.iter().filter(move |rule| rule.is_allowed == is_allowed);
+            rules.filter(|rule| rule.pattern.matches(&path)).map(|rule| rule.pattern.len()).max()
+        };
+        match (longest(true), longest(false)) {
+            (_, None) => true,
+            (allow, Some(disallow)) => allow.is_some_and(|allow| allow >= disallow),
+        }
+    }
+}
+
+/// What the lines so far said.
+struct Parser<'a> {
+    product_token: &'a str,
+    sitemaps: Vec<String>,
+    ours: Group,
+    everyones: Group,
+    /// Whether any group named the crawler.
+    is_named: bool,
+    /// Whether the group that is being read is for the crawler, and whether for all.
+    is_ours: bool,
+    is_everyones: bool,
+    /// Whether that group has rules already, so that the next `user-agent` begins another.
+    has_rules: bool,
+}
+
+impl<'a> Parser<'a> {
+    fn new(product_token: &'a str) -> Self {
+        Self {
+            product_token,
+            sitemaps: Vec::new(),
+            ours: Group::default(),
+            everyones: Group::default(),
+            is_named: false,
+            is_ours: false,
+            is_everyones: false,
+            has_rules: false,
+        }
+    }
+
+    fn line(&mut self, key: Key, value: &str) {
+        match key {
+            Key::UserAgent => self.user_agent(value),
+            Key::Allow => self.rule(value, true),
+            Key::Disallow => self.rule(value, false),
+            Key::CrawlDelay => self.crawl_delay(value),
+            Key::Sitemap => self.sitemaps.push(value.to_owned()),
+        }
+    }
+
+    fn user_agent(&mut self, value: &str) {
+        if self.has_rules {
+            (self.is_ours, self.is_everyones, self.has_rules) = (false, false, false);
+        }
+        let is_star =
+            value.strip_prefix('*').is_some_and(|rest| rest.is_empty() || starts_blank(rest));
+        if is_star {
+            self.is_everyones = true;
+        } else if product_token(value).eq_ignore_ascii_case(self.product_token) {
+            (self.is_ours, self.is_named) = (true, true);
+        }
+    }
+
+    fn rule(&mut self, value: &str, is_allowed: bool) {
+        self.has_rules = true;
+        // An empty rule matches nothing.
+        if value.is_empty() {
+            return;
+        }
+        let mut rules = vec![Rule { pattern: Pattern::parse(value), is_allowed }];
+        if is_allowed && let Some(folder) = folder_of_index(value) {
+            rules.push(Rule { pattern: Pattern::parse(&format!("{folder}$")), is_allowed });
+        }
+        for group in self.groups() {
+            group.rules.extend(rules.iter().cloned());
+        }
+    }
+
+    fn crawl_delay(&mut self, value: &str) {
+        let seconds: Option<f64> = value.parse().ok();
+        let Some(delay) = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        else {
+            return;
+        };
+        for group in self.groups() {
+            group.crawl_delay = group.crawl_delay.max(Some(delay));
+        }
+    }
+
+    /// The groups that the current lines belong to.
+    fn groups(&mut self) -> impl Iterator<Item = &mut Group> {
+        let ours = self.is_ours.then_some(&mut self.ours);
+        let everyones = self.is_everyones.then_some(&mut self.everyones);
+        ours.into_iter().chain(everyones)
+    }
+
+    fn finish(self) -> Robots {
+        let group = if self.is_named { self.ours } else { self.everyones };
+        Robots { rules: group.rules, crawl_delay: group.crawl_delay, sitemaps: self.sitemaps }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Key {
+    UserAgent,
+    Allow,
+    Disallow,
+    CrawlDelay,
+    Sitemap,
+}
+
+impl Key {
+    fn parse(text: &str) -> Option<Self> {
+        Some(match text.to_ascii_lowercase().as_str() {
+            "user-agent" | "useragent" | "user agent" => Self::UserAgent,
+            "allow" => Self::Allow,
+            "disallow" | "dissallow" | "dissalow" | "disalow" | "diasllow" | "disallaw" => {
+                Self::Disallow
+            }
+            "crawl-delay" | "crawldelay" | "crawl delay" => Self::CrawlDelay,
+            "sitemap" | "site-map" => Self::Sitemap,
+            _ => return None,
+        })
+    }
+}
+
+/// The parts of a line that says something. A missing colon is forgiven where exactly one blank
+/// stretch stands in its place.
+fn key_and_value(line: &str) -> Option<(Key, &str)> {
+    let line = line.split('#').next().unwrap_or_default().trim_matches(is_blank);
+    let (key, value) = line.split_once(':').or_else(|| {
+        let mut words = line.split(is_blank).filter(|word| !word.is_empty());
+        match (words.next(), words.next(), words.next()) {
+            (Some(key), Some(value), None) => Some((key, value)),
+            _ => None,
+        }
+    })?;
+    Some((Key::parse(key.trim_matches(is_blank))?, value.trim_matches(is_blank)))
+}
+
+fn is_blank(char: char) -> bool {
+    // NUL bytes stand between the letters of files that are UTF-16 by mistake, and at their ends.
+    char.is_ascii_whitespace() || char == '\0'
+}
+
+fn starts_blank(text: &str) -> bool {
+    text.starts_with(is_blank)
+}
+
+/// The product token that a `user-agent` value begins with: letters, `_` and `-`.
+fn product_token(value: &str) -> &str {
+    let end = value.find(|char: char| !char.is_ascii_alphabetic() && char != '_' && char != '-');
+    end.and_then(|end| value.get(..end)).unwrap_or(value)
+}
+
+/// The folder of a rule for its index page.
+fn folder_of_index(value: &str) -> Option<&str> {
+    let (folder, file) = value.split_at_checked(value.rfind('/')? + 1)?;
+    file.starts_with("index.htm").then_some(folder)
+}
+
+#[cfg(test)]
+mod tests;

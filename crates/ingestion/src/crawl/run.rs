@@ -1,0 +1,270 @@
+//! One crawl from its start page to its end.
+
+mod settle;
+mod start;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage};
+use cicerone_domain::job::Lease;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+use url::Url;
+
+use super::entrance::robots;
+use super::frontier::Frontier;
+use super::journal::Journal;
+use super::reasons;
+use super::refusal::refusal;
+use super::requests::Requests;
+use super::robots::Robots;
+use super::site::Site;
+use super::visit::{Visitor, left_out, not_got_to};
+use super::{Crawler, Stop};
+
+/// Pages that are found for each that is visited at most.
+const FOUND_A_PAGE: usize = 4;
+/// Pages in a row that fail in such a way that the site must be down.
+const OUTAGES: u32 = 10;
+
+/// Why a crawl visits no further pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limit {
+    /// It has visited all that there are.
+    None,
+    Pages,
+    Time,
+    Outage,
+}
+
+/// A crawl under way.
+struct Run<'a> {
+    crawler: &'a Crawler,
+    visitor: Arc<Visitor>,
+    robots: Robots,
+    frontier: Frontier,
+    journal: Journal,
+    /// Pages that are being visited.
+    in_flight: HashSet<String>,
+    /// Pages that failed in a row as those of a site that is down do.
+    outages: u32,
+    title: Option<String>,
+    /// Why the start page has no text, if it has none.
+    start_reason: Option<String>,
+}
+
+/// Crawls a site and gives the source's title.
+pub(super) async fn run(
+    crawler: &Crawler,
+    lease: &Lease,
+    start: &Url,
+    crawl_subpages: bool,
+) -> Result<Option<String>, Stop> {
+    let deadline = Instant::now() + crawler.settings.time;
+    let store = &crawler.ports.store;
+    let now = crawler.ports.clock.now();
+    let so_far = store.begin_crawl(lease, now).await?.ok_or(Stop::Lost)?;
+    let known = store.known_pages(lease).await?.ok_or(Stop::Lost)?;
+    let known: HashMap<_, _> = known.into_iter().map(|page| (page.url.clone(), page)).collect();
+
+    let site = site_of(start, &so_far)?;
+    let (visitor, robots) = enter(crawler, site, Arc::new(known), crawl_subpages).await?;
+    let mut run = Run {
+        crawler,
+        visitor,
+        robots,
+        frontier: Frontier::new(crawler.settings.pages.saturating_mul(FOUND_A_PAGE)),
+        journal: Journal::new(Arc::clone(store), lease.clone(), &so_far),
+        in_flight: HashSet::new(),
+        outages: 0,
+        title: None,
+        start_reason: None,
+    };
+    // The start page is recorded together with all that it and the sitemaps lead to.
+    if so_far.visited.is_empty() {
+        run.open(start).await?;
+    } else {
+        run.resume(so_far);
+    }
+    let limit = run.visit_all(deadline).await?;
+    run.end(limit, start).await?;
+    Ok(run.title)
+}
+
+/// The site of a start page, spelled as the crawl so far spells it.
+fn site_of(start: &Url, so_far: &CrawlSoFar) -> Result<Site, Stop> {
+    let waiting = so_far.waiting.first().map(|page| page.url.as_str());
+    let visited = so_far.visited.last().map(|(url, ..)| url.as_str());
+    let spelled = waiting.or(visited).and_then(|name| Url::parse(name).ok());
+    let site = spelled.as_ref().and_then(Site::of).or_else(|| Site::of(start));
+    site.ok_or_else(|| Stop::Failed(format!("`{start}` is no address of a website")))
+}
+
+/// Reads a site's `robots.txt`, and makes the visitor who keeps to it.
+async fn enter(
+    crawler: &Crawler,
+    site: Site,
+    known: Arc<HashMap<String, KnownPage>>,
+    follows_links: bool,
+) -> Result<(Arc<Visitor>, Robots), Stop> {
+    let settings = crawler.settings;
+    let mut requests = Requests {
+        fetch: Arc::clone(&crawler.ports.fetch),
+        gate: crawler.hosts.gate(site.host_key(), settings.parallel),
+        delay: None,
+        settings,
+        clock: Arc::clone(&crawler.ports.clock),
+        entropy: Arc::clone(&crawler.ports.entropy),
+    };
+    let robots = robots(&site, &requests).await.map_err(Stop::Failed)?;
+    let delay = robots.crawl_delay.filter(|delay| !delay.is_zero());
+    requests.delay = delay.map(|delay| delay.min(settings.longest_delay));
+    let reader = Arc::clone(&crawler.ports.read);
+    Ok((Arc::new(Visitor { site, requests, reader, known, follows_links }), robots))
+}
+
+impl Run<'_> {
+    /// Takes up what an interrupted crawl left.
+    fn resume(&mut self, so_far: CrawlSoFar) {
+        for (name, ..) in &so_far.visited {
+            self.frontier.note(name);
+        }
+        for page in so_far.waiting {
+            self.frontier.restore(page);
+        }
+        let known = &self.visitor.known;
+        let title = |name: &String| known.get(name).and_then(|page| page.title.clone());
+        self.title = so_far.visited.iter().find_map(|(name, ..)| title(name));
+    }
+
+    /// Visits what waits and what is found on the way, several pages at a time, until nothing is left
+    /// or a limit is reached.
+    async fn visit_all(&mut self, deadline: Instant) -> Result<Limit, Stop> {
+        let settings = self.crawler.settings;
+        let visitor = Arc::clone(&self.visitor);
+        let mut flights = FuturesUnordered::new();
+        let mut tick = interval(settings.record_every);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            while flights.len() < settings.parallel.max(1)
+                && let Some(found) = self.next_page()
+            {
+                flights.push(visitor.visit(found, false));
+            }
+            if flights.is_empty() {
+                return Ok(self.limit());
+            }
+            tokio::select! {
+                biased;
+                () = sleep_until(deadline) => return Ok(Limit::Time),
+                Some(visit) = flights.next() => self.settle(visit),
+                _ = tick.tick() => {}
+            }
+            self.journal.record_if_due(settings.record_every, self.frontier.found()).await?;
+        }
+    }
+
+    /// The next page to request; those before it that are left out are done with.
+    fn next_page(&mut self) -> Option<FoundPage> {
+        loop {
+            if self.limit() != Limit::None {
+                return None;
+            }
+            let found = self.frontier.next()?;
+            if let Some(reason) = self.objection(&found) {
+                self.journal.visited(left_out(&found, reason));
+                continue;
+            }
+            self.in_flight.insert(found.url.clone());
+            return Some(found);
+        }
+    }
+
+    /// Which limit is reached by the pages so far.
+    fn limit(&self) -> Limit {
+        let requested = self.journal.requested() + self.in_flight.len();
+        if self.outages >= OUTAGES {
+            Limit::Outage
+        } else if requested >= self.crawler.settings.pages {
+            Limit::Pages
+        } else {
+            Limit::None
+        }
+    }
+
+    /// Why a page is not requested, if it is not.
+    fn objection(&self, found: &FoundPage) -> Option<String> {
+        let url = Url::parse(&found.url).ok()?;
+        if let Some(reason) = refusal(&url) {
+            return Some(reason);
+        }
+        if !self.robots.allows(&url) {
+            return Some(reasons::DISALLOWED.to_owned());
+        }
+        let depth = self.crawler.settings.depth;
+        (found.depth > depth).then(|| format!("more than {depth} links away from the start page"))
+    }
+
+    /// Records the rest, and tells whether the crawl was good for anything.
+    async fn end(&mut self, limit: Limit, start: &Url) -> Result<(), Stop> {
+        if limit == Limit::Outage && !self.visitor.known.is_empty() {
+            self.journal.record(self.frontier.found()).await?;
+            return Err(Stop::Failed(format!(
+                "the site stopped answering: the last {OUTAGES} pages all failed; what was read from \
+                 it before stays"
+            )));
+        }
+        self.leave_rest(limit);
+        self.journal.record(self.frontier.found()).await?;
+        if self.journal.readable() > 0 {
+            return Ok(());
+        }
+        let reason = self.start_reason.as_deref().unwrap_or("no page of it has text");
+        Err(Stop::Failed(format!("nothing readable was found at `{start}`: {reason}")))
+    }
+
+    /// Notes for each page that was not got to why that is. Where the site or the time is to blame, and
+    /// not the number of its pages, they keep what they had.
+    fn leave_rest(&mut self, limit: Limit) {
+        let settings = self.crawler.settings;
+        let reason = match limit {
+            Limit::None | Limit::Pages => {
+                format!("not visited: the crawl reached its limit of {} pages", settings.pages)
+            }
+            Limit::Time => {
+                let minutes = settings.time.as_secs().div_ceil(60);
+                format!("not visited: the crawl reached its limit of {minutes} minutes")
+            }
+            Limit::Outage => "not visited: the site had stopped answering".to_owned(),
+        };
+        let in_flight = std::mem::take(&mut self.in_flight).into_iter();
+        let mut rest: Vec<FoundPage> = in_flight.map(|url| FoundPage { url, depth: 0 }).collect();
+        rest.extend(std::iter::from_fn(|| self.frontier.next()));
+        if limit == Limit::Time {
+            rest.extend(self.never_found());
+        }
+        let known = Arc::clone(&self.visitor.known);
+        for found in rest {
+            let had_text = known.get(&found.url).filter(|known| known.document.is_some());
+            let page = match had_text {
+                Some(known) if limit != Limit::Pages && self.journal.done() < settings.pages => {
+                    not_got_to(&found, known, reason.clone())
+                }
+                Some(_) | None => left_out(&found, reason.clone()),
+            };
+            self.journal.visited(page);
+        }
+    }
+
+    /// Pages of the last crawl that have text and that this one did not come upon.
+    fn never_found(&mut self) -> Vec<FoundPage> {
+        let known = Arc::clone(&self.visitor.known);
+        let has_text = |page: &&KnownPage| page.document.is_some();
+        let mut names: Vec<_> = known.values().filter(has_text).map(|page| &page.url).collect();
+        names.sort_unstable();
+        let urls = names.into_iter().filter_map(|name| Url::parse(name).ok());
+        urls.filter_map(|url| self.frontier.offer(&url, 0)).collect()
+    }
+}

@@ -1,0 +1,108 @@
+//! The start page: where it really is, and what it and the sitemaps lead to.
+
+use std::sync::Arc;
+
+use cicerone_domain::crawl::FoundPage;
+use cicerone_domain::source::CrawledPageStatus;
+use url::Url;
+
+use super::{FOUND_A_PAGE, Run, enter};
+use crate::crawl::entrance::listed_pages;
+use crate::crawl::site::Site;
+use crate::crawl::visit::{Lead, Visit};
+use crate::crawl::{PRODUCT_TOKEN, Stop, reasons};
+
+/// Redirects from the start page to where it really is.
+const HOPS: usize = 10;
+
+impl Run<'_> {
+    /// Visits the start page, wherever it redirects to within its host, and reads the sitemaps. All
+    /// pages are then spelled with the scheme and host that answered.
+    ///
+    /// Fails where the start page cannot be read, and where it redirects to another host: the owner
+    /// is to say which site is meant.
+    pub(super) async fn open(&mut self, start: &Url) -> Result<(), Stop> {
+        let mut address = start.clone();
+        for hop in 0..=HOPS {
+            let Some(found) = self.found_start(&address) else { break };
+            if hop == 0 {
+                self.journal.record(self.frontier.found()).await?;
+            }
+            self.check_allowed(&found)?;
+            let visit = self.visitor.visit(found, true).await;
+            let Some(Lead::Redirect(target)) = visit.lead else {
+                return self.opened(visit).await;
+            };
+            self.journal.visited(visit.page);
+            if !self.visitor.site.contains(&target) {
+                return Err(Stop::Failed(format!(
+                    "`{start}` redirects to another host, `{target}`; add that address instead"
+                )));
+            }
+            self.move_to(&target).await?;
+            address = target;
+        }
+        Err(Stop::Failed(format!("`{start}` redirects without end; check it in a browser")))
+    }
+
+    /// The start page under the name of an address, if it was not found under that name before.
+    fn found_start(&mut self, address: &Url) -> Option<FoundPage> {
+        let name = self.visitor.site.name(address)?;
+        self.journal.found(self.frontier.offer(&name, 0)?);
+        self.frontier.next()
+    }
+
+    fn check_allowed(&self, start: &FoundPage) -> Result<(), Stop> {
+        if Url::parse(&start.url).is_ok_and(|url| self.robots.allows(&url)) {
+            return Ok(());
+        }
+        Err(Stop::Failed(format!(
+            "the site's `robots.txt` does not allow `{}` to be read; allow it there for the user agent \
+             `{PRODUCT_TOKEN}`, or add the text as a `text` source",
+            start.url
+        )))
+    }
+
+    /// From now on the site is spelled as this address is.
+    async fn move_to(&mut self, address: &Url) -> Result<(), Stop> {
+        let visitor = &self.visitor;
+        if let Some(site) = Site::of(address).filter(|site| *site != visitor.site) {
+            let known = Arc::clone(&visitor.known);
+            let entered = enter(self.crawler, site, known, visitor.follows_links).await?;
+            (self.visitor, self.robots) = entered;
+        }
+        Ok(())
+    }
+
+    /// Takes in the start page and what the sitemaps list.
+    async fn opened(&mut self, visit: Visit) -> Result<(), Stop> {
+        let page = &visit.page;
+        let (url, status, reason) = (page.url.clone(), page.status, page.reason.clone());
+        self.title = Some(page.title.clone().unwrap_or_else(|| url.clone()));
+        self.settle(visit);
+        if status == CrawledPageStatus::Failed {
+            self.journal.record(self.frontier.found()).await?;
+            return Err(Stop::Failed(failure(&url, &reason.unwrap_or_default())));
+        }
+        self.start_reason = reason;
+        if self.visitor.follows_links {
+            let most = self.crawler.settings.pages.saturating_mul(FOUND_A_PAGE);
+            let (site, requests) = (&self.visitor.site, &self.visitor.requests);
+            for name in listed_pages(site, requests, &self.robots, most).await {
+                self.find(&name, 1);
+            }
+        }
+        self.journal.record(self.frontier.found()).await
+    }
+}
+
+/// Why the source fails with its start page.
+fn failure(url: &str, reason: &str) -> String {
+    if reason == reasons::NEEDS_JAVASCRIPT {
+        return format!(
+            "`{url}` shows its text only by running JavaScript (`{reason}`), which is not done here; add \
+             an address that answers with the text itself, or add it as a `text` source"
+        );
+    }
+    format!("the start page `{url}` could not be read: {reason}")
+}

@@ -1,0 +1,52 @@
+//! How a crawl behaves.
+
+use std::time::Duration;
+
+/// Limits and manners of crawls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CrawlSettings {
+    /// Most pages that are requested for one source.
+    pub pages: usize,
+    /// The longest that a crawl may take, counted anew after an interruption.
+    pub time: Duration,
+    /// Most links between the start page and another. Sites whose pages only lead to the next one
+    /// are as deep as they are long.
+    pub depth: u32,
+    /// Most requests at a time to one host, over all crawls that share a crawler.
+    pub parallel: usize,
+    /// The longest pause between two requests that a `Crawl-delay` is granted.
+    pub longest_delay: Duration,
+    /// How often a page is requested that meets transient faults, the first time included.
+    pub attempts: u32,
+    /// The pause before the second attempt; each further one is twice as long.
+    pub retry_pause: Duration,
+    /// The longest pause that a `Retry-After` is granted; who asks for more is not asked again.
+    pub longest_pause: Duration,
+    /// Largest page, text or PDF, in bytes once decompressed.
+    pub page_bytes: usize,
+    /// Most sitemaps that are read.
+    pub sitemaps: usize,
+    /// Largest sitemap, in bytes once decompressed.
+    pub sitemap_bytes: usize,
+    /// How long pages may be done before they are recorded.
+    pub record_every: Duration,
+}
+
+impl Default for CrawlSettings {
+    fn default() -> Self {
+        Self {
+            pages: 1_000,
+            time: Duration::from_secs(10 * 60),
+            depth: 1_000,
+            parallel: 4,
+            longest_delay: Duration::from_secs(10),
+            attempts: 3,
+            retry_pause: Duration::from_secs(1),
+            longest_pause: Duration::from_secs(60),
+            page_bytes: 10 * 1_024 * 1_024,
+            sitemaps: 50,
+            sitemap_bytes: 10 * 1_024 * 1_024,
+            record_every: Duration::from_millis(500),
+        }
+    }
+}

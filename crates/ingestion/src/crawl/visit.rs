@@ -1,0 +1,387 @@
+//! One page: requested, compared with what is known of it, and read.
+
+mod content;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use cicerone_domain::crawl::{FoundPage, KnownPage, PageContent, Validators, VisitedPage};
+use cicerone_domain::source::CrawledPageStatus;
+use cicerone_domain::{Timestamp, UploadType};
+use sha2::{Digest as _, Sha256};
+use url::Url;
+
+use super::directives::RobotsTag;
+use super::fetch::{Excess, FetchError, FetchRequest, Fetched};
+use super::read::ReadPage;
+use super::reasons;
+use super::requests::{Requests, is_transient_status, redirect_target};
+use super::site::Site;
+use crate::extract::{PageReading, Reading, Unreadable, decode, passages_of};
+use content::{Kind, may_be_readable};
+
+/// What pages are asked for as.
+const ACCEPT: &str = "text/html,application/xhtml+xml;q=0.9,application/pdf;q=0.8,text/markdown;q=0.7,\
+                      text/plain;q=0.7,*/*;q=0.1";
+/// Redirects of a page to another spelling of its own address that are followed.
+const SPELLINGS: usize = 5;
+
+/// What visits need.
+pub(super) struct Visitor {
+    pub(super) site: Site,
+    pub(super) requests: Requests,
+    pub(super) reader: Arc<dyn ReadPage>,
+    pub(super) known: Arc<HashMap<String, KnownPage>>,
+    /// Whether pages that are linked belong to the crawl.
+    pub(super) follows_links: bool,
+}
+
+/// A visit that is over.
+pub(super) struct Visit {
+    pub(super) page: VisitedPage,
+    pub(super) depth: u32,
+    /// Where the page says that it really is.
+    pub(super) lead: Option<Lead>,
+    /// Whether it failed in a way in which any page of a site that is down fails.
+    pub(super) is_outage: bool,
+}
+
+/// Another address that a page points at as its own.
+pub(super) enum Lead {
+    /// It redirects there.
+    Redirect(Url),
+    /// It is a copy of the page there, which may or may not be true.
+    Canonical(Url),
+}
+
+/// An answer's body, and what it is.
+struct Body {
+    bytes: Bytes,
+    hash: [u8; 32],
+    kind: Option<Kind>,
+}
+
+impl Visitor {
+    /// Visits a page. A redirect to another spelling of its own address is followed, unless `is_start`:
+    /// where the start page leads decides how all pages are spelled.
+    pub(super) async fn visit(&self, found: FoundPage, is_start: bool) -> Visit {
+        let known = self.known.get(&found.url);
+        let Ok(name) = Url::parse(&found.url) else {
+            let page = failed(blank(&found), known, "its address is no URL".to_owned());
+            return visit(page, found.depth);
+        };
+        let mut url = name.clone();
+        for _ in 0..SPELLINGS {
+            let answer = match self.requests.send(self.request(&url, known)).await {
+                Ok(answer) => answer,
+                Err(error) => return self.unanswered(&found, known, &error),
+            };
+            match redirect_target(&url, &answer) {
+                Some(target) if !is_start && self.site.name(&target).as_ref() == Some(&name) => {
+                    url = target;
+                }
+                Some(target) => return self.redirected(&found, &answer, target),
+                None => return self.answered(&found, &url, answer, known).await,
+            }
+        }
+        let page = failed(self.fetched(&found), known, "it redirects to itself".to_owned());
+        visit(page, found.depth)
+    }
+
+    fn request(&self, url: &Url, known: Option<&KnownPage>) -> FetchRequest {
+        let lasting = known.filter(|known| lasts(known));
+        FetchRequest {
+            url: url.clone(),
+            accept: ACCEPT,
+            validators: lasting.map(|known| known.validators.clone()).unwrap_or_default(),
+            wanted: may_be_readable,
+            limit: self.requests.settings.page_bytes,
+            excess: Excess::Fail,
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.requests.clock.now()
+    }
+
+    /// A page that was requested, with nothing known of it yet.
+    fn fetched(&self, found: &FoundPage) -> VisitedPage {
+        VisitedPage { fetched_at: Some(self.now()), ..blank(found) }
+    }
+
+    fn unanswered(
+        &self,
+        found: &FoundPage,
+        known: Option<&KnownPage>,
+        error: &FetchError,
+    ) -> Visit {
+        let page = failed(self.fetched(found), known, error.to_string());
+        Visit { is_outage: error.is_transient, ..visit(page, found.depth) }
+    }
+
+    /// The page is elsewhere: there it is visited under its own name, if it is within the site.
+    fn redirected(&self, found: &FoundPage, answer: &Fetched, target: Url) -> Visit {
+        let mut page = self.fetched(found);
+        page.http_status = Some(answer.status);
+        let name = self.site.name(&target);
+        let to = name.as_ref().unwrap_or(&target);
+        let where_to = if name.is_some() { "" } else { "another host: " };
+        let page = skipped(page, format!("it redirects to {where_to}`{to}`"));
+        let lead = Some(Lead::Redirect(target));
+        Visit { lead, ..visit(page, found.depth) }
+    }
+
+    async fn answered(
+        &self,
+        found: &FoundPage,
+        url: &Url,
+        answer: Fetched,
+        known: Option<&KnownPage>,
+    ) -> Visit {
+        let mut page = self.fetched(found);
+        page.http_status = Some(answer.status);
+        page.validators = answer.validators.clone();
+        let lasting = known.filter(|known| lasts(known));
+        match (answer.status, lasting) {
+            (200..=299, _) => self.succeeded(found, url, page, answer, known).await,
+            (304, Some(known)) => visit(unchanged(page, known, tag_of(&answer)), found.depth),
+            (404 | 410, _) => {
+                let reason = format!("it is gone (the server answered {})", answer.status);
+                let page = VisitedPage { status: CrawledPageStatus::Failed, ..page };
+                visit(VisitedPage { reason: Some(reason), ..page }, found.depth)
+            }
+            (status, _) => {
+                let page = failed(page, known, refusal(status));
+                Visit { is_outage: is_transient_status(status), ..visit(page, found.depth) }
+            }
+        }
+    }
+
+    async fn succeeded(
+        &self,
+        found: &FoundPage,
+        url: &Url,
+        mut page: VisitedPage,
+        answer: Fetched,
+        known: Option<&KnownPage>,
+    ) -> Visit {
+        let (tag, content_type) = (tag_of(&answer), answer.content_type);
+        let Some(bytes) = answer.body else {
+            return visit(skipped(page, unreadable_type(content_type.as_deref())), found.depth);
+        };
+        let Some(body) = examined(bytes, content_type.clone()).await else {
+            let page = failed(page, known, "it could not be read".to_owned());
+            return visit(page, found.depth);
+        };
+        page.content_hash = Some(body.hash);
+        let same = |known: &&KnownPage| lasts(known) && known.content_hash == Some(body.hash);
+        if let Some(known) = known.filter(same) {
+            return visit(unchanged(page, known, tag), found.depth);
+        }
+        let Some(kind) = body.kind else {
+            return visit(skipped(page, unreadable_type(content_type.as_deref())), found.depth);
+        };
+        match self.read(url, kind, body.bytes).await {
+            Ok(reading) => self.understood(found, page, reading, tag, known).await,
+            Err(unreadable) => visit(failed(page, known, unreadable.to_string()), found.depth),
+        }
+    }
+
+    /// Reads a body; a text or a PDF is a page without links.
+    async fn read(&self, url: &Url, kind: Kind, bytes: Bytes) -> Result<PageReading, Unreadable> {
+        let reading = match kind {
+            Kind::Html { charset } => {
+                return self.reader.page(url, bytes, charset.as_deref()).await;
+            }
+            Kind::Pdf => self.reader.file(UploadType::Pdf, bytes).await?,
+            Kind::Text => {
+                let text = tokio::task::spawn_blocking(move || decode(&bytes)).await;
+                let text = text.map_err(|_| Unreadable("it could not be read".to_owned()))??;
+                Reading { title: None, text, pages: Vec::new() }
+            }
+        };
+        Ok(PageReading { reading, ..PageReading::default() })
+    }
+
+    /// Makes of a reading what it asks for.
+    async fn understood(
+        &self,
+        found: &FoundPage,
+        mut page: VisitedPage,
+        read: PageReading,
+        tag: RobotsTag,
+        known: Option<&KnownPage>,
+    ) -> Visit {
+        let canonical = self.canonical(&read, &page.url);
+        if self.follows_links && !read.is_nofollow && !tag.is_nofollow {
+            page.links = self.links(&read, canonical.as_ref());
+        }
+        page.title.clone_from(&read.reading.title);
+        if tag.is_noindex {
+            return visit(skipped(page, reasons::NOINDEX_HEADER.to_owned()), found.depth);
+        }
+        if read.is_noindex {
+            return visit(skipped(page, reasons::NOINDEX.to_owned()), found.depth);
+        }
+        if read.needs_javascript {
+            let links = std::mem::take(&mut page.links);
+            let mut page = failed(page, known, reasons::NEEDS_JAVASCRIPT.to_owned());
+            page.links.extend(links);
+            return visit(page, found.depth);
+        }
+        if read.reading.text.trim().is_empty() {
+            return visit(skipped(page, reasons::EMPTY.to_owned()), found.depth);
+        }
+        let title = read.reading.title.clone().unwrap_or_else(|| page.url.clone());
+        let (reading, url) = (read.reading, page.url.clone());
+        let cut = move || passages_of(&reading, Some(&title), Some(&url));
+        let Ok((document, passages)) = tokio::task::spawn_blocking(cut).await else {
+            let page = failed(page, known, "reading it failed unexpectedly".to_owned());
+            return visit(page, found.depth);
+        };
+        page.status = CrawledPageStatus::Indexed;
+        page.character_count = u64::try_from(document.text.chars().count()).ok();
+        page.content = PageContent::New { document, passages };
+        Visit { lead: canonical.map(Lead::Canonical), ..visit(page, found.depth) }
+    }
+
+    /// The name of the page that a page says it is a copy of, if it is another one of the site.
+    fn canonical(&self, read: &PageReading, own: &str) -> Option<Url> {
+        if !self.follows_links {
+            return None;
+        }
+        let canonical = Url::parse(read.canonical.as_deref()?).ok()?;
+        self.site.name(&canonical).filter(|name| name.as_str() != own)
+    }
+
+    /// The names of the pages of the site that a page links to, in order and without repeats.
+    fn links(&self, read: &PageReading, canonical: Option<&Url>) -> Vec<String> {
+        let linked = read.links.iter().filter_map(|link| Url::parse(link).ok());
+        let linked = linked.filter_map(|link| self.site.name(&link));
+        let mut seen = std::collections::HashSet::new();
+        let all = canonical.cloned().into_iter().chain(linked).map(String::from);
+        all.filter(|name| seen.insert(name.clone())).collect()
+    }
+}
+
+/// Hashes a body and tells what it is, on a thread for such work.
+async fn examined(bytes: Bytes, content_type: Option<String>) -> Option<Body> {
+    let examine = move || {
+        let hash = Sha256::digest(&bytes).into();
+        let kind = content::kind(content_type.as_deref(), &bytes);
+        Body { bytes, hash, kind }
+    };
+    tokio::task::spawn_blocking(examine).await.ok()
+}
+
+/// Whether what is known of a page holds as long as its bytes stay the same.
+fn lasts(known: &KnownPage) -> bool {
+    known.document.is_some()
+        || known.status == CrawledPageStatus::Skipped
+            && known.reason.as_deref().is_some_and(reasons::lasts)
+}
+
+fn tag_of(answer: &Fetched) -> RobotsTag {
+    RobotsTag::of(answer.robots_tags.iter().map(String::as_str))
+}
+
+fn refusal(status: u16) -> String {
+    match status {
+        401 | 403 => format!("the server answered {status}: it does not let the crawler in"),
+        429 => "the server answered 429: it wants fewer requests".to_owned(),
+        _ => format!("the server answered {status}"),
+    }
+}
+
+fn unreadable_type(content_type: Option<&str>) -> String {
+    let essence = content_type.map(content::essence).filter(|essence| !essence.is_empty());
+    match essence {
+        Some(essence) => format!("not a page, text or PDF, but `{essence}`"),
+        None => "not a page, text or PDF".to_owned(),
+    }
+}
+
+fn visit(page: VisitedPage, depth: u32) -> Visit {
+    Visit { page, depth, lead: None, is_outage: false }
+}
+
+/// A page of which nothing is known.
+fn blank(found: &FoundPage) -> VisitedPage {
+    VisitedPage {
+        url: found.url.clone(),
+        status: CrawledPageStatus::Skipped,
+        title: None,
+        character_count: None,
+        http_status: None,
+        reason: None,
+        fetched_at: None,
+        validators: Validators::default(),
+        content_hash: None,
+        links: Vec::new(),
+        content: PageContent::None,
+    }
+}
+
+/// A page that is left out without a request.
+pub(super) fn left_out(found: &FoundPage, reason: String) -> VisitedPage {
+    skipped(blank(found), reason)
+}
+
+/// A page that was not got to, and keeps what it had.
+pub(super) fn not_got_to(found: &FoundPage, known: &KnownPage, reason: String) -> VisitedPage {
+    failed(blank(found), Some(known), reason)
+}
+
+/// The page without text, for a reason.
+pub(super) fn skipped(page: VisitedPage, reason: String) -> VisitedPage {
+    VisitedPage {
+        status: CrawledPageStatus::Skipped,
+        reason: Some(reason),
+        character_count: None,
+        content: PageContent::None,
+        ..page
+    }
+}
+
+/// The page as the last crawl left it, since now it could not be fetched or read: its text, its
+/// links and what its version was.
+fn failed(page: VisitedPage, known: Option<&KnownPage>, reason: String) -> VisitedPage {
+    let page = VisitedPage { status: CrawledPageStatus::Failed, reason: Some(reason), ..page };
+    let Some(known) = known else { return page };
+    let kept = known.document.map_or(PageContent::None, PageContent::Kept);
+    VisitedPage {
+        title: known.title.clone(),
+        character_count: known.character_count,
+        validators: known.validators.clone(),
+        content_hash: known.content_hash,
+        links: known.links.clone(),
+        content: kept,
+        ..page
+    }
+}
+
+/// The page as the last crawl left it, since its bytes are the same.
+fn unchanged(page: VisitedPage, known: &KnownPage, tag: RobotsTag) -> VisitedPage {
+    let links = if tag.is_nofollow { Vec::new() } else { known.links.clone() };
+    let said = page.validators != Validators::default();
+    let page = VisitedPage {
+        title: known.title.clone(),
+        validators: if said { page.validators } else { known.validators.clone() },
+        content_hash: known.content_hash,
+        links,
+        ..page
+    };
+    if tag.is_noindex {
+        return skipped(page, reasons::NOINDEX_HEADER.to_owned());
+    }
+    let Some(document) = known.document else {
+        return skipped(page, known.reason.clone().unwrap_or_default());
+    };
+    VisitedPage {
+        status: CrawledPageStatus::Unchanged,
+        character_count: known.character_count,
+        content: PageContent::Kept(document),
+        ..page
+    }
+}
