@@ -5,6 +5,8 @@
 
 mod agents;
 mod conversations;
+mod crawling;
+mod crawls;
 mod feed;
 mod fixture;
 mod housekeeping;

@@ -168,7 +168,9 @@ async fn deleting_an_agent_leaves_no_row_of_it() {
             "sources",
             "documents",
             "passages",
-            "source_pages",
+            "document_texts",
+            "crawls",
+            "crawl_pages",
             "jobs",
             "uploads",
             "conversations",
@@ -182,11 +184,7 @@ async fn deleting_an_agent_leaves_no_row_of_it() {
         let file = cicerone_domain::SourceContent::File(upload.id);
         let source = world.source(&agent, file).await;
         world.finish(&source, extracted("gone", 3)).await;
-        world.execute(&format!(
-            "INSERT INTO source_pages (source_id, position, account_id, url, status)
-             VALUES ('{}', 0, '{}', 'https://example.com/', 'indexed')",
-            source.id, world.account
-        ));
+        world.crawled(&agent, &["/", "/about"]).await;
         world.text_source(&agent).await;
         world.conversation(&agent, &[("user", "gone")]).await;
         assert!(tables.iter().zip(before).all(|(table, count)| world.count(table) > count));

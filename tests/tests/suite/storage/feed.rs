@@ -39,16 +39,21 @@ async fn passages_are_given_for_the_version_that_answers_only() {
     on_each(async |world| {
         let agent = world.agent().await;
         let source = world.trained(&agent, website(false), "old").await;
-        let passages = world.storage.passages(source.id, 1).await.unwrap();
-        assert_eq!(passages, Some(extracted("old", 2).passages));
-        assert_eq!(world.storage.passages(source.id, 2).await.unwrap(), None);
+        let (id, storage) = (source.id, &world.storage);
+        assert_eq!(storage.documents(id, 1).await.unwrap(), Some(vec![(0, 1)]));
+        let old = extracted("old", 2).passages.into_iter().map(|passage| (0, passage)).collect();
+        assert_eq!(storage.passages(id, 1, &[0]).await.unwrap(), Some(old));
+        assert_eq!(storage.passages(id, 1, &[1, 2]).await.unwrap(), Some(Vec::new()));
+        assert_eq!(storage.passages(id, 2, &[0]).await.unwrap(), None);
+        assert_eq!(storage.documents(id, 2).await.unwrap(), None);
 
         let (scope, now) = (world.scope(), world.now());
-        world.storage.refresh_source(&scope, source.id, new_id(), now, None).await.unwrap();
-        assert!(world.storage.passages(source.id, 1).await.unwrap().is_some());
+        storage.refresh_source(&scope, id, new_id(), now, None).await.unwrap();
+        assert!(storage.passages(id, 1, &[0]).await.unwrap().is_some());
         world.finish(&source, extracted("", 0)).await;
-        assert_eq!(world.storage.passages(source.id, 1).await.unwrap(), None);
-        assert_eq!(world.storage.passages(source.id, 2).await.unwrap(), Some(Vec::new()));
+        assert_eq!(storage.passages(id, 1, &[0]).await.unwrap(), None);
+        assert_eq!(storage.documents(id, 2).await.unwrap(), Some(vec![(0, 2)]));
+        assert_eq!(storage.passages(id, 2, &[0]).await.unwrap(), Some(Vec::new()));
     })
     .await;
 }
@@ -76,14 +81,13 @@ async fn a_reader_sees_the_old_content_or_the_new_and_never_a_mixture() {
                 assert_eq!(found, content.generation);
                 assert!(found >= version);
                 version = found;
-                let Some(passages) = world.storage.passages(id, version).await.unwrap() else {
-                    continue;
-                };
+                let found = world.storage.passages(id, version, &[0]).await.unwrap();
+                let Some(passages) = found else { continue };
                 let round = (version - 1).to_string();
                 let whole = passages
                     .iter()
                     .enumerate()
-                    .all(|(position, passage)| passage.text == format!("{round} {position}"));
+                    .all(|(position, passage)| passage.1.text == format!("{round} {position}"));
                 assert!(whole, "version {version} has {passages:?}");
                 assert_eq!(passages.len(), if version == 1 { 2 } else { 20 });
             }

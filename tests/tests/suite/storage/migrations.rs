@@ -1,11 +1,11 @@
 //! Migrations: run, taken back, and refused.
 
 use cicerone_domain::Error;
-use cicerone_domain::ports::Health as _;
+use cicerone_domain::ports::{Health as _, PassageFeed as _};
 use cicerone_storage::{DatabaseUrl, OpenError, Storage, StorageOptions, migrations};
 use cicerone_tests::postgres::Cluster;
 
-use super::fixture::on_each;
+use super::fixture::{on_each, website};
 
 /// A new database of each kind, without tables; with the folder that holds it.
 fn empty() -> Vec<(DatabaseUrl, Option<tempfile::TempDir>)> {
@@ -89,4 +89,49 @@ fn an_unreachable_database_is_named_with_its_own_message() {
     let url = DatabaseUrl::sqlite(folder.path().join("missing").join("c.db"));
     let error = migrations::run(&url).unwrap_err().to_string();
     assert!(error.contains("unable to open") && error.contains("missing/c.db"), "{error}");
+}
+
+#[tokio::test]
+async fn what_was_extracted_before_documents_had_versions_is_carried_over() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.trained(&agent, website(false), "Rome").await;
+        let pair = |position: i64, question: &str, text: &str| {
+            world.execute(&format!(
+                "INSERT INTO passages (source_id, position, account_id, title, text, is_pair)
+                 VALUES ('{}', {position}, '{}', '{question}', '{text}', TRUE)",
+                source.id, world.account
+            ));
+        };
+        while migrations::revert(&world.url).unwrap().is_some_and(|name| !name.contains("crawls")) {
+        }
+        // Pairs, of which the first has two passages and the last two the same question.
+        for (position, question) in ["a", "b", "c", "c"].iter().enumerate() {
+            world.execute(&format!(
+                "INSERT INTO documents (source_id, position, account_id, title, text, is_pair)
+                 VALUES ('{}', {}, '{}', '{question}', 'wörd', TRUE)",
+                source.id,
+                position + 1,
+                world.account
+            ));
+        }
+        pair(2, "a", "wö");
+        pair(3, "a", "rd");
+        pair(4, "b", "wörd");
+        pair(5, "c", "wörd");
+        migrations::run(&world.url).unwrap();
+        assert_eq!(world.documents(&source).await, [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1)]);
+        assert_eq!(
+            world.texts(&source).await[..2],
+            [(0, "Rome".to_owned()), (1, "wörd".to_owned())]
+        );
+        assert_eq!(world.count_where("documents", "character_count = 5"), 4);
+        let passages =
+            world.storage.passages(source.id, 1, &[0, 1, 2, 3, 4]).await.unwrap().unwrap();
+        let documents: Vec<i64> = passages.into_iter().map(|(document, _)| document).collect();
+        assert_eq!(documents, [0, 0, 1, 1, 2, 4]);
+        migrations::redo(&world.url).unwrap();
+        assert_eq!(world.texts(&source).await.len(), 5);
+    })
+    .await;
 }

@@ -1,0 +1,186 @@
+//! Crawls as tests make them: every page lies on one host, and its text is two passages.
+
+use cicerone_domain::content::{Document, Passage};
+use cicerone_domain::crawl::{
+    CrawlSoFar, FoundPage, KnownPage, PageContent, Validators, VisitedPage,
+};
+use cicerone_domain::job::Lease;
+use cicerone_domain::ports::{CrawlStore as _, PassageFeed as _, SourceStore as _};
+use cicerone_domain::source::{CrawledPage, CrawledPageStatus, Progress};
+use cicerone_domain::{Agent, Source, Timestamp};
+
+use super::fixture::{World, all_pages, new_id, website};
+
+/// The address of a page.
+pub(super) fn url(path: &str) -> String {
+    format!("https://example.com{path}")
+}
+
+/// A page that was found.
+pub(super) fn found(path: &str, depth: u32) -> FoundPage {
+    FoundPage { url: url(path), depth }
+}
+
+/// A page that was fetched and says `text`.
+pub(super) fn page(path: &str, text: &str) -> VisitedPage {
+    let document = Document {
+        position: 0,
+        url: Some(url(path)),
+        title: Some(format!("Page {path}")),
+        page_count: None,
+        text: text.to_owned(),
+        is_pair: false,
+    };
+    let passage = |position| Passage {
+        position,
+        title: Some(format!("Page {path}")),
+        heading: Some("Top".to_owned()),
+        url: Some(url(path)),
+        page: None,
+        text: format!("{text} {position}"),
+        is_pair: false,
+        language: None,
+    };
+    let mut content_hash = [7; 32];
+    content_hash.iter_mut().zip(text.bytes()).for_each(|(hash, byte)| *hash = byte);
+    VisitedPage {
+        url: url(path),
+        status: CrawledPageStatus::Indexed,
+        title: Some(format!("Page {path}")),
+        character_count: Some(text.chars().count() as u64),
+        http_status: Some(200),
+        reason: None,
+        fetched_at: Some(Timestamp::from_millis(1_800_000_000_500)),
+        validators: Validators {
+            etag: Some(format!("\"{text}\"")),
+            last_modified: Some("Sat, 21 Nov 2026 14:00:00 GMT".to_owned()),
+        },
+        content_hash: Some(content_hash),
+        links: vec![url("/"), url("/röm?a=\"b\"")],
+        content: PageContent::New { document, passages: vec![passage(0), passage(1)] },
+    }
+}
+
+/// A page that had not changed and keeps its document.
+pub(super) fn kept(known: &KnownPage) -> VisitedPage {
+    VisitedPage {
+        url: known.url.clone(),
+        status: CrawledPageStatus::Unchanged,
+        title: known.title.clone(),
+        character_count: known.character_count,
+        http_status: Some(304),
+        reason: None,
+        fetched_at: Some(Timestamp::from_millis(1_800_000_000_900)),
+        validators: known.validators.clone(),
+        content_hash: known.content_hash,
+        links: known.links.clone(),
+        content: known.document.map_or(PageContent::None, PageContent::Kept),
+    }
+}
+
+/// A page without text, for a reason.
+pub(super) fn without(path: &str, status: CrawledPageStatus, reason: &str) -> VisitedPage {
+    VisitedPage {
+        status,
+        reason: Some(reason.to_owned()),
+        content: PageContent::None,
+        content_hash: None,
+        character_count: None,
+        title: None,
+        validators: Validators::default(),
+        ..page(path, "")
+    }
+}
+
+/// A crawl under way.
+pub(super) struct Crawl {
+    pub(super) lease: Lease,
+    pub(super) so_far: CrawlSoFar,
+    pub(super) known: Vec<KnownPage>,
+}
+
+impl World {
+    /// Claims the only job there is, and begins or goes on with its crawl.
+    pub(super) async fn begin(&self) -> Crawl {
+        let lease = self.claim_job().await.unwrap().lease;
+        let so_far = self.storage.begin_crawl(&lease, self.now()).await.unwrap().unwrap();
+        let known = self.storage.known_pages(&lease).await.unwrap().unwrap();
+        Crawl { lease, so_far, known }
+    }
+
+    /// Begins a refresh.
+    pub(super) async fn refresh(&self, source: &Source) -> Crawl {
+        let (scope, now) = (self.scope(), self.now());
+        self.storage.refresh_source(&scope, source.id, new_id(), now, None).await.unwrap();
+        self.begin().await
+    }
+
+    /// Keeps what became of pages.
+    pub(super) async fn record(&self, crawl: &Crawl, visited: Vec<VisitedPage>) {
+        self.record_found(crawl, visited, Vec::new()).await;
+    }
+
+    /// Keeps what became of pages, and what was found.
+    pub(super) async fn record_found(
+        &self,
+        crawl: &Crawl,
+        visited: Vec<VisitedPage>,
+        found: Vec<FoundPage>,
+    ) {
+        let progress = Progress { pages_done: 1, pages_found: 2, pages_failed: 0 };
+        let (storage, lease) = (&self.storage, &crawl.lease);
+        assert!(storage.record_pages(lease, visited, found, progress).await.unwrap());
+    }
+
+    /// Ends a crawl well.
+    pub(super) async fn end(&self, crawl: &Crawl) -> Source {
+        let title = Some("Rome".to_owned());
+        let end = self.storage.finish_crawl(&crawl.lease, title, new_id(), self.now()).await;
+        end.unwrap().unwrap()
+    }
+
+    /// A site that was crawled: each page says its path.
+    pub(super) async fn crawled(&self, agent: &Agent, paths: &[&str]) -> Source {
+        self.source(agent, website(true)).await;
+        let crawl = self.begin().await;
+        self.record(&crawl, paths.iter().map(|path| page(path, path)).collect()).await;
+        self.end(&crawl).await
+    }
+
+    /// The documents of a source as they are listed: position and text.
+    pub(super) async fn texts(&self, source: &Source) -> Vec<(i64, String)> {
+        let (scope, id) = (self.scope(), source.id);
+        let list = async |page| self.storage.list_documents(&scope, id, page).await;
+        all_pages(2, list).await.into_iter().map(|item| (item.position, item.text)).collect()
+    }
+
+    /// The passages of a source as they are listed: position and text.
+    pub(super) async fn passage_texts(&self, source: &Source) -> Vec<(i64, String)> {
+        let (scope, id) = (self.scope(), source.id);
+        let list = async |page| self.storage.list_passages(&scope, id, page).await;
+        all_pages(2, list).await.into_iter().map(|item| (item.position, item.text)).collect()
+    }
+
+    /// The pages of a source as they are listed.
+    pub(super) async fn pages(&self, source: &Source) -> Vec<CrawledPage> {
+        let (scope, id) = (self.scope(), source.id);
+        all_pages(2, async |page| self.storage.list_pages(&scope, id, page).await).await
+    }
+
+    /// The pages as they are listed: path and status.
+    pub(super) async fn statuses(&self, source: &Source) -> Vec<(String, &'static str)> {
+        let pages = self.pages(source).await.into_iter();
+        let path = |url: String| url.trim_start_matches(&url_of_host()).to_owned();
+        pages.map(|page| (path(page.url), page.status.name())).collect()
+    }
+
+    /// What an index is given: the documents with their versions.
+    pub(super) async fn documents(&self, source: &Source) -> Vec<(i64, u64)> {
+        let version = source.state.searchable().unwrap().version;
+        self.storage.documents(source.id, version).await.unwrap().unwrap()
+    }
+}
+
+fn url_of_host() -> String {
+    url("")
+}
