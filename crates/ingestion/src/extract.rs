@@ -3,6 +3,7 @@
 mod decode;
 mod detect;
 pub(crate) mod docx;
+pub(crate) mod html;
 mod passages;
 mod reading;
 mod title;

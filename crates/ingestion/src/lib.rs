@@ -19,6 +19,7 @@ pub use crawl::{
     retry_after,
 };
 pub use extract::docx::read as read_docx;
+pub use extract::html::read as read_page;
 pub use extract::{
     Material, PageReading, Reading, Unreadable, decode, detect_upload_type, extract,
 };

@@ -1,0 +1,101 @@
+//! What a page says of itself: its title, its links, and what crawlers may do with it.
+
+use std::collections::HashSet;
+
+use select::document::Document;
+use select::node::Node;
+use select::predicate::Name;
+use url::Url;
+
+use super::dom::elements;
+
+/// A title is cut after so many characters.
+const TITLE_CHARS: usize = 300;
+/// Names of the `meta` elements that speak to this crawler.
+const ROBOTS: [&str; 2] = ["robots", "cicerone"];
+
+/// What a page says of itself.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct About {
+    pub(super) title: Option<String>,
+    pub(super) links: Vec<String>,
+    pub(super) canonical: Option<String>,
+    pub(super) is_noindex: bool,
+    pub(super) is_nofollow: bool,
+}
+
+/// What the page says that was found at `url`.
+pub(super) fn of(document: &Document, url: &Url) -> About {
+    let base = base(document, url);
+    let mut about = About {
+        title: title(document),
+        canonical: document
+            .find(Name("link"))
+            .filter(|link| has_token(link, "rel", "canonical"))
+            .find_map(|link| resolved(&link, &base)),
+        ..About::default()
+    };
+    for meta in document.find(Name("meta")) {
+        let is_ours = meta
+            .attr("name")
+            .is_some_and(|name| ROBOTS.iter().any(|ours| name.trim().eq_ignore_ascii_case(ours)));
+        if is_ours {
+            for rule in meta.attr("content").unwrap_or_default().split(',') {
+                let rule = rule.trim().to_ascii_lowercase();
+                about.is_noindex |= rule == "noindex" || rule == "none";
+                about.is_nofollow |= rule == "nofollow" || rule == "none";
+            }
+        }
+    }
+    about.links = links(document, &base);
+    about
+}
+
+/// The address that links are relative to.
+fn base(document: &Document, url: &Url) -> Url {
+    let stated =
+        document.find(Name("base")).find_map(|base| url.join(base.attr("href")?.trim()).ok());
+    stated.filter(|base| !base.cannot_be_a_base()).unwrap_or_else(|| url.clone())
+}
+
+/// The `title` element; else the title for shared links, else the first heading.
+fn title(document: &Document) -> Option<String> {
+    let element = document
+        .find(Name("title"))
+        // An image within the page may have a title of its own.
+        .filter(|title| title.parent().is_none_or(|parent| parent.name() != Some("svg")))
+        .map(|title| title.text());
+    let shared = document
+        .find(Name("meta"))
+        .filter(|meta| meta.attr("property") == Some("og:title"))
+        .filter_map(|meta| meta.attr("content").map(str::to_owned));
+    let heading = document.find(Name("h1")).map(|heading| heading.text());
+    element.chain(shared).chain(heading).find_map(|title| {
+        let words: Vec<&str> = title.split_whitespace().collect();
+        let title: String = words.join(" ").chars().take(TITLE_CHARS).collect();
+        (!title.is_empty()).then_some(title)
+    })
+}
+
+/// Where the page links to, each address once.
+fn links(document: &Document, base: &Url) -> Vec<String> {
+    let mut seen = HashSet::new();
+    elements(document)
+        .filter(|node| matches!(node.name(), Some("a" | "area")))
+        .filter(|link| !has_token(link, "rel", "nofollow"))
+        .filter_map(|link| resolved(&link, base))
+        .filter(|address| seen.insert(address.clone()))
+        .collect()
+}
+
+/// The address that an element names, where it is one of the web; without its fragment.
+fn resolved(node: &Node<'_>, base: &Url) -> Option<String> {
+    let mut address = base.join(node.attr("href")?.trim()).ok()?;
+    address.set_fragment(None);
+    matches!(address.scheme(), "http" | "https").then(|| address.into())
+}
+
+fn has_token(node: &Node<'_>, key: &str, token: &str) -> bool {
+    let tokens = node.attr(key).unwrap_or_default();
+    tokens.split_ascii_whitespace().any(|other| other.eq_ignore_ascii_case(token))
+}

@@ -1,0 +1,155 @@
+//! How deeply a page nests its elements, told before it is parsed.
+//!
+//! The parser takes the square of the depth in time and a stack frame for each level. This looks at
+//! tags alone and follows only the most usual of the parser's rules, so it may count too much on odd
+//! pages and can be led astray by one that means to; the process that reads the page is the wall
+//! behind it.
+
+/// Elements without an end.
+const VOID: [&str; 15] = [
+    "area", "base", "basefont", "br", "col", "embed", "frame", "hr", "img", "input", "link",
+    "meta", "param", "source", "wbr",
+];
+/// Elements whose content is text up to their end tag.
+const RAW: [&str; 7] = ["iframe", "noframes", "script", "style", "textarea", "title", "xmp"];
+/// Elements that one of their own kind ends, and the elements that keep it from doing so.
+const ENDED_BY_NEXT: [(&[&str], &[&str]); 5] = [
+    (&["p"], &[]),
+    (&["li"], &["ul", "ol", "menu"]),
+    (&["dt", "dd"], &["dl"]),
+    (&["td", "th", "tr", "tbody", "thead", "tfoot"], &["table"]),
+    (&["option", "optgroup"], &["select"]),
+];
+
+/// Whether elements are nested more than `limit` deep.
+pub(super) fn exceeds(source: &str, limit: usize) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = source;
+    while let Some((_, tag)) = rest.split_once('<') {
+        rest = tag;
+        if let Some(comment) = tag.strip_prefix("!--") {
+            rest = comment.split_once("-->").map_or("", |(_, after)| after);
+        } else if let Some(end) = tag.strip_prefix('/') {
+            close(&mut open, name(end));
+        } else {
+            let name = name(tag);
+            if name.is_empty() || is_one_of(name, &VOID) {
+                continue;
+            }
+            if is_one_of(name, &RAW) {
+                rest = after_raw(tag, name);
+                continue;
+            }
+            // In SVG and MathML a slash ends an element; elsewhere it says nothing.
+            if is_closed(tag) && open.iter().any(|name| is_one_of(name, &["svg", "math"])) {
+                continue;
+            }
+            end_previous(&mut open, name);
+            open.push(name);
+            if open.len() > limit {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// The name that a tag begins with; empty where it begins with none.
+fn name(tag: &str) -> &str {
+    let end = tag.find(|char: char| !char.is_ascii_alphanumeric() && char != '-');
+    let name = end.map_or(tag, |end| tag.get(..end).unwrap_or_default());
+    if name.starts_with(|char: char| char.is_ascii_alphabetic()) { name } else { "" }
+}
+
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Whether a tag ends in a slash.
+fn is_closed(tag: &str) -> bool {
+    tag.split_once('>').is_some_and(|(inside, _)| inside.ends_with('/'))
+}
+
+/// What follows the end tag of an element that holds text alone.
+fn after_raw<'a>(tag: &'a str, name: &str) -> &'a str {
+    let mut rest = tag;
+    while let Some((_, end)) = rest.split_once("</") {
+        if end.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)) {
+            return end;
+        }
+        rest = end;
+    }
+    ""
+}
+
+/// Closes the innermost open element of that name, and all within it.
+fn close(open: &mut Vec<&str>, name: &str) {
+    if let Some(place) = open.iter().rposition(|other| other.eq_ignore_ascii_case(name)) {
+        open.truncate(place);
+    }
+}
+
+/// Closes what the beginning of `name` ends.
+fn end_previous(open: &mut Vec<&str>, name: &str) {
+    let Some((kinds, keepers)) = ENDED_BY_NEXT.iter().find(|(kinds, _)| is_one_of(name, kinds))
+    else {
+        return;
+    };
+    let is_row = name.eq_ignore_ascii_case("tr");
+    let is_cell = is_one_of(name, &["td", "th"]);
+    let ends = |other: &str| {
+        is_one_of(other, kinds)
+            && !(is_cell && !is_one_of(other, &["td", "th"]))
+            && !(is_row && is_one_of(other, &["tbody", "thead", "tfoot"]))
+    };
+    let mut ended = None;
+    for (place, other) in open.iter().enumerate().rev() {
+        if ends(other) {
+            ended = Some(place);
+        }
+        let is_kept = match kinds.contains(&"p") {
+            // Only what stands within a line may lie between two paragraphs.
+            true => !super::dom::is_inline(other),
+            false => is_one_of(other, keepers),
+        };
+        if is_kept {
+            break;
+        }
+    }
+    if let Some(place) = ended {
+        open.truncate(place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exceeds;
+
+    #[test]
+    fn a_million_nested_elements_are_told_at_once() {
+        assert!(exceeds(&"<div>".repeat(1_000_000), 512));
+        assert!(exceeds(&"<div></x>".repeat(1_000_000), 512));
+        assert!(exceeds(&"<DIV/>".repeat(513), 512));
+        assert!(!exceeds(&"<div>".repeat(512), 512));
+    }
+
+    #[test]
+    fn what_follows_one_another_is_not_nested() {
+        for page in [
+            "<p>one",
+            "<div><p>one</div>",
+            "<ul><li>one<li>two</ul>",
+            "<li>one",
+            "<dt>a<dd><b>b</b>",
+            "<br><img src=a><hr/>",
+            "<table><tr><td><div>a<td>b<tr><td>c</table>",
+            "<tr><td>a<b>b",
+            "<svg><path/><path/></svg>",
+            "<!-- <div> -->",
+            "<script>'<div><div>'</script>",
+            "a < b <3 <> ",
+        ] {
+            assert!(!exceeds(&page.repeat(1_000), 20), "{page}");
+        }
+    }
+}

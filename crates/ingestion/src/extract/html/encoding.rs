@@ -1,0 +1,98 @@
+//! The encoding of a page: what its bytes, its server or itself say, else what its bytes look like.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use url::Url;
+
+/// How far into a page its own word of its encoding is looked for (HTML 13.2.3.2).
+const PRESCAN_BYTES: usize = 1_024;
+
+/// The text of a page. What is malformed in it becomes replacement characters.
+///
+/// A byte order mark outweighs the server's word, and that the page's own. Where what was said does
+/// not fit the bytes, they speak for themselves.
+pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&str>, url: &Url) -> Cow<'a, str> {
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+        return encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0;
+    }
+    let said = charset
+        .and_then(|label| Encoding::for_label(label.trim().as_bytes()))
+        .or_else(|| stated(bytes));
+    if let Some(encoding) = said {
+        let (text, is_malformed) = encoding.decode_without_bom_handling(bytes);
+        if !is_malformed {
+            return text;
+        }
+    } else if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    guessed(bytes, url).decode_without_bom_handling(bytes).0
+}
+
+/// The encoding that a page's `meta` element names. One of 16 bits cannot be true: the element was
+/// read as ASCII.
+fn stated(bytes: &[u8]) -> Option<&'static Encoding> {
+    let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes).to_ascii_lowercase();
+    let start = String::from_utf8_lossy(&start).into_owned();
+    start.split("<meta").skip(1).find_map(|element| {
+        let element = element.split_once('>').map_or(element, |(inside, _)| inside);
+        let (_, value) = element.split_once("charset")?;
+        let value = value.trim_start().strip_prefix('=')?.trim_start_matches([' ', '"', '\'']);
+        let label = value.split([' ', '"', '\'', ';', '/']).next()?;
+        let encoding = Encoding::for_label(label.as_bytes())?;
+        Some(if encoding == UTF_16BE || encoding == UTF_16LE { UTF_8 } else { encoding })
+    })
+}
+
+/// What the bytes look like; where that is undecided the page's country is.
+fn guessed(bytes: &[u8], url: &Url) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(bytes, true);
+    let country = url.domain().and_then(|domain| domain.rsplit('.').next());
+    let country = country.filter(|country| country.bytes().all(|byte| byte.is_ascii_lowercase()));
+    detector.guess(country.map(str::as_bytes), Utf8Detection::Allow)
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::{SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
+    use url::Url;
+
+    use super::decode;
+
+    fn decoded(bytes: &[u8], charset: Option<&str>) -> String {
+        decode(bytes, charset, &Url::parse("https://example.com/").unwrap()).into_owned()
+    }
+
+    #[test]
+    fn the_servers_word_outweighs_the_pages_own_and_a_mark_outweighs_both() {
+        let page = "<meta charset=utf-8><p>Привет, как дела?";
+        let (cyrillic, ..) = WINDOWS_1251.encode(page);
+        assert_eq!(decoded(&cyrillic, Some("windows-1251")), page);
+        let marked = [b"\xef\xbb\xbf", page.as_bytes()].concat();
+        assert_eq!(decoded(&marked, Some("windows-1251")), page);
+    }
+
+    #[test]
+    fn a_page_names_its_encoding_in_either_form() {
+        for meta in [
+            "<meta charset='shift_jis'>",
+            r#"<META http-equiv="Content-Type" content="text/html; charset=Shift_JIS" />"#,
+        ] {
+            let page = format!("<html><head>{meta}<p>営業時間は九時から");
+            let (bytes, ..) = SHIFT_JIS.encode(&page);
+            assert_eq!(decoded(&bytes, None), page);
+        }
+    }
+
+    #[test]
+    fn what_was_said_wrongly_is_found_out() {
+        let page = "<p>Die Öffnungszeiten für Gäste: täglich außer montags.";
+        let (latin, ..) = WINDOWS_1252.encode(page);
+        assert_eq!(decoded(&latin, Some("utf-8")), page);
+        assert_eq!(decoded(&latin, None), page);
+        assert_eq!(decoded(page.as_bytes(), Some("utf-9")), page);
+    }
+}

@@ -1,0 +1,122 @@
+//! A page without what no reader sees, with a mark behind each of its texts.
+//!
+//! The library that finds a page's main content walks it many times and gives text back. A lean copy
+//! of the page spares most of its time, and the marks tell which texts of the page it kept, so that
+//! they can be written with the structure that the page gives them.
+
+use select::document::Document;
+use select::node::{Data, Node};
+
+use super::dom::{is_inline, is_unread, roots};
+
+/// Stands around the number of a text; the page's own are left out.
+const MARK: char = '~';
+/// Attributes that tell content from what stands around it.
+const TELLING: [&str; 6] = ["class", "id", "itemprop", "itemtype", "rel", "role"];
+/// Elements that nothing follows the opening tag of.
+const VOID: [&str; 5] = ["area", "br", "col", "hr", "wbr"];
+
+/// The lean copy, and the texts by the marks that stand behind them.
+#[derive(Debug)]
+pub(super) struct Lean {
+    pub(super) html: String,
+    /// The node of each marked text, in order.
+    texts: Vec<usize>,
+}
+
+impl Lean {
+    /// The lean copy of a page.
+    pub(super) fn of(document: &Document) -> Self {
+        let mut lean = Self { html: String::from("<!DOCTYPE html>"), texts: Vec::new() };
+        for root in roots(document) {
+            lean.node(&root);
+        }
+        lean
+    }
+
+    /// The nodes of the texts whose marks are in `text`.
+    pub(super) fn marked_in(&self, text: &str) -> Vec<usize> {
+        let numbers = text.split(MARK).filter_map(|part| part.parse::<usize>().ok());
+        numbers.filter_map(|number| self.texts.get(number).copied()).collect()
+    }
+
+    fn node(&mut self, node: &Node<'_>) {
+        match node.data() {
+            Data::Comment(_) => {}
+            Data::Text(text) => self.text(node.index(), text),
+            Data::Element(_, _) => self.element(node, node.name().unwrap_or_default()),
+        }
+    }
+
+    /// Its letters do not matter, their number does: what is not ASCII becomes as many letters as
+    /// it has bytes, since the library cuts texts at any byte and panics where that is none of ASCII.
+    fn text(&mut self, index: usize, text: &str) {
+        for char in text.chars() {
+            match char {
+                '&' | '<' | '>' | MARK => self.html.push('-'),
+                char if char.is_ascii() => self.html.push(char),
+                '，' | '、' => self.html.push_str(",  "),
+                '。' => self.html.push_str(".  "),
+                char if char.is_whitespace() => self.html.push(' '),
+                char => (0..char.len_utf8()).for_each(|_| self.html.push('x')),
+            }
+        }
+        if !text.trim().is_empty() {
+            let number = self.texts.len();
+            self.html.push_str(&format!("{MARK}{number}{MARK}"));
+            self.texts.push(index);
+        }
+    }
+
+    fn element(&mut self, node: &Node<'_>, name: &str) {
+        if is_unread(node, name) {
+            return;
+        }
+        // What stands within a line says nothing about where content is, except for links.
+        if is_inline(name) && name != "a" {
+            node.children().for_each(|child| self.node(&child));
+            return;
+        }
+        self.html.push('<');
+        self.html.push_str(name);
+        for (key, value) in node.attrs().filter(|(key, _)| TELLING.contains(key)) {
+            self.html.push(' ');
+            self.html.push_str(key);
+            self.html.push_str("=\"");
+            for char in value.chars() {
+                if char.is_ascii() && !matches!(char, '&' | '"') {
+                    self.html.push(char);
+                }
+            }
+            self.html.push('"');
+        }
+        if name == "a" && node.attr("href").is_some() {
+            self.html.push_str(" href=\"/\"");
+        }
+        self.html.push('>');
+        if VOID.contains(&name) {
+            return;
+        }
+        node.children().for_each(|child| self.node(&child));
+        self.html.push_str("</");
+        self.html.push_str(name);
+        self.html.push('>');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use select::document::Document;
+
+    use super::Lean;
+
+    #[test]
+    fn scripts_attributes_and_marks_of_the_page_itself_are_left_out() {
+        let page = "<body onload=x class=post>~7~ &lt;b&gt; <b>für</b> word<script>1</script>";
+        let document = Document::from(page);
+        let lean = Lean::of(&document);
+        assert!(lean.html.contains("<body class=\"post\">-7- -b- ~0~fxxr~1~ word~2~</body>"));
+        let kept = lean.marked_in("fxxr~1~");
+        assert_eq!(document.nth(kept[0]).unwrap().as_text(), Some("für"));
+    }
+}

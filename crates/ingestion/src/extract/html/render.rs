@@ -1,0 +1,274 @@
+//! The texts of a page that are kept, written as Markdown with the structure that the page gives them.
+
+mod table;
+
+use select::document::Document;
+use select::node::Node;
+
+use super::dom::{is_inline, is_unread, push_raw_text, roots};
+use super::selection::Selection;
+
+/// Writes what is selected of a page.
+pub(super) fn markdown(document: &Document, selection: &Selection) -> String {
+    let mut writer = Writer::new(selection, false);
+    roots(document).for_each(|root| writer.node(&root));
+    writer.finish()
+}
+
+/// Blocks of text, and the line that is being filled.
+struct Writer<'a> {
+    selection: &'a Selection,
+    out: String,
+    line: String,
+    /// Whether this is within an item, where a list follows its text without an empty line.
+    is_item: bool,
+}
+
+impl<'a> Writer<'a> {
+    fn new(selection: &'a Selection, is_item: bool) -> Self {
+        Self { selection, out: String::new(), line: String::new(), is_item }
+    }
+
+    fn finish(mut self) -> String {
+        self.end_line();
+        self.out
+    }
+
+    fn node(&mut self, node: &Node<'_>) {
+        if node.name() == Some("br") {
+            self.line.truncate(self.line.trim_end_matches(' ').len());
+            self.line.push('\n');
+        } else if !self.selection.holds(node) {
+            return;
+        }
+        if let Some(text) = node.as_text() {
+            push_collapsed(&mut self.line, text);
+        } else if let Some(name) = node.name() {
+            self.element(node, name);
+        } else {
+            self.children(node);
+        }
+    }
+
+    fn children(&mut self, node: &Node<'_>) {
+        node.children().for_each(|child| self.node(&child));
+    }
+
+    fn element(&mut self, node: &Node<'_>, name: &str) {
+        if is_unread(node, name) {
+            return;
+        }
+        match name {
+            "code" | "kbd" | "samp" | "tt" => {
+                push_code(&mut self.line, &flat(node, self.selection))
+            }
+            name if is_inline(name) => self.children(node),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading(node, name),
+            "pre" | "listing" => self.code(node),
+            "ul" | "ol" | "menu" => self.list(node, name == "ol"),
+            "dl" => self.definitions(node),
+            "table" => match table::rows(node, self.selection) {
+                Some(rows) => self.block(&rows),
+                None => self.blocks(node),
+            },
+            _ => self.blocks(node),
+        }
+    }
+
+    /// Content on lines of its own.
+    fn blocks(&mut self, node: &Node<'_>) {
+        self.end_line();
+        self.children(node);
+        self.end_line();
+    }
+
+    fn heading(&mut self, node: &Node<'_>, name: &str) {
+        let title = flat(node, self.selection);
+        if title.is_empty() {
+            return;
+        }
+        let level = name.bytes().last().map_or(1, |digit| usize::from(digit.saturating_sub(b'0')));
+        self.block(&format!("{} {title}", "#".repeat(level)));
+    }
+
+    /// Preformatted text between fences that it does not contain.
+    fn code(&mut self, node: &Node<'_>) {
+        let mut text = String::new();
+        push_raw_text(node, &mut text);
+        let text = text.trim_end().trim_start_matches(['\r', '\n']);
+        if text.is_empty() {
+            return;
+        }
+        let mut fence = "```".to_owned();
+        while text.contains(&fence) {
+            fence.push('`');
+        }
+        let language = language(node).unwrap_or_default();
+        self.block(&format!("{fence}{language}\n{text}\n{fence}"));
+    }
+
+    fn list(&mut self, node: &Node<'_>, is_ordered: bool) {
+        let mut number: i64 = node.attr("start").and_then(|start| start.parse().ok()).unwrap_or(1);
+        let mut items = Vec::new();
+        for child in node.children() {
+            let text = self.apart(&child, true);
+            if text.is_empty() {
+                continue;
+            }
+            let marker = if is_ordered { format!("{number}. ") } else { "- ".to_owned() };
+            if child.name() == Some("li") {
+                number = number.saturating_add(1);
+                items.push(indented(&marker, &text));
+            } else {
+                // A list right within a list belongs to the item above.
+                let indent =
+                    if items.is_empty() { String::new() } else { " ".repeat(marker.len()) };
+                items.push(indented(&indent, &text));
+            }
+        }
+        self.end_line();
+        if !items.is_empty() {
+            self.push(&items.join("\n"), if self.is_item { "\n" } else { "\n\n" });
+        }
+    }
+
+    /// Terms on lines of their own, each followed by what is said of it behind a colon.
+    fn definitions(&mut self, node: &Node<'_>) {
+        self.end_line();
+        let mut is_first_of_term = false;
+        for child in node.children() {
+            match child.name() {
+                Some("dt") => {
+                    let term = self.apart(&child, false);
+                    if !term.is_empty() {
+                        self.block(&term);
+                        is_first_of_term = true;
+                    }
+                }
+                Some("dd") => {
+                    let text = self.apart(&child, false);
+                    if is_first_of_term && !text.is_empty() && !text.contains('\n') {
+                        self.push(&format!(": {text}"), "\n");
+                    } else if !text.is_empty() {
+                        self.block(&text);
+                    }
+                    is_first_of_term = false;
+                }
+                // Groups of terms may be wrapped.
+                Some("div") => self.definitions(&child),
+                Some(_) | None => self.node(&child),
+            }
+        }
+        self.end_line();
+    }
+
+    /// The content of an element, written on its own.
+    fn apart(&self, node: &Node<'_>, is_item: bool) -> String {
+        let mut writer = Writer::new(self.selection, is_item);
+        writer.node(node);
+        writer.finish()
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let text = line.trim();
+        if !text.is_empty() {
+            // A paragraph that begins like a heading or a table is none.
+            let escape =
+                if text.starts_with(['#', '|']) || text.starts_with("```") { "\\" } else { "" };
+            self.push(&format!("{escape}{text}"), "\n\n");
+        }
+    }
+
+    fn block(&mut self, text: &str) {
+        self.end_line();
+        self.push(text, "\n\n");
+    }
+
+    fn push(&mut self, text: &str, separator: &str) {
+        if !self.out.is_empty() {
+            self.out.push_str(separator);
+        }
+        self.out.push_str(text);
+    }
+}
+
+/// The selected text of an element in one line.
+fn flat(node: &Node<'_>, selection: &Selection) -> String {
+    let mut line = String::new();
+    push_flat(node, selection, &mut line);
+    line.truncate(line.trim_end().len());
+    line
+}
+
+fn push_flat(node: &Node<'_>, selection: &Selection, line: &mut String) {
+    if node.name() == Some("br") {
+        push_collapsed(line, " ");
+    }
+    if !selection.holds(node) {
+        return;
+    }
+    if let Some(text) = node.as_text() {
+        push_collapsed(line, text);
+        return;
+    }
+    let name = node.name().unwrap_or_default();
+    if is_unread(node, name) {
+        return;
+    }
+    if !is_inline(name) {
+        push_collapsed(line, " ");
+    }
+    node.children().for_each(|child| push_flat(&child, selection, line));
+    if !is_inline(name) {
+        push_collapsed(line, " ");
+    }
+}
+
+/// Appends a text, its white space collapsed as a browser does.
+fn push_collapsed(line: &mut String, text: &str) {
+    for char in text.chars() {
+        if !char.is_whitespace() {
+            line.push(char);
+        } else if !line.is_empty() && !line.ends_with([' ', '\n']) {
+            line.push(' ');
+        }
+    }
+}
+
+/// Appends code within a line, between backticks.
+fn push_code(line: &mut String, code: &str) {
+    if code.is_empty() {
+        return;
+    }
+    let mark = if code.contains('`') { "``" } else { "`" };
+    line.push_str(mark);
+    line.push_str(code);
+    line.push_str(mark);
+}
+
+/// The language of code, as its classes name it.
+fn language<'a>(node: &Node<'a>) -> Option<&'a str> {
+    let inner = node.children().find(|child| child.name() == Some("code"));
+    [Some(*node), inner].into_iter().flatten().find_map(|element| {
+        let classes = element.attr("class")?.split_ascii_whitespace();
+        let mut languages = classes.filter_map(|class| class.strip_prefix("language-"));
+        languages.next().filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    })
+}
+
+/// A text behind a marker, its other lines indented as far.
+fn indented(marker: &str, text: &str) -> String {
+    let indent = " ".repeat(marker.len());
+    let mut item = String::with_capacity(marker.len() + text.len());
+    for (line, number) in text.lines().zip(0..) {
+        if number > 0 {
+            item.push('\n');
+        }
+        if !line.is_empty() {
+            item.push_str(if number == 0 { marker } else { &indent });
+            item.push_str(line);
+        }
+    }
+    item
+}

@@ -1,0 +1,175 @@
+use url::Url;
+
+use super::read;
+use crate::extract::PageReading;
+
+fn page(html: &str) -> PageReading {
+    let url = Url::parse("https://guide.example/docs/start?a=1").unwrap();
+    read(html.as_bytes(), None, &url).unwrap()
+}
+
+fn text(html: &str) -> String {
+    page(html).reading.text
+}
+
+/// Enough prose that a page is about it.
+fn prose(topic: &str) -> String {
+    let sentence =
+        format!("The {topic} is described here at some length, with all that a reader needs. ");
+    sentence.repeat(8)
+}
+
+#[test]
+fn structure_becomes_markdown() {
+    let text = text(
+        "<main><h1>Tides</h1><p>Twice\n a <b>day</b>,<br>by the <code>moon</code>.</p>
+         <h2>Kinds</h2><ul><li>spring<ul><li>high<li>low</ul><li>neap</ul>
+         <ol start=3><li><p>third</p><p>more</p><li>fourth</ol>
+         <dl><dt>Ebb<dd>falling water<dt>Flood<dd><p>rising</p><p>water</p></dl>
+         <pre class=language-rust><code>fn main() {\n    ebb();\n}</code></pre>
+         <p># no heading</p></main>",
+    );
+    let expected = "# Tides\n\nTwice a day,\nby the `moon`.\n\n## Kinds\n\n\
+        - spring\n  - high\n  - low\n- neap\n\n3. third\n\n   more\n4. fourth\n\n\
+        Ebb\n: falling water\n\nFlood\n\nrising\n\nwater\n\n\
+        ```rust\nfn main() {\n    ebb();\n}\n```\n\n\\# no heading";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn tables_of_data_are_rows_and_tables_of_layout_are_not() {
+    let data = "<table><caption>Fees</caption><thead><tr><th>Berth<th>Price</thead>\
+        <tr><td>short <i>stay</i><td>5 | 6 €<tr><td><td></table>";
+    assert_eq!(text(data), "Fees\n\n| Berth | Price |\n| short stay | 5 \\| 6 € |");
+    let layout = "<table><tr><td><h2>News</h2><p>One.</p><td><p>Two.</p></table>";
+    assert_eq!(text(layout), "## News\n\nOne.\n\nTwo.");
+}
+
+#[test]
+fn code_with_fences_stands_between_longer_ones() {
+    assert_eq!(text("<pre>a\n```\nb</pre>"), "````\na\n```\nb\n````");
+}
+
+#[test]
+fn what_stands_beside_the_content_is_left_out() {
+    let harbour = prose("harbour");
+    let html = format!(
+        "<body><header><nav><a href=/>Home</a></nav></header><main><h1>Harbour</h1><p>{harbour}</p>
+         <div class=share-buttons>Tell a friend</div><aside>An aside</aside></main>
+         <div class=cookie-banner>We use cookies</div><p hidden>secret</p>
+         <p style='display: none'>also secret</p><script>var x</script><footer>Imprint</footer>"
+    );
+    assert_eq!(text(&html), format!("# Harbour\n\n{}", harbour.trim()));
+}
+
+#[test]
+fn a_page_without_marks_of_its_content_is_judged_by_the_library() {
+    let (pier, light) = (prose("pier"), prose("light"));
+    let html = format!(
+        "<body><div id=top><a href=/a>One</a> <a href=/b>Two</a></div>
+         <div><h2>The pier</h2><p>{pier}</p><p>{light}</p></div><div class=footer>Imprint</div>"
+    );
+    let text = text(&html);
+    assert!(text.contains(pier.trim()) && text.contains(light.trim()), "{text}");
+    assert!(!text.contains("Imprint") && !text.contains("One"), "{text}");
+}
+
+#[test]
+fn a_manual_keeps_its_terms_and_tables() {
+    let terms: String = (0..40).map(|n| format!("<dt>--option{n}<dd>sets value {n}")).collect();
+    let rows: String = (0..40).map(|n| format!("<tr><td>code{n}<td>meaning {n}")).collect();
+    let html = format!("<body><h1>Options</h1><dl>{terms}</dl><table>{rows}</table>");
+    let text = text(&html);
+    assert!(text.contains("--option39\n: sets value 39"), "{text}");
+    assert!(text.contains("| code39 | meaning 39 |"), "{text}");
+}
+
+#[test]
+fn a_short_page_is_read_whole() {
+    assert_eq!(text("<title>T</title><p>Closed on Mondays.</p>"), "Closed on Mondays.");
+}
+
+#[test]
+fn links_are_resolved_and_listed_once() {
+    let page = page(
+        "<base href='/manual/'><a href=one#top>1</a><a href='one'>again</a><area href='../two?x=1'>
+         <a rel='external nofollow' href=no>no</a><a href='mailto:a@b.example'>mail</a>
+         <a href='//other.example/x'>far</a><a>none</a><a href='http://['>bad</a>",
+    );
+    let expected = [
+        "https://guide.example/manual/one",
+        "https://guide.example/two?x=1",
+        "https://other.example/x",
+    ];
+    assert_eq!(page.links, expected);
+}
+
+#[test]
+fn what_a_page_says_to_crawlers_is_heard() {
+    let silent = page("<p>x");
+    assert!(!silent.is_noindex && !silent.is_nofollow && silent.canonical.is_none());
+    let none = page("<meta name=Robots content='NONE'><link rel=Canonical href='/docs/'>");
+    assert!(none.is_noindex && none.is_nofollow);
+    assert_eq!(none.canonical.as_deref(), Some("https://guide.example/docs/"));
+    let ours = page("<meta name=cicerone content='noarchive, nofollow'>");
+    assert!(!ours.is_noindex && ours.is_nofollow);
+    let others = page("<meta name=googlebot content=noindex>");
+    assert!(!others.is_noindex);
+}
+
+#[test]
+fn the_title_is_the_pages_own() {
+    let title = |html: &str| page(html).reading.title;
+    let both =
+        "<title> The\n harbour </title><meta property=og:title content=Shared><h1>First</h1>";
+    assert_eq!(title(both).as_deref(), Some("The harbour"));
+    let shared = "<title> </title><meta property=og:title content=Shared><h1>First</h1>";
+    assert_eq!(title(shared).as_deref(), Some("Shared"));
+    assert_eq!(
+        title("<svg><title>icon</title></svg><h1>First <i>one</i></h1>").as_deref(),
+        Some("First one")
+    );
+    assert_eq!(title("<p>x"), None);
+}
+
+#[test]
+fn the_shell_of_an_application_is_told() {
+    let shell = "<div id=root></div><script src=app.js></script>";
+    assert!(page(shell).needs_javascript);
+    let notice =
+        "<noscript>You need to enable JavaScript to run this app.</noscript><script></script>";
+    assert!(page(notice).needs_javascript);
+    let filled = format!("<div id=root><p>{}</p></div><script src=app.js></script>", prose("app"));
+    assert!(!page(&filled).needs_javascript);
+    assert!(!page("<p>Short, but all there is.</p><script></script>").needs_javascript);
+}
+
+#[test]
+fn text_in_any_script_survives_the_library() {
+    for sentence in [
+        "これは港の案内です。船は毎日出ます。",
+        "Это описание гавани, и корабли ходят каждый день. ",
+        "café ",
+    ] {
+        let paragraph = sentence.repeat(60);
+        let html =
+            format!("<body><div class=x><div><p>{paragraph}</p><p>{paragraph}</p></div></div>");
+        assert_eq!(text(&html), format!("{0}\n\n{0}", paragraph.trim()));
+    }
+}
+
+#[test]
+fn a_million_nested_elements_are_refused() {
+    let html = "<div>".repeat(1_000_000);
+    let url = Url::parse("https://guide.example/").unwrap();
+    let reason = read(html.as_bytes(), None, &url).unwrap_err().to_string();
+    assert_eq!(reason, "the page cannot be read: its elements are nested more than 512 deep");
+}
+
+#[test]
+fn pages_without_anything_are_read() {
+    for html in ["", "<", "<html>", "\0", "<frameset>", "<!-- -->", "&#0;&#x110000;"] {
+        let page = page(html);
+        assert!(page.links.is_empty() && page.reading.text.len() < 20, "{html}: {page:?}");
+    }
+}
