@@ -55,7 +55,7 @@ pub enum PageContent {
     /// What the last crawl extracted: the document of that number.
     Kept(i64),
     /// What was extracted now. `position` of the document and of the passages count from 0 within
-    /// the page; the store gives them their place within the source.
+    /// the page; the store gives them their place within the source, behind all that is there.
     New {
         /// The page as a whole.
         document: Document,
@@ -98,7 +98,8 @@ pub struct CrawlSoFar {
     pub began_at: Timestamp,
     /// Pages that wait to be visited, in the order in which they were found.
     pub waiting: Vec<FoundPage>,
-    /// Pages that were visited, in order, with what became of them and the SHA-256 of their bytes.
+    /// Pages that were visited, in the order in which they were found, with what became of them and
+    /// the SHA-256 of their bytes.
     pub visited: Vec<(String, CrawledPageStatus, Option<[u8; 32]>)>,
     /// How far it is.
     pub progress: Progress,

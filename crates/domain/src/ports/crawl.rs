@@ -13,17 +13,24 @@ use crate::timestamp::Timestamp;
 /// lost: the job went to another worker, or the source was deleted.
 ///
 /// Nothing of a crawl under way is searchable or listed as a document; what the last one left
-/// stays until [`CrawlStore::finish_crawl`] replaces it.
+/// stays until [`CrawlStore::finish_crawl`] replaces it. A crawl whose job ends badly
+/// ([`JobStore::finish_failed`](super::JobStore::finish_failed), or too many crashes) leaves no text,
+/// and its pages to be looked at until another begins.
 #[async_trait]
 pub trait CrawlStore: Send + Sync {
     /// Takes up the crawl of a job: a new one that begins at `now`, or the one that was interrupted.
-    /// A job that was requeued or reclaimed goes on; a refresh begins anew.
+    /// A job that was requeued or reclaimed goes on; a refresh begins anew, and what an earlier job
+    /// left of a crawl that did not end well is removed. Recording and finishing fail with
+    /// [`Error::Internal`] where it was not called before.
     async fn begin_crawl(&self, lease: &Lease, now: Timestamp)
     -> Result<Option<CrawlSoFar>, Error>;
     /// The pages of the last crawl that succeeded, in order; empty where there was none.
     async fn known_pages(&self, lease: &Lease) -> Result<Option<Vec<KnownPage>>, Error>;
     /// Keeps, in one transaction, what became of pages, the pages that were found through them (those
-    /// that are known to this crawl already are left out), and the source's progress.
+    /// that are known to this crawl already are left out), and the source's progress. A page keeps
+    /// its place in the order in which pages were found; one that was visited without having been
+    /// found comes next, and of one that is visited again the last visit counts. Fails with
+    /// [`Error::Internal`] where a page keeps a document that the source does not have.
     async fn record_pages(
         &self,
         lease: &Lease,

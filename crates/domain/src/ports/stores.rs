@@ -159,7 +159,8 @@ pub trait SourceStore: Send + Sync {
         id: Id<kind::Source>,
         page: PageRequest,
     ) -> Result<Page<Passage>, Error>;
-    /// The pages of its last crawl, in order. Fails with [`Error::NotFound`], and with
+    /// The pages that its last crawl has visited, be it under way, failed or over, in the order in
+    /// which they were found. Fails with [`Error::NotFound`], and with
     /// [`Error::InvalidOperation`] where it is not a website.
     async fn list_pages(
         &self,
