@@ -18,7 +18,7 @@ use super::read::ReadPage;
 use super::reasons;
 use super::requests::{Requests, is_transient_status, redirect_target};
 use super::site::Site;
-use crate::extract::{PageReading, Reading, Unreadable, decode, passages_of};
+use crate::extract::{PageReading, Unreadable, passages_of};
 use content::{Kind, may_be_readable};
 
 /// What pages are asked for as.
@@ -190,17 +190,14 @@ impl Visitor {
 
     /// Reads a body; a text or a PDF is a page without links.
     async fn read(&self, url: &Url, kind: Kind, bytes: Bytes) -> Result<PageReading, Unreadable> {
-        let reading = match kind {
+        let file = match kind {
             Kind::Html { charset } => {
                 return self.reader.page(url, bytes, charset.as_deref()).await;
             }
-            Kind::Pdf => self.reader.file(UploadType::Pdf, bytes).await?,
-            Kind::Text => {
-                let text = tokio::task::spawn_blocking(move || decode(&bytes)).await;
-                let text = text.map_err(|_| Unreadable("it could not be read".to_owned()))??;
-                Reading { title: None, text, pages: Vec::new() }
-            }
+            Kind::Pdf => UploadType::Pdf,
+            Kind::Text => UploadType::Text,
         };
+        let reading = self.reader.file(file, bytes).await?;
         Ok(PageReading { reading, ..PageReading::default() })
     }
 

@@ -22,12 +22,10 @@ impl Run<'_> {
                     page.links = vec![name.into()];
                 }
             }
-            Some(Lead::Canonical(name)) => {
-                if self.is_copy_of(&name, depth) {
-                    page = skipped(page, format!("a copy of `{name}`, its canonical address"));
-                }
+            Some(Lead::Canonical(name)) if self.is_copy_of(&name, depth) => {
+                page = skipped(page, format!("a copy of `{name}`, its canonical address"));
             }
-            None => {}
+            Some(Lead::Canonical(_)) | None => {}
         }
         let page = self.unless_double(page);
         for link in &page.links {

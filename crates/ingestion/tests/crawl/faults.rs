@@ -1,0 +1,141 @@
+//! Pages that fail, sites that go down, and time that runs out.
+
+use std::time::Duration;
+
+use cicerone_ingestion::{CrawlEnd, CrawlSettings};
+
+use crate::bench::{Bench, quick};
+use crate::scripted::{self, Network};
+use crate::server::{Server, broken, links, page, status};
+
+#[tokio::test]
+async fn a_transient_fault_is_tried_again() {
+    let site = Server::start().await;
+    site.set("/", page("Start", &links(&["/a", "/b"])));
+    site.set_all("/a", vec![status(503), broken(), page("A", "")]);
+    site.set_all("/b", vec![status(429), page("B", "")]);
+    let bench = Bench::new();
+    bench.crawl(&site.url("/")).await;
+    assert_eq!(bench.pages(), ["/ indexed", "/a indexed", "/b indexed"]);
+    assert_eq!((site.requests("/a"), site.requests("/b")), (3, 2));
+}
+
+#[tokio::test]
+async fn a_site_of_which_some_pages_fail_is_trained_with_the_others() {
+    let site = Server::start().await;
+    site.set("/", page("Start", &links(&["/a", "/b", "/c", "/d"])));
+    site.set("/a", status(500));
+    site.set("/b", broken());
+    site.set("/c", status(403));
+    let bench = Bench::new();
+    bench.crawl(&site.url("/")).await;
+    assert_eq!(
+        bench.pages(),
+        [
+            "/ indexed",
+            "/a failed the server answered 500",
+            "/b failed the connection broke off",
+            "/c failed the server answered 403: it does not let the crawler in",
+            "/d failed it is gone (the server answered 404)",
+        ]
+    );
+    let requests = ["/a", "/b", "/c", "/d"].map(|path| site.requests(path));
+    assert_eq!(requests, [3, 3, 1, 1], "only what may pass is tried again");
+    let progress = bench.store.progress().pop().unwrap();
+    assert_eq!((progress.pages_done, progress.pages_failed), (5, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn pauses_between_attempts_double() {
+    let network = Network::new(Duration::ZERO);
+    network.set("http://example.com/", scripted::page("Start", &["/a"]));
+    network.set_all("http://example.com/a", vec![Err(scripted::broken())]);
+    let settings = CrawlSettings { attempts: 4, ..CrawlSettings::default() };
+    Bench::over(network.clone(), settings).crawl("http://example.com").await;
+    let times = network.times("http://example.com/a");
+    let pauses: Vec<u128> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    for (pause, expected) in pauses.iter().zip([1_000, 2_000, 4_000]) {
+        assert!((expected * 8 / 10..=expected * 12 / 10 + 2).contains(pause), "{pauses:?}");
+    }
+    assert_eq!(pauses.len(), 3);
+}
+
+/// A site of a start page and 30 others, all of which fail.
+fn dying(network: &Network) {
+    let paths: Vec<String> = (0..30).map(|number| format!("/{number:02}")).collect();
+    let to: Vec<&str> = paths.iter().map(String::as_str).collect();
+    network.set("http://example.com/", scripted::page("Start", &to));
+    for path in &paths {
+        let url = format!("http://example.com{path}");
+        network.set_all(&url, vec![Err(scripted::broken())]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_that_stops_answering_is_left_alone() {
+    let network = Network::new(Duration::from_millis(10));
+    dying(&network);
+    let bench = Bench::over(network.clone(), quick());
+    assert!(matches!(bench.crawl("http://example.com").await, CrawlEnd::Finished { .. }));
+    let pages = bench.pages();
+    assert_eq!(pages.len(), 31);
+    let left = pages.iter().filter(|page| page.contains("had stopped answering")).count();
+    assert!((17..=20).contains(&left), "{pages:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refresh_of_a_site_that_stops_answering_fails() {
+    let network = Network::new(Duration::from_millis(10));
+    network.set("http://example.com/", scripted::page("Start", &["/00"]));
+    network.set("http://example.com/00", scripted::page("Zero", &[]));
+    let bench = Bench::over(network.clone(), quick());
+    bench.train("http://example.com").await;
+    dying(&network);
+    let message = bench.fail("http://example.com").await;
+    assert!(message.starts_with("the site stopped answering"), "{message}");
+    assert_eq!(bench.store.documents().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_the_time_is_over_the_pages_so_far_count() {
+    let network = Network::new(Duration::from_secs(60));
+    let url = |path: &str| format!("http://example.com{path}");
+    for number in 0..30 {
+        let next = format!("/{}", number + 1);
+        network
+            .set(&url(&format!("/{number}")), scripted::page(&format!("Page {number}"), &[&next]));
+    }
+    let bench = Bench::over(network.clone(), quick());
+    bench.crawl(&url("/0")).await;
+    let pages = bench.pages();
+    // robots.txt, the start page and the sitemap take three minutes of ten.
+    assert_eq!(pages.iter().filter(|page| page.ends_with("indexed")).count(), 7, "{pages:?}");
+    let left = "/7 skipped not visited: the crawl reached its limit of 10 minutes";
+    assert!(pages.contains(&left.to_owned()), "{pages:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_the_time_is_over_what_was_known_is_kept() {
+    let network = Network::new(Duration::ZERO);
+    let url = |path: &str| format!("http://example.com{path}");
+    network.set(&url("/"), scripted::page("Start", &["/a"]));
+    network.set(&url("/a"), scripted::page("A", &["/b"]));
+    network.set(&url("/b"), scripted::page("B", &[]));
+    let bench = Bench::over(network.clone(), CrawlSettings { parallel: 1, ..quick() });
+    bench.train(&url("/")).await;
+    assert_eq!(bench.store.documents().len(), 3);
+    network.set(&url("/robots.txt"), scripted::text("user-agent: *\ncrawl-delay: 10\n"));
+    network.set(&url("/"), scripted::page("New start", &["/x", "/a"]));
+    for number in 0..100 {
+        let next = format!("/x{number}");
+        network.set(&url("/x"), scripted::page("X", &["/x0"]));
+        let further = format!("/x{}", number + 1);
+        network.set(&url(&next), scripted::page(&next, &[&further]));
+    }
+    network.set_all(&url("/a"), vec![Err(scripted::broken())]);
+    let message = bench.train(&url("/")).await;
+    assert_eq!(message, "New start");
+    let documents = bench.store.documents();
+    assert!(documents.iter().any(|(known, _)| *known == url("/a")), "{documents:?}");
+    assert!(documents.iter().any(|(known, _)| *known == url("/b")), "{documents:?}");
+}

@@ -1,0 +1,135 @@
+//! Crawls that end in the middle.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cicerone_ingestion::CrawlEnd;
+use tokio::sync::Semaphore;
+
+use crate::bench::{Bench, quick};
+use crate::server::{Server, links, page};
+
+/// A site whose start page links to `quick` pages and to two that are held.
+async fn site(held: &Arc<Semaphore>) -> Server {
+    let site = Server::start().await;
+    let paths: Vec<String> = (0..20).map(|number| format!("/quick/{number}")).collect();
+    let mut to: Vec<&str> = vec!["/held/0", "/held/1"];
+    to.extend(paths.iter().map(String::as_str));
+    site.set("/", page("Start", &links(&to)));
+    for path in &paths {
+        site.set(path, page(path, &links(&["/last"])));
+    }
+    site.set("/held/0", page("Held 0", &links(&["/after"])).held(held));
+    site.set("/held/1", page("Held 1", "").held(held));
+    site.set("/after", page("After", ""));
+    site.set("/last", page("Last", ""));
+    site
+}
+
+#[tokio::test]
+async fn an_interrupted_crawl_goes_on_and_fetches_again_only_what_was_in_flight() {
+    let held = Arc::new(Semaphore::new(0));
+    let site = site(&held).await;
+    let bench = Bench::new();
+    let start = site.url("/");
+    tokio::select! {
+        end = bench.crawl(&start) => panic!("it ended as {end:?}"),
+        // The start page, the quick ones and the last.
+        () = bench.store.recorded(22) => {}
+    }
+    held.add_permits(10);
+    let end = bench.crawl(&start).await;
+    assert!(matches!(end, CrawlEnd::Finished { .. }), "{end:?}");
+    let pages = bench.pages();
+    assert_eq!(pages.len(), 25, "{pages:?}");
+    assert!(pages.iter().all(|page| page.ends_with(" indexed")), "{pages:?}");
+    for path in site.log().iter().filter(|path| *path != "/robots.txt") {
+        let expected = if path.starts_with("/held/") { 2 } else { 1 };
+        assert_eq!(site.requests(path), expected, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_crawl_that_ended_with_all_recorded_is_done_at_once() {
+    let site = Server::start().await;
+    site.set("/", page("Start", &links(&["/a"])));
+    site.set("/a", page("A", ""));
+    let bench = Bench::new();
+    bench.crawl(&site.url("/")).await;
+    site.forget();
+    let end = bench.crawl(&site.url("/")).await;
+    assert!(matches!(end, CrawlEnd::Finished { .. }), "{end:?}");
+    assert_eq!(site.log(), ["/robots.txt"]);
+    assert_eq!(bench.pages(), ["/ indexed", "/a indexed"]);
+}
+
+#[tokio::test]
+async fn the_limit_of_pages_holds_across_an_interruption() {
+    let held = Arc::new(Semaphore::new(0));
+    let site = site(&held).await;
+    let settings = cicerone_ingestion::CrawlSettings { pages: 10, ..quick() };
+    let bench = Bench::with(settings);
+    let start = site.url("/");
+    tokio::select! {
+        end = bench.crawl(&start) => panic!("it ended as {end:?}"),
+        () = bench.store.recorded(8) => {}
+    }
+    held.add_permits(10);
+    bench.crawl(&start).await;
+    let indexed = bench.pages().iter().filter(|page| page.ends_with(" indexed")).count();
+    assert_eq!(indexed, 10);
+}
+
+#[tokio::test]
+async fn nothing_goes_on_once_the_future_is_dropped() {
+    let held = Arc::new(Semaphore::new(0));
+    let site = site(&held).await;
+    let bench = Bench::new();
+    let start = site.url("/");
+    tokio::select! {
+        end = bench.crawl(&start) => panic!("it ended as {end:?}"),
+        () = bench.store.recorded(22) => {}
+    }
+    let log = site.log();
+    held.add_permits(10);
+    // Time enough for whatever were left behind to ask for the next page.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(site.log(), log);
+}
+
+#[tokio::test]
+async fn a_lost_lease_ends_the_crawl_at_once() {
+    let held = Arc::new(Semaphore::new(0));
+    let site = site(&held).await;
+    let bench = Bench::new();
+    let start = site.url("/");
+    let lose = async {
+        bench.store.recorded(1).await;
+        bench.store.lose();
+        held.add_permits(10);
+    };
+    let (end, ()) = tokio::join!(bench.crawl(&start), lose);
+    assert_eq!(end, CrawlEnd::Lost);
+    assert_eq!(bench.crawl(&start).await, CrawlEnd::Lost);
+}
+
+#[tokio::test]
+async fn progress_moves_while_the_crawl_runs() {
+    let held = Arc::new(Semaphore::new(0));
+    let site = site(&held).await;
+    let bench = Bench::new();
+    let start = site.url("/");
+    let watch = async {
+        bench.store.recorded(22).await;
+        let progress = bench.store.progress();
+        assert_eq!(progress[0].pages_done, 0);
+        assert_eq!(progress[0].pages_found, 1);
+        assert_eq!(progress[1].pages_done, 1);
+        assert_eq!(progress[1].pages_found, 23);
+        held.add_permits(10);
+    };
+    let (end, ()) = tokio::join!(bench.crawl(&start), watch);
+    assert!(matches!(end, CrawlEnd::Finished { .. }), "{end:?}");
+    let last = bench.store.progress().pop().unwrap();
+    assert_eq!((last.pages_done, last.pages_found, last.pages_failed), (25, 25, 0));
+}

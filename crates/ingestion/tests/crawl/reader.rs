@@ -1,0 +1,81 @@
+//! A reader that knows just enough of HTML for these tests.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cicerone_domain::UploadType;
+use cicerone_ingestion::{PageReading, ReadPage, Reading, Unreadable};
+use parking_lot::Mutex;
+use url::Url;
+
+/// Reads titles, links, `base`, canonical addresses and robots elements, and counts what it reads.
+#[derive(Default)]
+pub(crate) struct Reader {
+    read: Mutex<Vec<String>>,
+}
+
+impl Reader {
+    /// The pages that were read since the last time, in order.
+    pub(crate) fn take_read(&self) -> Vec<String> {
+        std::mem::take(&mut self.read.lock())
+    }
+}
+
+#[async_trait]
+impl ReadPage for Reader {
+    async fn page(
+        &self,
+        url: &Url,
+        bytes: Bytes,
+        _charset: Option<&str>,
+    ) -> Result<PageReading, Unreadable> {
+        self.read.lock().push(url.path().to_owned());
+        let html = String::from_utf8(bytes.to_vec()).unwrap();
+        if html.contains("UNREADABLE") {
+            return Err(Unreadable("the page is too deep".to_owned()));
+        }
+        Ok(read(url, &html))
+    }
+
+    async fn file(&self, kind: UploadType, bytes: Bytes) -> Result<Reading, Unreadable> {
+        let title = (kind == UploadType::Pdf).then(|| "A PDF".to_owned());
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        Ok(Reading { title, text, ..Reading::default() })
+    }
+}
+
+fn read(url: &Url, html: &str) -> PageReading {
+    let mut page = PageReading::default();
+    let (mut base, mut in_title) = (url.clone(), false);
+    for part in html.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').unwrap();
+        let attribute = |name: &str| {
+            let start = tag.find(&format!("{name}=\""))? + name.len() + 2;
+            tag[start..].split('"').next()
+        };
+        let target = |base: &Url| base.join(attribute("href")?).ok();
+        let has = |name: &str, value: &str| attribute(name).is_some_and(|own| own.contains(value));
+        match tag.split_whitespace().next().unwrap_or_default() {
+            "title" => in_title = true,
+            "base" => base = target(&base).unwrap(),
+            "a" if !has("rel", "nofollow") => {
+                let mut link = target(&base).unwrap();
+                link.set_fragment(None);
+                page.links.push(link.into());
+            }
+            "link" if has("rel", "canonical") => page.canonical = target(&base).map(String::from),
+            "meta" => {
+                page.is_noindex |= has("content", "noindex");
+                page.is_nofollow |= has("content", "nofollow");
+            }
+            "div" if has("id", "root") => page.needs_javascript = true,
+            _ => in_title = false,
+        }
+        if in_title {
+            page.reading.title = Some(text.to_owned());
+            in_title = false;
+        } else {
+            page.reading.text.push_str(text);
+        }
+    }
+    page
+}
