@@ -13,12 +13,13 @@ use cicerone_domain::agent::MODELS;
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_llm::Models;
 use cicerone_storage::DatabaseUrl;
+use ipnet::IpNet;
 
 pub(crate) use environment::{Environment, process_environment};
 pub(crate) use load::{ConfigurationError, load};
 pub(crate) use settings::{HttpSection, LogFormat, Settings};
 
-use egress::parse_network;
+use egress::parse_networks;
 
 /// The settings, with everything that they name parsed.
 #[derive(Debug, Clone)]
@@ -33,6 +34,8 @@ pub(crate) struct Configuration {
     pub(crate) object_store_url: String,
     /// The operator's own key.
     pub(crate) root_key: Option<KeySecret>,
+    /// Ranges that crawls and webhooks may reach although they are private.
+    pub(crate) egress_allow: Vec<IpNet>,
 }
 
 impl Configuration {
@@ -59,14 +62,13 @@ impl Configuration {
             ),
             None => None,
         };
-        for network in &settings.egress_allow {
-            parse_network(network).map_err(|message| ("egress_allow", message))?;
-        }
+        let egress_allow =
+            parse_networks(&settings.egress_allow).map_err(|message| ("egress_allow", message))?;
         if let Err(error) = tracing_subscriber::EnvFilter::try_new(&settings.log) {
             return Err(("log", format!("is not a log filter such as `info`: {error}")));
         }
         settings.check_numbers()?;
-        Ok(Self { file, settings, database, object_store_url, root_key })
+        Ok(Self { file, settings, database, object_store_url, root_key, egress_allow })
     }
 
     /// The models that these settings describe; `environment` holds the keys that they name.
@@ -90,6 +92,7 @@ impl Configuration {
         Settings {
             database_url: Some(self.database.to_string()),
             object_store_url: Some(self.object_store_url.clone()),
+            egress_allow: self.egress_allow.iter().map(IpNet::to_string).collect(),
             log_format: Some(settings.log_format()),
             http: HttpSection { threads: Some(settings.http().threads), ..settings.http },
             ..settings

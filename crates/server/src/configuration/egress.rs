@@ -2,19 +2,17 @@
 
 use std::net::IpAddr;
 
-/// Checks `ADDRESS/PREFIX` or a single address. Crawling and webhooks, which will use these, come
-/// with a later version; a mistake is told now.
-pub(super) fn parse_network(text: &str) -> Result<(IpAddr, u8), String> {
-    let bad = || format!("must be a list of ranges such as `10.0.0.0/8`, not `{text}`");
-    let (address, prefix) = match text.split_once('/') {
-        Some((address, prefix)) => (address, Some(prefix.parse::<u8>().map_err(|_| bad())?)),
-        None => (text, None),
-    };
-    let address: IpAddr = address.parse().map_err(|_| bad())?;
-    let bits = if address.is_ipv4() { 32 } else { 128 };
-    let prefix = prefix.unwrap_or(bits);
-    if prefix > bits {
-        return Err(bad());
-    }
-    Ok((address, prefix))
+use ipnet::IpNet;
+
+/// The ranges of `CICERONE_EGRESS_ALLOW`. An address without a prefix is a range of itself, and
+/// bits beyond the prefix count for nothing: `10.1.2.3/8` is `10.0.0.0/8`.
+pub(super) fn parse_networks(texts: &[String]) -> Result<Vec<IpNet>, String> {
+    texts.iter().map(|text| parse_network(text)).collect()
+}
+
+fn parse_network(text: &str) -> Result<IpNet, String> {
+    let range = text.parse::<IpNet>().map(|range| range.trunc());
+    range
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+        .map_err(|_| format!("must be a list of ranges such as `10.0.0.0/8`, not `{text}`"))
 }

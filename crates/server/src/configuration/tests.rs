@@ -52,7 +52,7 @@ fn every_variable_is_read() {
     let key = "12345678901234567890123456789012";
     let configuration = load(&environment(&[
         ("CICERONE_ROOT_KEY", key),
-        ("CICERONE_EGRESS_ALLOW", "10.0.0.0/8, ::1"),
+        ("CICERONE_EGRESS_ALLOW", "10.0.0.0/8, ::1, 192.168.7.9/16"),
         ("CICERONE_RATE_LIMIT_PER_MINUTE", "0"),
         ("CICERONE_LOG_FORMAT", "json"),
         ("CICERONE_DATABASE_URL", "postgres://ann:pw@db/c"),
@@ -62,7 +62,8 @@ fn every_variable_is_read() {
     ]))
     .unwrap();
     assert_eq!(configuration.root_key.unwrap().reveal(), key);
-    assert_eq!(configuration.settings.egress_allow, ["10.0.0.0/8", "::1"]);
+    let ranges = configuration.egress_allow.iter().map(ToString::to_string);
+    assert_eq!(ranges.collect::<Vec<_>>(), ["10.0.0.0/8", "::1/128", "192.168.0.0/16"]);
     assert_eq!(configuration.settings.rate_limit_per_minute, 0);
     assert_eq!(configuration.settings.log_format, Some(LogFormat::Json));
     assert_eq!(configuration.database.to_string(), "postgres://ann@db/c");
@@ -88,7 +89,8 @@ fn a_bad_value_names_its_variable() {
         ("CICERONE_OBJECT_STORE_URL", "ftp://b/p", "must be `file:PATH` or `s3:"),
         ("CICERONE_OBJECT_STORE_URL", "s3://", "must be `file:PATH` or `s3:"),
         ("CICERONE_ROOT_KEY", "short", "32 or more"),
-        ("CICERONE_EGRESS_ALLOW", "10.0.0.0/33", "must be a list of ranges"),
+        ("CICERONE_EGRESS_ALLOW", "10.0.0.0/33", "such as `10.0.0.0/8`, not `10.0.0.0/33` (from"),
+        ("CICERONE_EGRESS_ALLOW", "::1, localhost", "such as `10.0.0.0/8`, not `localhost` (from"),
         ("CICERONE_RATE_LIMIT_PER_MINUTE", "many", "bad value"),
         ("CICERONE_RATE_LIMIT_PER_MINUTE", "-1", "bad value"),
         ("CICERONE_LOG_FORMAT", "xml", "bad value"),
