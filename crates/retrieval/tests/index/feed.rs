@@ -116,7 +116,7 @@ impl PassageFeed for Rows {
         let Some(row) = self.at_version(source, version) else { return Ok(None) };
         let mut found = Vec::new();
         for at in documents {
-            let (_, passages) = &row.documents[at];
+            let (_, passages) = row.documents.get(at).unwrap();
             found.extend(passages.iter().map(|passage| (*at, passage.clone())));
         }
         Ok(Some(found))
