@@ -111,15 +111,13 @@ impl From<reqwest::Error> for EgressError {
             }
             None => {}
         }
-        let has_bad_data =
-            || find::<io::Error>(&error).is_some_and(|io| io.kind() == io::ErrorKind::InvalidData);
         if error.is_timeout() {
             Self::Timeout
         } else if find::<rustls::Error>(&error).is_some() {
             Self::Tls(error.without_url().into())
         } else if error.is_connect() {
             Self::Connect(error.without_url().into())
-        } else if error.is_builder() || has_bad_data() {
+        } else if error.is_builder() || is_of_decoder(&error) {
             Self::Encoding(error.without_url().into())
         } else {
             Self::Broken(error.without_url().into())
@@ -127,16 +125,29 @@ impl From<reqwest::Error> for EgressError {
     }
 }
 
-/// The first `T` among an error and its causes. An I/O error is asked for what it holds: its
-/// `source` would be the source of that.
-fn find<'a, T: Error + 'static>(error: &'a reqwest::Error) -> Option<&'a T> {
-    let first: &'a (dyn Error + 'static) = error;
-    let cause = |error: &&'a (dyn Error + 'static)| {
-        let error: &'a (dyn Error + 'static) = *error;
+/// Whether a decompressor did not understand what it got. Its I/O error is the first below those
+/// of the client; a connection's errors lie below one of HTTP. A body that just ends was cut off.
+fn is_of_decoder(error: &reqwest::Error) -> bool {
+    let first = chain(error).find(|error| !error.is::<reqwest::Error>());
+    first
+        .and_then(|error| error.downcast_ref::<io::Error>())
+        .is_some_and(|error| error.kind() != io::ErrorKind::UnexpectedEof)
+}
+
+/// The first `T` among an error and its causes.
+fn find<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
+    chain(error).find_map(|error| error.downcast_ref::<T>())
+}
+
+/// An error and its causes. An I/O error is asked for what it holds: its `source` would be the
+/// source of that.
+fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    let first: &(dyn Error + 'static) = error;
+    iter::successors(Some(first), |error| {
+        let error: &(dyn Error + 'static) = *error;
         match error.downcast_ref::<io::Error>() {
             Some(io) => io.get_ref().map(|held| held as &(dyn Error + 'static)),
             None => error.source(),
         }
-    };
-    iter::successors(Some(first), cause).find_map(|error| error.downcast_ref::<T>())
+    })
 }
