@@ -1,4 +1,5 @@
-//! Shows what becomes of a file: its type, its documents and its passages.
+//! Extracts a text, Markdown, PDF, DOCX or HTML file to standard output: what it is, its text, and the
+//! passages that a search would find.
 //!
 //! ```sh
 //! cargo run --package cicerone-ingestion --example extract -- README.md
@@ -6,25 +7,63 @@
 
 use std::error::Error;
 use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
 
-use cicerone_ingestion::{Material, detect_upload_type, extract};
+use cicerone_ingestion::{
+    Material, Readers, Reading, SandboxSettings, detect_upload_type, extract, serve_reader,
+};
+use url::Url;
 
-fn main() -> Result<(), Box<dyn Error>> {
+/// The argument with which this program starts itself to read a document.
+const READ: &str = "--read";
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("usage: extract FILE")?;
-    let bytes = std::fs::read(&path)?;
-    let content_type =
-        detect_upload_type(&bytes).ok_or_else(|| format!("`{path}` is no PDF, DOCX or text"))?;
-    let extracted = extract(Material::File { name: &path, content_type, bytes: &bytes })?;
-
-    let mut out = std::io::stdout().lock();
-    for document in &extracted.documents {
-        let title = document.title.as_deref().unwrap_or("untitled");
-        writeln!(out, "{title}: {} characters", document.text.chars().count())?;
+    if path == READ {
+        return Ok(serve_reader());
     }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(show(&path))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn show(path: &str) -> Result<(), Box<dyn Error>> {
+    let bytes = tokio::fs::read(path).await?;
+    let readers = Readers::new(SandboxSettings {
+        arguments: vec![READ.into()],
+        ..SandboxSettings::default()
+    });
+    let reading = if is_html(path) {
+        let page = readers.page(&Url::parse("file:///")?, bytes.into(), None).await?;
+        page.reading
+    } else {
+        let kind = detect_upload_type(&bytes)
+            .ok_or_else(|| format!("`{path}` is no text, PDF or DOCX file"))?;
+        readers.file(kind, bytes.into()).await?
+    };
+    print(path, &reading)
+}
+
+/// A page is told by the name of its file: by its content it is text too.
+fn is_html(path: &str) -> bool {
+    let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ["html", "htm"].contains(&ending))
+}
+
+fn print(path: &str, reading: &Reading) -> Result<(), Box<dyn Error>> {
+    let extracted = extract(Material::File { name: path, reading })?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "title: {}", reading.title.as_deref().unwrap_or("-"))?;
+    writeln!(out, "pages: {}", reading.pages.len())?;
+    writeln!(out, "\n{}", reading.text)?;
     for passage in &extracted.passages {
         let heading = passage.heading.as_deref().unwrap_or("-");
         let language = passage.language.as_deref().unwrap_or("?");
-        writeln!(out, "\n[{}] {heading} ({language})\n{}", passage.position, passage.text)?;
+        let page = passage.page.map_or_else(String::new, |page| format!(", page {page}"));
+        let length = passage.text.chars().count();
+        let position = passage.position;
+        writeln!(out, "[{position}] {heading} ({language}{page}): {length} characters")?;
     }
     Ok(())
 }

@@ -6,10 +6,11 @@ pub(crate) mod docx;
 pub(crate) mod html;
 mod passages;
 mod reading;
+pub(crate) mod text;
 mod title;
 
 use cicerone_domain::source::{QaPair, qa_pairs};
-use cicerone_domain::{Document, Extracted, Passage, UploadType};
+use cicerone_domain::{Document, Extracted, Passage};
 use cicerone_language::Language;
 
 use crate::chunk::chunks;
@@ -30,14 +31,12 @@ pub enum Material<'a> {
     Text(&'a str),
     /// A JSON array of question/answer pairs.
     Pairs(&'a str),
-    /// A file.
+    /// A file, read.
     File {
         /// Its name, which becomes the title.
         name: &'a str,
-        /// What it is.
-        content_type: UploadType,
-        /// Its bytes.
-        bytes: &'a [u8],
+        /// What it holds.
+        reading: &'a Reading,
     },
     /// The address of a web page.
     Website,
@@ -57,26 +56,20 @@ impl Unreadable {
 /// Documents and passages of a source.
 ///
 /// A text or file is one document in passages of about 1,600 characters; a pair is a document of its
-/// own, and one passage. Fails with [`Unreadable`] where the content holds no text that this version
-/// can read.
+/// own, and one passage. Fails with [`Unreadable`] where the content holds no text.
 pub fn extract(material: Material<'_>) -> Result<Extracted, Unreadable> {
     match material {
-        Material::Text(text) => Ok(whole(title::of_text(text), text.to_owned())),
+        Material::Text(text) => Ok(whole(title::of_text(text), &Reading::plain(text.to_owned()))),
         Material::Pairs(text) => {
             let pairs = qa_pairs(text).map_err(|error| Unreadable::new(error.to_string()))?;
             Ok(paired(pairs))
         }
-        Material::File { name, content_type, bytes } => match content_type {
-            UploadType::Text => {
-                let text = decode(bytes)?;
-                if text.trim().is_empty() {
-                    return Err(Unreadable::new("the file contains no text"));
-                }
-                Ok(whole(Some(name.to_owned()), text))
+        Material::File { name, reading } => {
+            if reading.text.trim().is_empty() {
+                return Err(Unreadable::new("the file contains no text"));
             }
-            UploadType::Pdf => Err(not_yet("PDF files")),
-            UploadType::Docx => Err(not_yet("DOCX files")),
-        },
+            Ok(whole(Some(name.to_owned()), reading))
+        }
         Material::Website => Err(Unreadable::new(
             "website sources cannot be read by this version yet; add the page's text as a `text` \
              source, or upload it as a TXT file",
@@ -84,17 +77,9 @@ pub fn extract(material: Material<'_>) -> Result<Extracted, Unreadable> {
     }
 }
 
-fn not_yet(what: &str) -> Unreadable {
-    Unreadable::new(format!(
-        "{what} cannot be read by this version yet; add the document's text as a `text` source, or \
-         upload it as a TXT file"
-    ))
-}
-
 /// One document and its passages.
-fn whole(title: Option<String>, text: String) -> Extracted {
-    let reading = Reading { title: None, text, pages: Vec::new() };
-    let (document, passages) = passages_of(&reading, title.as_deref(), None);
+fn whole(title: Option<String>, reading: &Reading) -> Extracted {
+    let (document, passages) = passages_of(reading, title.as_deref(), None);
     Extracted { title, documents: vec![document], passages }
 }
 

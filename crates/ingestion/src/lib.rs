@@ -1,8 +1,9 @@
 //! From a source's content to passages: extraction, chunking and the processing worker.
 //!
-//! [`extract`] is a pure function from what a source holds to its documents and passages. The
-//! [`Worker`] claims jobs, fetches what a source names, extracts it and stores the outcome through
-//! the ports of the domain. The [`Housekeeper`] removes what nobody needs any more.
+//! [`Readers`] read files and pages in processes of their own; [`extract`] is a pure function from
+//! what a source holds to its documents and passages. The [`Worker`] claims jobs, fetches what a
+//! source names, has it read and extracted, and stores the outcome through the ports of the domain.
+//! The [`Housekeeper`] removes what nobody needs any more.
 //!
 //! Invariant: nothing here knows the database, the index or HTTP.
 
@@ -10,6 +11,7 @@ mod chunk;
 mod crawl;
 mod extract;
 mod housekeeper;
+mod sandbox;
 mod worker;
 
 pub use chunk::{Chunk, chunks};
@@ -24,6 +26,7 @@ pub use extract::{
     Material, PageReading, Reading, Unreadable, decode, detect_upload_type, extract,
 };
 pub use housekeeper::{Housekeeper, Swept};
+pub use sandbox::{Readers, SandboxSettings, serve_reader};
 pub use worker::{Step, Worker, WorkerPorts, WorkerSettings};
 
 /// Runs the README's examples as tests.

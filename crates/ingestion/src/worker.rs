@@ -15,6 +15,7 @@ use cicerone_domain::{Clock, Entropy, Error, Id, Source, Timestamp, limits};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::crawl::ReadPage;
 use attempt::Outcome;
 pub use settings::WorkerSettings;
 
@@ -32,6 +33,8 @@ pub struct WorkerPorts {
     pub uploads: Arc<dyn UploadStore>,
     /// Their bytes.
     pub objects: Arc<dyn ObjectStore>,
+    /// What reads files.
+    pub reader: Arc<dyn ReadPage>,
     /// The index, to be brought up to date before the first question.
     pub index: Arc<dyn PassageIndex>,
     /// Set when this process has queued a job.

@@ -91,6 +91,9 @@ Example:
         /// The shell.
         shell: Shell,
     },
+    /// Read strangers' documents: the program starts itself with this, and nobody else has to.
+    #[command(hide = true)]
+    ReadWorker,
 }
 
 const SERVE_HELP: &str = "\
@@ -111,7 +114,7 @@ exit status 0.";
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArguments {
-    /// A text file, or a folder with such files; may be given more than once.
+    /// A text, PDF or DOCX file, or a folder with such files; may be given more than once.
     #[arg(long = "source", short, value_name = "FILE|FOLDER|URL")]
     pub(crate) sources: Vec<String>,
     /// Keep what was indexed in this folder, and use what it holds.

@@ -26,6 +26,9 @@ use failure::Failure;
 /// or a setting is wrong; the latter two print one line on standard error.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Some(Command::ReadWorker) = cli.command {
+        return cicerone_ingestion::serve_reader();
+    }
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
@@ -38,6 +41,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         return output::print(&Cli::command().render_long_help().to_string());
     };
     match command {
+        // It has no part in what follows, and was answered before.
+        Command::ReadWorker => Ok(()),
         Command::Serve => commands::serve::run(&environment),
         Command::Ask(arguments) => commands::ask::run(environment, arguments),
         Command::Account { command } => commands::account::run(&environment, command),

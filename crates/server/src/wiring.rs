@@ -8,7 +8,7 @@ use cicerone_domain::services::{
     Agents, ConversationLimits, Conversations, Idempotency, Keys, Sources, Uploads,
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
-use cicerone_ingestion::{Housekeeper, Worker, WorkerPorts};
+use cicerone_ingestion::{Housekeeper, Readers, Worker, WorkerPorts};
 use cicerone_retrieval::{Index, IndexConfig};
 use cicerone_storage::{Storage, StorageOptions, UploadObjects, migrations};
 
@@ -62,6 +62,7 @@ impl Parts {
                 jobs: storage.clone(),
                 uploads: storage.clone(),
                 objects: objects.clone(),
+                reader: Arc::new(Readers::new(configuration.settings.sandbox())),
                 index: passages.clone(),
                 signal: signal.clone(),
                 clock: clock.clone(),

@@ -16,6 +16,13 @@ pub struct Reading {
     pub pages: Vec<usize>,
 }
 
+impl Reading {
+    /// A text without structure or pages.
+    pub fn plain(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
 /// A web page, read: its text and what it says to a crawler.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageReading {

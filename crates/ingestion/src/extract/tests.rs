@@ -1,13 +1,14 @@
 use std::io::{Cursor, Write as _};
 
-use cicerone_domain::UploadType;
+use cicerone_domain::{Extracted, UploadType};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{Material, decode, detect_upload_type, extract};
+use super::{Material, Reading, Unreadable, decode, detect_upload_type, extract, text};
 
-fn file(bytes: &[u8]) -> Material<'_> {
-    Material::File { name: "notes.txt", content_type: UploadType::Text, bytes }
+fn file(bytes: &[u8]) -> Result<Extracted, Unreadable> {
+    let reading = text::read(bytes)?;
+    extract(Material::File { name: "notes.txt", reading: &reading })
 }
 
 fn archive(entries: &[(&str, &str)]) -> Vec<u8> {
@@ -81,7 +82,7 @@ fn a_file_is_titled_by_its_name_and_read_in_its_encoding() {
         [0xff, 0xfe].into_iter().chain(german.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let marked = [b"\xef\xbb\xbf".as_slice(), german.as_bytes()].concat();
     for bytes in [german.as_bytes(), &latin, &utf16, &marked] {
-        let extracted = extract(file(bytes)).unwrap();
+        let extracted = file(bytes).unwrap();
         assert_eq!(extracted.title.as_deref(), Some("notes.txt"));
         assert_eq!(extracted.documents[0].text, german);
         assert_eq!(detect_upload_type(bytes), Some(UploadType::Text));
@@ -94,7 +95,7 @@ fn a_file_is_titled_by_its_name_and_read_in_its_encoding() {
 
 #[test]
 fn a_file_without_text_fails_with_a_reason() {
-    let reason = |bytes: &[u8]| extract(file(bytes)).unwrap_err().to_string();
+    let reason = |bytes: &[u8]| file(bytes).unwrap_err().to_string();
     assert_eq!(reason(b" \n\t\n"), "the file contains no text");
     assert_eq!(reason(b"abc\0def"), "the file is not text: it contains binary data");
     assert_eq!(reason(b"\xff\xfea\0\0\0"), "the file is not text: it contains binary data");
@@ -103,12 +104,19 @@ fn a_file_without_text_fails_with_a_reason() {
 
 #[test]
 fn what_comes_later_says_so() {
-    let pdf = Material::File { name: "a.pdf", content_type: UploadType::Pdf, bytes: b"%PDF-1.7" };
-    let docx = Material::File { name: "a.docx", content_type: UploadType::Docx, bytes: b"PK" };
-    for (material, what) in [(pdf, "PDF"), (docx, "DOCX"), (Material::Website, "website")] {
-        let message = extract(material).unwrap_err().to_string();
-        assert!(message.starts_with(what) && message.contains("by this version yet"), "{message}");
-    }
+    let message = extract(Material::Website).unwrap_err().to_string();
+    assert!(message.starts_with("website") && message.contains("by this version yet"), "{message}");
+}
+
+#[test]
+fn a_file_keeps_its_structure_and_pages() {
+    let text = "# Berths\n\nShort stays.\n\n".to_owned() + &"Long stays are booked. ".repeat(100);
+    let reading = Reading { title: Some("Stated".to_owned()), pages: vec![0, 25], text };
+    let extracted = extract(Material::File { name: "berths.pdf", reading: &reading }).unwrap();
+    assert_eq!(extracted.title.as_deref(), Some("berths.pdf"));
+    assert_eq!(extracted.documents[0].page_count, Some(2));
+    let pages: Vec<_> = extracted.passages.iter().map(|passage| passage.page).collect();
+    assert_eq!(pages, [Some(1), Some(2)]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use cicerone_domain::{Error, Extracted, limits};
 use tokio_util::sync::CancellationToken;
 
 use super::Worker;
-use super::material::Fetched;
+use super::material::Content;
 
 /// What became of an attempt.
 #[derive(Debug)]
@@ -44,21 +44,25 @@ impl Worker {
     }
 
     async fn process(&self, job: &ClaimedJob) -> Outcome {
-        match self.fetch(&job.source).await {
-            Ok(fetched) => self.extract(fetched).await,
-            Err(error) => Outcome::Fault(error),
+        let fetched = match self.fetch(&job.source).await {
+            Ok(fetched) => fetched,
+            Err(error) => return Outcome::Fault(error),
+        };
+        match self.read(fetched).await {
+            Ok(content) => self.extract(content).await,
+            Err(unreadable) => Outcome::Unreadable(unreadable.to_string()),
         }
     }
 
     /// Extracts on a thread of its own: the work is bound by the processor. A panic there is an
     /// answer too.
-    async fn extract(&self, fetched: Fetched) -> Outcome {
+    async fn extract(&self, content: Content) -> Outcome {
         let Ok(permit) = Arc::clone(&self.threads).acquire_owned().await else {
             return Outcome::Released;
         };
         let work = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            fetched.extract()
+            content.extract()
         });
         match work.await {
             Ok(Ok(extracted)) => Outcome::Extracted(extracted),

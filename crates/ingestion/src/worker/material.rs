@@ -1,10 +1,10 @@
-//! Fetching what a source names.
+//! Fetching and reading what a source names.
 
 use bytes::Bytes;
 use cicerone_domain::{Error, Extracted, Scope, Source, SourceContent, Upload};
 
 use super::Worker;
-use crate::extract::{Material, Unreadable, extract};
+use crate::extract::{Material, Reading, Unreadable, extract};
 
 /// What a source holds, fetched and owned.
 pub(super) enum Fetched {
@@ -16,6 +16,14 @@ pub(super) enum Fetched {
     },
     /// The file is gone from the rows or from the object store.
     MissingFile,
+    Website,
+}
+
+/// What a source holds, read.
+pub(super) enum Content {
+    Text(String),
+    Pairs(String),
+    File { name: String, reading: Reading },
     Website,
 }
 
@@ -39,20 +47,34 @@ impl Worker {
     }
 }
 
-impl Fetched {
+impl Worker {
+    /// Has a file read, in a process of its own where it is more than text.
+    pub(super) async fn read(&self, fetched: Fetched) -> Result<Content, Unreadable> {
+        Ok(match fetched {
+            Fetched::Text(text) => Content::Text(text),
+            Fetched::Pairs(text) => Content::Pairs(text),
+            Fetched::File { upload, bytes } => {
+                let reading = self.ports.reader.file(upload.content_type, bytes).await?;
+                Content::File { name: upload.filename, reading }
+            }
+            Fetched::MissingFile => {
+                return Err(Unreadable(
+                    "the uploaded file is no longer stored; upload it again and add it anew"
+                        .to_owned(),
+                ));
+            }
+            Fetched::Website => Content::Website,
+        })
+    }
+}
+
+impl Content {
     pub(super) fn extract(&self) -> Result<Extracted, Unreadable> {
-        match self {
-            Self::Text(text) => extract(Material::Text(text)),
-            Self::Pairs(text) => extract(Material::Pairs(text)),
-            Self::File { upload, bytes } => extract(Material::File {
-                name: &upload.filename,
-                content_type: upload.content_type,
-                bytes,
-            }),
-            Self::MissingFile => Err(Unreadable(
-                "the uploaded file is no longer stored; upload it again and add it anew".to_owned(),
-            )),
-            Self::Website => extract(Material::Website),
-        }
+        extract(match self {
+            Self::Text(text) => Material::Text(text),
+            Self::Pairs(text) => Material::Pairs(text),
+            Self::File { name, reading } => Material::File { name, reading },
+            Self::Website => Material::Website,
+        })
     }
 }

@@ -16,7 +16,7 @@ use cicerone_domain::{
     Clock, Error, Extracted, Id, Scope, Source, SourceContent, SourceState, SystemEntropy,
     Timestamp, Upload, UploadType, kind,
 };
-use cicerone_ingestion::{Worker, WorkerPorts, WorkerSettings};
+use cicerone_ingestion::{Readers, SandboxSettings, Worker, WorkerPorts, WorkerSettings};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -66,6 +66,8 @@ impl Script {
             jobs: Arc::new(self.clone()),
             uploads: Arc::new(self.clone()),
             objects: Arc::new(self.clone()),
+            // Only texts are read here, which is done in this process.
+            reader: Arc::new(Readers::new(SandboxSettings::default())),
             index: Arc::new(self.clone()),
             signal: self.0.signal.clone(),
             clock: Arc::new(self.clone()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cicerone_domain::services::ConversationLimits;
 use cicerone_http::HttpSettings;
-use cicerone_ingestion::WorkerSettings;
+use cicerone_ingestion::{SandboxSettings, WorkerSettings};
 use cicerone_llm::{ModelsConfig, Secret};
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +84,10 @@ pub(crate) struct WorkersSection {
     pub(crate) parallel: usize,
     /// The longest that one attempt at a source may take.
     pub(crate) deadline_seconds: u64,
+    /// Processes that read documents at once.
+    pub(crate) readers: usize,
+    /// The longest that reading one document may take.
+    pub(crate) document_seconds: u64,
 }
 
 /// The section `index`.
@@ -134,7 +138,13 @@ impl Default for HttpSection {
 impl Default for WorkersSection {
     fn default() -> Self {
         let workers = WorkerSettings::default();
-        Self { parallel: workers.parallel, deadline_seconds: workers.deadline.as_secs() }
+        let sandbox = SandboxSettings::default();
+        Self {
+            parallel: workers.parallel,
+            deadline_seconds: workers.deadline.as_secs(),
+            readers: sandbox.processes,
+            document_seconds: sandbox.wall.as_secs(),
+        }
     }
 }
 
@@ -157,6 +167,8 @@ impl Settings {
             ("http.upload_seconds", http.upload_seconds > 0),
             ("workers.parallel", workers.parallel > 0),
             ("workers.deadline_seconds", workers.deadline_seconds > 0),
+            ("workers.readers", workers.readers > 0),
+            ("workers.document_seconds", workers.document_seconds > 0),
             ("index.open_agents", self.index.open_agents > 0),
         ];
         match positive.into_iter().find(|(_, holds)| !holds) {
@@ -185,6 +197,17 @@ impl Settings {
             uploads_at_once: self.http.uploads_at_once,
             keep_alive: Duration::from_secs(self.http.keep_alive_seconds),
             ..default
+        }
+    }
+
+    /// The settings of the processes that read documents.
+    pub(crate) fn sandbox(&self) -> SandboxSettings {
+        let limit = Duration::from_secs(self.workers.document_seconds);
+        SandboxSettings {
+            processes: self.workers.readers,
+            wall: limit,
+            processor: limit,
+            ..SandboxSettings::default()
         }
     }
 

@@ -5,6 +5,8 @@
 //! pages and can be led astray by one that means to; the process that reads the page is the wall
 //! behind it.
 
+use super::dom::is_inline;
+
 /// Elements without an end.
 const VOID: [&str; 15] = [
     "area", "base", "basefont", "br", "col", "embed", "frame", "hr", "img", "input", "link",
@@ -12,13 +14,14 @@ const VOID: [&str; 15] = [
 ];
 /// Elements whose content is text up to their end tag.
 const RAW: [&str; 7] = ["iframe", "noframes", "script", "style", "textarea", "title", "xmp"];
-/// Elements that one of their own kind ends, and the elements that keep it from doing so.
-const ENDED_BY_NEXT: [(&[&str], &[&str]); 5] = [
-    (&["p"], &[]),
-    (&["li"], &["ul", "ol", "menu"]),
-    (&["dt", "dd"], &["dl"]),
-    (&["td", "th", "tr", "tbody", "thead", "tfoot"], &["table"]),
-    (&["option", "optgroup"], &["select"]),
+/// What the beginning of an element ends: the element, those that it ends, and those that keep them.
+const ENDS: [(&[&str], &[&str], &[&str]); 6] = [
+    (&["li"], &["li"], &["ul", "ol", "menu"]),
+    (&["dt", "dd"], &["dt", "dd"], &["dl"]),
+    (&["td", "th"], &["td", "th"], &["table"]),
+    (&["tr"], &["tr", "td", "th"], &["table"]),
+    (&["tbody", "thead", "tfoot"], &["tbody", "thead", "tfoot", "tr", "td", "th"], &["table"]),
+    (&["option", "optgroup"], &["option"], &["select"]),
 ];
 
 /// Whether elements are nested more than `limit` deep.
@@ -91,30 +94,15 @@ fn close(open: &mut Vec<&str>, name: &str) {
 
 /// Closes what the beginning of `name` ends.
 fn end_previous(open: &mut Vec<&str>, name: &str) {
-    let Some((kinds, keepers)) = ENDED_BY_NEXT.iter().find(|(kinds, _)| is_one_of(name, kinds))
-    else {
-        return;
-    };
-    let is_row = name.eq_ignore_ascii_case("tr");
-    let is_cell = is_one_of(name, &["td", "th"]);
-    let ends = |other: &str| {
-        is_one_of(other, kinds)
-            && !(is_cell && !is_one_of(other, &["td", "th"]))
-            && !(is_row && is_one_of(other, &["tbody", "thead", "tfoot"]))
-    };
     let mut ended = None;
-    for (place, other) in open.iter().enumerate().rev() {
-        if ends(other) {
-            ended = Some(place);
-        }
-        let is_kept = match kinds.contains(&"p") {
-            // Only what stands within a line may lie between two paragraphs.
-            true => !super::dom::is_inline(other),
-            false => is_one_of(other, keepers),
-        };
-        if is_kept {
-            break;
-        }
+    if name.eq_ignore_ascii_case("p") {
+        // Only what stands within a line may lie between two paragraphs.
+        let last = open.iter().rposition(|other| !is_inline(other));
+        ended = last.filter(|place| open.get(*place).is_some_and(|other| is_one_of(other, &["p"])));
+    } else if let Some((_, kinds, keepers)) = ENDS.iter().find(|(of, ..)| is_one_of(name, of)) {
+        let within = open.iter().enumerate().rev();
+        let within = within.take_while(|(_, other)| !is_one_of(other, keepers));
+        ended = within.filter(|(_, other)| is_one_of(other, kinds)).last().map(|(place, _)| place);
     }
     if let Some(place) = ended {
         open.truncate(place);

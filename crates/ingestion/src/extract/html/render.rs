@@ -39,9 +39,8 @@ impl<'a> Writer<'a> {
             self.line.truncate(self.line.trim_end_matches(' ').len());
             self.line.push('\n');
         } else if !self.selection.holds(node) {
-            return;
-        }
-        if let Some(text) = node.as_text() {
+            // Neither it nor anything below it is kept.
+        } else if let Some(text) = node.as_text() {
             push_collapsed(&mut self.line, text);
         } else if let Some(name) = node.name() {
             self.element(node, name);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use cicerone_domain::source::parse_website;
 use cicerone_domain::{UploadType, limits};
-use cicerone_ingestion::{Material, detect_upload_type, extract};
+use cicerone_ingestion::{Material, decode, detect_upload_type, extract};
 use ignore::WalkBuilder;
 
 use crate::failure::Failure;
@@ -32,8 +32,12 @@ pub(super) struct Found {
 pub(super) struct FoundFile {
     /// Its path as it was named: what citations show.
     pub(super) name: String,
+    /// What it is.
+    pub(super) content_type: UploadType,
     /// What it holds.
     pub(super) bytes: Bytes,
+    /// Whether a person named it, rather than a folder that holds it.
+    pub(super) is_named: bool,
 }
 
 /// Finds and reads the files. What a person named must be readable; what a folder holds beside
@@ -53,7 +57,7 @@ pub(super) fn find(sources: &[String]) -> Result<Found, Failure> {
             found.folders.push(absolute);
         } else {
             let file = read(path).map_err(Failure::new)?;
-            found.files.insert(absolute, file);
+            found.files.insert(absolute, FoundFile { is_named: true, ..file });
         }
     }
     Ok(found)
@@ -68,7 +72,7 @@ fn refuse_url(source: &str) -> Result<(), Failure> {
     }
 }
 
-/// Adds the prose of a folder and the folders in it, leaving out what is hidden or ignored by git.
+/// Adds the prose and documents of a folder and the folders in it, leaving out what is hidden or ignored by git.
 fn add_folder(found: &mut Found, folder: &Path) -> Result<(), Failure> {
     let mut others = 0_usize;
     for entry in WalkBuilder::new(folder).require_git(false).build() {
@@ -91,7 +95,8 @@ fn add_folder(found: &mut Found, folder: &Path) -> Result<(), Failure> {
         }
         match (read(path), path.canonicalize()) {
             (Ok(file), Ok(absolute)) => {
-                found.files.insert(absolute, file);
+                // It may have been named before.
+                found.files.entry(absolute).or_insert(file);
             }
             (Err(reason), _) => output::note(&format!("skipped {reason}"))?,
             (_, Err(error)) => output::note(&format!("skipped `{}`: {error}", path.display()))?,
@@ -116,20 +121,17 @@ fn read(path: &Path) -> Result<FoundFile, String> {
     }
     let bytes = std::fs::read(path).map_err(|error| format!("`{shown}`: {error}"))?;
     let name = name(path);
-    match detect_upload_type(&bytes) {
-        // Whether it can be read is told now rather than by a failed source.
-        Some(content_type @ UploadType::Text) => {
-            let material = Material::File { name: &name, content_type, bytes: &bytes };
-            extract(material).map_err(|reason| format!("`{shown}`: {reason}"))?;
-            Ok(FoundFile { name, bytes: bytes.into() })
+    let Some(content_type) = detect_upload_type(&bytes) else {
+        return Err(format!("`{shown}`: it is no text, PDF or DOCX file"));
+    };
+    // Whether a text can be read is told now rather than by a failed source.
+    if content_type == UploadType::Text {
+        let text = decode(&bytes).map_err(|reason| format!("`{shown}`: {reason}"))?;
+        if text.trim().is_empty() {
+            return Err(format!("`{shown}`: the file contains no text"));
         }
-        Some(content_type) => {
-            let material = Material::File { name: &name, content_type, bytes: &bytes };
-            let reason = extract(material).err().map(|reason| reason.to_string());
-            Err(format!("`{shown}`: {}", reason.unwrap_or_default()))
-        }
-        None => Err(format!("`{shown}`: it is no text")),
     }
+    Ok(FoundFile { name, content_type, bytes: bytes.into(), is_named: false })
 }
 
 /// The path as it was named, without what says nothing.

@@ -4,17 +4,26 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cicerone_domain::services::{NewSource, NewUpload};
-use cicerone_domain::{Error, Id, Scope, SourceContent, SourceState, UploadType, kind};
+use cicerone_domain::{Error, Id, Scope, SourceContent, SourceState, kind};
 use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest as _, Sha256};
 
 use super::files::{Found, FoundFile};
 use super::manifest::{Entry, Manifest};
 use crate::failure::Failure;
+use crate::output;
 use crate::wiring::Parts;
 
 /// How often it looks whether a source is trained.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// A file that is being read.
+struct Waiting {
+    path: PathBuf,
+    source: Id<kind::Source>,
+    name: String,
+    is_named: bool,
+}
 
 /// An agent and its sources.
 pub(super) struct Knowledge<'a> {
@@ -50,15 +59,22 @@ impl Knowledge<'_> {
                 continue;
             }
             self.forget(manifest, &path).await?;
-            let name = file.name.clone();
+            let (name, is_named) = (file.name.clone(), file.is_named);
             let source = self.add(file).await?;
             let entry = Entry { source: source.to_string(), name: name.clone(), digest };
-            manifest.files.insert(path, entry);
-            waiting.push((source, name));
+            manifest.files.insert(path.clone(), entry);
+            waiting.push(Waiting { path, source, name, is_named });
         }
-        for (source, name) in waiting {
+        for Waiting { path, source, name, is_named } in waiting {
             progress.set_message(name.clone());
-            self.wait(source, &name).await?;
+            if let Err(reason) = self.wait(source).await? {
+                self.forget(manifest, &path).await?;
+                let reason = format!("`{name}`: {reason}");
+                if is_named {
+                    return Err(Failure::new(reason));
+                }
+                output::note(&format!("skipped {reason}"))?;
+            }
             progress.inc(1);
         }
         progress.finish_and_clear();
@@ -67,7 +83,7 @@ impl Knowledge<'_> {
 
     async fn add(&self, file: FoundFile) -> Result<Id<kind::Source>, Failure> {
         let upload =
-            NewUpload { filename: file.name, content_type: UploadType::Text, bytes: file.bytes };
+            NewUpload { filename: file.name, content_type: file.content_type, bytes: file.bytes };
         let upload = self.parts.uploads.create(self.scope, upload, None).await?;
         let new = NewSource { agent_id: self.agent, content: SourceContent::File(upload.id) };
         Ok(self.parts.sources.create(self.scope, new, None).await?.id)
@@ -92,13 +108,12 @@ impl Knowledge<'_> {
         }
     }
 
-    async fn wait(&self, source: Id<kind::Source>, name: &str) -> Result<(), Failure> {
+    /// Waits until a source is trained; gives the reason where it cannot be.
+    async fn wait(&self, source: Id<kind::Source>) -> Result<Result<(), String>, Failure> {
         loop {
             match self.parts.sources.find(self.scope, source).await?.state {
-                SourceState::Trained(_) => return Ok(()),
-                SourceState::Failed { message, .. } => {
-                    return Err(Failure::new(format!("`{name}`: {message}")));
-                }
+                SourceState::Trained(_) => return Ok(Ok(())),
+                SourceState::Failed { message, .. } => return Ok(Err(message)),
                 SourceState::Pending | SourceState::Processing { .. } => {
                     tokio::time::sleep(LOOK).await;
                 }

@@ -1,0 +1,98 @@
+//! Strangers' documents are read in processes of their own, so that a hostile one costs itself alone.
+//!
+//! [`Readers`] is a pool of child processes: the same program, started again so that it calls
+//! [`serve_reader`]. A child has no environment, no network, no files and no more memory and processor
+//! time than it is allowed; it reads one document after the other and ends when it is idle for long.
+//! Whatever becomes of it, the caller gets a reading or an [`Unreadable`] with a sentence for people.
+//!
+//! Invariant: nothing here parses a document outside a child process; a text file is no such document,
+//! it is decoded where it is.
+
+mod child;
+mod end;
+mod pool;
+mod process;
+mod settings;
+mod walls;
+mod wire;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cicerone_domain::UploadType;
+use url::Url;
+
+use crate::crawl::ReadPage;
+use crate::extract::{PageReading, Reading, Unreadable, text};
+use pool::Pool;
+use wire::{Answer, Request};
+
+pub use child::serve_reader;
+pub use settings::SandboxSettings;
+
+/// A pool of child processes that read documents. Cloning it gives another handle on the same pool;
+/// when the last one is dropped, the processes are killed.
+#[derive(Debug, Clone)]
+pub struct Readers(Pool);
+
+impl Readers {
+    /// A pool that starts its processes when they are needed.
+    pub fn new(settings: SandboxSettings) -> Self {
+        Self(Pool::new(settings))
+    }
+
+    /// Reads a web page that was found at `url`. `charset` is what the `Content-Type` header said of
+    /// its encoding.
+    ///
+    /// Dropping the future kills the process that reads. Fails with a sentence for the source's
+    /// owner.
+    pub async fn page(
+        &self,
+        url: &Url,
+        bytes: Bytes,
+        charset: Option<&str>,
+    ) -> Result<PageReading, Unreadable> {
+        let charset = charset.map(|label| label.chars().take(wire::CHARSET_CHARS).collect());
+        let request = Request::Page { url: url.as_str().to_owned(), charset };
+        match self.0.read(&request, bytes).await? {
+            Answer::Page(page) => Ok(page),
+            Answer::Unreadable(reason) => Err(Unreadable(reason)),
+            Answer::File(_) | Answer::Panicked => Err(end::crashed()),
+        }
+    }
+
+    /// Reads a file. A text is merely decoded, in this process.
+    ///
+    /// Dropping the future kills the process that reads. Fails with a sentence for the source's
+    /// owner.
+    pub async fn file(&self, kind: UploadType, bytes: Bytes) -> Result<Reading, Unreadable> {
+        let request = match kind {
+            UploadType::Pdf => Request::Pdf,
+            UploadType::Docx => Request::Docx,
+            UploadType::Text => {
+                let decoding = tokio::task::spawn_blocking(move || text::read(&bytes)).await;
+                return decoding.unwrap_or_else(|_| Err(end::crashed()));
+            }
+        };
+        match self.0.read(&request, bytes).await? {
+            Answer::File(reading) => Ok(reading),
+            Answer::Unreadable(reason) => Err(Unreadable(reason)),
+            Answer::Page(_) | Answer::Panicked => Err(end::crashed()),
+        }
+    }
+}
+
+#[async_trait]
+impl ReadPage for Readers {
+    async fn page(
+        &self,
+        url: &Url,
+        bytes: Bytes,
+        charset: Option<&str>,
+    ) -> Result<PageReading, Unreadable> {
+        self.page(url, bytes, charset).await
+    }
+
+    async fn file(&self, kind: UploadType, bytes: Bytes) -> Result<Reading, Unreadable> {
+        self.file(kind, bytes).await
+    }
+}

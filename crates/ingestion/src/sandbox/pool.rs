@@ -1,0 +1,128 @@
+//! The pool: so many processes at once, kept while they are of use.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use super::end;
+use super::process::Process;
+use super::settings::SandboxSettings;
+use super::wire::{Answer, DOCUMENT_BYTES, Request};
+use crate::extract::Unreadable;
+
+/// Pauses between attempts to start a process.
+const START_PAUSES: [Duration; 3] =
+    [Duration::from_millis(50), Duration::from_millis(500), Duration::from_secs(2)];
+
+/// Processes that read documents.
+#[derive(Debug, Clone)]
+pub(super) struct Pool(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    settings: SandboxSettings,
+    /// One permit for each process that reads.
+    places: Semaphore,
+    idle: Mutex<Idle>,
+}
+
+/// Processes with nothing to do.
+#[derive(Debug, Default)]
+struct Idle {
+    /// Each with the time since which it has had nothing to do, the latest last.
+    processes: Vec<(Instant, Process)>,
+    /// Whether a task ends them when they are idle for long.
+    is_watched: bool,
+}
+
+impl Pool {
+    pub(super) fn new(settings: SandboxSettings) -> Self {
+        let places = Semaphore::new(settings.processes.max(1));
+        Self(Arc::new(Inner { settings, places, idle: Mutex::default() }))
+    }
+
+    /// Has a document read, when there is a place for it. Where the future is dropped, so is the
+    /// process, which kills it.
+    pub(super) async fn read(
+        &self,
+        request: &Request,
+        document: Bytes,
+    ) -> Result<Answer, Unreadable> {
+        if u32::try_from(document.len()).map_or(true, |length| length > DOCUMENT_BYTES) {
+            return Err(end::too_large());
+        }
+        let Ok(_place) = self.0.places.acquire().await else { return Err(end::not_started()) };
+        let process = match self.idle_process() {
+            Some(process) => process,
+            None => self.start().await?,
+        };
+        let (process, answer) = process.read(&self.0.settings, request, &document).await?;
+        self.keep(process);
+        Ok(answer)
+    }
+
+    /// The process that was used last; others may thus become idle for long.
+    fn idle_process(&self) -> Option<Process> {
+        let mut idle = self.0.idle.lock();
+        while let Some((_, mut process)) = idle.processes.pop() {
+            if process.is_alive() {
+                return Some(process);
+            }
+        }
+        None
+    }
+
+    async fn start(&self) -> Result<Process, Unreadable> {
+        let mut pauses = START_PAUSES.into_iter();
+        loop {
+            match Process::start(&self.0.settings) {
+                Ok(process) => return Ok(process),
+                Err(error) => {
+                    tracing::error!(
+                        %error,
+                        program = %self.0.settings.program.display(),
+                        "a process that reads documents could not be started"
+                    );
+                    let Some(pause) = pauses.next() else { return Err(end::not_started()) };
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+    }
+
+    /// Keeps a process for the next document, unless it has read enough of them.
+    fn keep(&self, process: Process) {
+        if process.documents >= self.0.settings.documents {
+            return;
+        }
+        let mut idle = self.0.idle.lock();
+        idle.processes.push((Instant::now(), process));
+        if !idle.is_watched {
+            idle.is_watched = true;
+            tokio::spawn(watch(Arc::downgrade(&self.0), self.0.settings.idle));
+        }
+    }
+}
+
+/// Ends processes that are idle for long, until there are none; keeps no pool alive.
+async fn watch(pool: Weak<Inner>, limit: Duration) {
+    let mut look = Instant::now() + limit;
+    loop {
+        tokio::time::sleep_until(look).await;
+        let Some(pool) = pool.upgrade() else { return };
+        let mut idle = pool.idle.lock();
+        let now = Instant::now();
+        idle.processes.retain(|(since, _)| *since + limit > now);
+        match idle.processes.first() {
+            Some((since, _)) => look = *since + limit,
+            None => {
+                idle.is_watched = false;
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! One child process, seen from the parent.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use super::child::NO_FILTER;
+use super::end;
+use super::settings::SandboxSettings;
+use super::wire::{Answer, Header, Request};
+use crate::extract::Unreadable;
+
+/// So much of what a child says on standard error is kept: its end.
+const SAID_BYTES: usize = 4_096;
+/// How long an end is waited for that has begun.
+const END: Duration = Duration::from_secs(2);
+
+/// A child process with nothing to do. Dropping it kills it.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+    said: Arc<Mutex<Vec<u8>>>,
+    listener: JoinHandle<()>,
+    /// Documents that it was given.
+    pub(super) documents: u32,
+}
+
+impl Process {
+    /// Starts the program.
+    pub(super) fn start(settings: &SandboxSettings) -> io::Result<Self> {
+        let mut child = Command::new(&settings.program)
+            .args(&settings.arguments)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(input), Some(output), Some(error)) = pipes else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let listener = tokio::spawn(listen(error, Arc::clone(&said)));
+        Ok(Self { child, input, output, said, listener, documents: 0 })
+    }
+
+    /// Whether it still runs.
+    pub(super) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Has a document read. A process that did not answer is dead, or is killed.
+    pub(super) async fn read(
+        mut self,
+        settings: &SandboxSettings,
+        request: &Request,
+        document: &Bytes,
+    ) -> Result<(Self, Answer), Unreadable> {
+        self.documents += 1;
+        let exchange = self.exchange(settings, request, document);
+        match tokio::time::timeout(settings.wall, exchange).await {
+            Ok(Ok(answer)) => Ok((self, answer)),
+            Ok(Err(error)) => Err(self.post_mortem(&error).await),
+            Err(_) => Err(end::timed_out(settings.wall)),
+        }
+    }
+
+    async fn exchange(
+        &mut self,
+        settings: &SandboxSettings,
+        request: &Request,
+        document: &[u8],
+    ) -> io::Result<Answer> {
+        let header = Header {
+            memory: settings.memory,
+            seconds: settings.processor.as_secs().max(1),
+            output: settings.output,
+            request,
+        };
+        self.send(&serde_json::to_vec(&header)?).await?;
+        self.send(document).await?;
+        let length = self.output.read_u32().await?;
+        if length > settings.output {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let mut frame = Vec::new();
+        (&mut self.output).take(u64::from(length)).read_to_end(&mut frame).await?;
+        Ok(serde_json::from_slice(&frame)?)
+    }
+
+    async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+        self.input.write_u32(length).await?;
+        self.input.write_all(bytes).await?;
+        self.input.flush().await
+    }
+
+    /// Why it gave no answer.
+    async fn post_mortem(mut self, error: &io::Error) -> Unreadable {
+        drop(self.input);
+        let Ok(Ok(status)) = tokio::time::timeout(END, self.child.wait()).await else {
+            tracing::warn!(%error, "a reader answered with what is no answer");
+            return end::crashed();
+        };
+        // What it said last is there when its standard error is at its end.
+        let _ = tokio::time::timeout(END, self.listener).await;
+        let said = String::from_utf8_lossy(&self.said.lock()).into_owned();
+        let reason = end::of(status, &said);
+        log(status, &reason);
+        reason
+    }
+}
+
+fn log(status: ExitStatus, reason: &Unreadable) {
+    tracing::warn!(%status, reason = %reason, "a reader ended over a document");
+}
+
+/// Keeps the end of what a child says. A panic's message may quote a document, so that it is not
+/// logged.
+async fn listen(mut error: impl AsyncRead + Unpin, said: Arc<Mutex<Vec<u8>>>) {
+    let mut part = [0; 1_024];
+    let mut is_told = false;
+    // A pipe that fails has nothing more to say.
+    while let Ok(count @ 1..) = error.read(&mut part).await {
+        let mut said = said.lock();
+        said.extend_from_slice(part.get(..count).unwrap_or_default());
+        if !is_told && String::from_utf8_lossy(&said).contains(NO_FILTER) {
+            tracing::warn!(
+                "this system cannot filter a reader's system calls; its other limits hold"
+            );
+            is_told = true;
+        }
+        let surplus = said.len().saturating_sub(SAID_BYTES);
+        said.drain(..surplus);
+    }
+}

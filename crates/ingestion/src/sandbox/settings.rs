@@ -1,0 +1,59 @@
+//! What the child processes are, and what they are allowed.
+
+use std::ffi::OsString;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The program itself on Linux, also after its file was replaced by a newer version, which would
+/// speak another language.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+
+/// The pool, its program, and the limits of one process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// A program that calls [`serve_reader`](crate::serve_reader) when it is started with
+    /// `arguments`: the one that runs now, by default.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Processes at once, at least one: one a processor, at most four, by default.
+    pub processes: usize,
+    /// A process is replaced after so many documents.
+    pub documents: u32,
+    /// A process that has had nothing to read for so long ends.
+    pub idle: Duration,
+    /// The longest that a document may take.
+    pub wall: Duration,
+    /// The processor time that a document may take, in whole seconds.
+    pub processor: Duration,
+    /// Bytes of address space of a process.
+    pub memory: u64,
+    /// The longest reading, in bytes of JSON.
+    pub output: u32,
+}
+
+impl Default for SandboxSettings {
+    fn default() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        Self {
+            program: own_program(),
+            arguments: vec!["read-worker".into()],
+            processes: processors.min(4),
+            documents: 100,
+            idle: Duration::from_secs(60),
+            wall: Duration::from_secs(20),
+            processor: Duration::from_secs(20),
+            memory: 1024 * 1024 * 1024,
+            output: 64 * 1024 * 1024,
+        }
+    }
+}
+
+/// The program that runs. Where it cannot be told, starting a reader reports it.
+fn own_program() -> PathBuf {
+    if Path::new(OWN_PROGRAM).exists() {
+        return OWN_PROGRAM.into();
+    }
+    std::env::current_exe().unwrap_or_default()
+}

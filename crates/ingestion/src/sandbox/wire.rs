@@ -1,0 +1,117 @@
+//! What parent and child say to each other: frames over standard input and output.
+//!
+//! A frame is its length (4 bytes, big endian) and so many bytes. A request is two frames, the header
+//! as JSON and the document; an answer is one frame of JSON. Both sides bound what they take.
+
+use std::io::{self, Read, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::extract::{PageReading, Reading};
+
+/// The longest header: an address is the longest part of it.
+pub(super) const HEADER_BYTES: u32 = 256 * 1024;
+/// The longest document.
+pub(super) const DOCUMENT_BYTES: u32 = 64 * 1024 * 1024;
+/// The longest label of an encoding that is passed on; all that mean something are shorter.
+pub(super) const CHARSET_CHARS: usize = 64;
+
+/// What stands before a document.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Header<R> {
+    /// Bytes of address space.
+    pub(super) memory: u64,
+    /// Seconds of processor time.
+    pub(super) seconds: u64,
+    /// The longest answer.
+    pub(super) output: u32,
+    /// What is to be read.
+    pub(super) request: R,
+}
+
+/// What a document is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Request {
+    /// A web page.
+    Page {
+        /// Where it was found.
+        url: String,
+        /// What its server said of its encoding.
+        charset: Option<String>,
+    },
+    /// A PDF file.
+    Pdf,
+    /// A DOCX file.
+    Docx,
+}
+
+/// What became of a document.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Answer {
+    /// A web page was read.
+    Page(PageReading),
+    /// A file was read.
+    File(Reading),
+    /// It cannot be read, and why.
+    Unreadable(String),
+    /// Reading it panicked.
+    Panicked,
+}
+
+/// Reads a frame of at most `limit` bytes; none where the other side has nothing more to say.
+pub(super) fn read_frame(input: &mut impl Read, limit: u32) -> io::Result<Option<Vec<u8>>> {
+    let mut length = [0; 4];
+    let mut filled = 0;
+    while let Some(rest) = length.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match input.read(rest) {
+            Ok(0) if filled == 0 => return Ok(None),
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let length = u32::from_be_bytes(length);
+    if length > limit {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut frame = Vec::new();
+    let read = input.take(u64::from(length)).read_to_end(&mut frame)?;
+    if u64::try_from(read).ok() != Some(u64::from(length)) {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(Some(frame))
+}
+
+/// Writes a frame.
+pub(super) fn write_frame(output: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    output.write_all(&length.to_be_bytes())?;
+    output.write_all(bytes)?;
+    output.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{read_frame, write_frame};
+
+    #[test]
+    fn frames_come_back_and_an_end_between_them_is_none() {
+        let mut wire = Vec::new();
+        write_frame(&mut wire, b"one").unwrap();
+        write_frame(&mut wire, b"").unwrap();
+        let mut input = wire.as_slice();
+        assert_eq!(read_frame(&mut input, 3).unwrap().as_deref(), Some(b"one".as_slice()));
+        assert_eq!(read_frame(&mut input, 3).unwrap().as_deref(), Some(b"".as_slice()));
+        assert!(read_frame(&mut input, 3).unwrap().is_none());
+    }
+
+    #[test]
+    fn frames_that_are_too_long_or_cut_are_errors() {
+        assert!(read_frame(&mut b"\0\0\0\x04four".as_slice(), 3).is_err());
+        assert!(read_frame(&mut b"\0\0\0\x04fou".as_slice(), 4).is_err());
+        assert!(read_frame(&mut b"\0\0".as_slice(), 4).is_err());
+    }
+}
