@@ -6,7 +6,7 @@ mod start;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage};
+use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators};
 use cicerone_domain::job::Lease;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -14,11 +14,12 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use url::Url;
 
 use super::entrance::robots;
+use super::fetch::{Excess, FetchRequest};
 use super::frontier::Frontier;
 use super::journal::Journal;
 use super::reasons;
 use super::refusal::refusal;
-use super::requests::Requests;
+use super::requests::{Requests, is_transient_status};
 use super::robots::Robots;
 use super::site::Site;
 use super::visit::{Visitor, left_out, not_got_to};
@@ -26,7 +27,7 @@ use super::{Crawler, Stop};
 
 /// Pages that are found for each that is visited at most.
 const FOUND_A_PAGE: usize = 4;
-/// Pages in a row that fail in such a way that the site must be down.
+/// After so many pages in a row that fail as those of a site that is down do, it is asked whether it is.
 const OUTAGES: u32 = 10;
 
 /// Why a crawl visits no further pages.
@@ -50,6 +51,8 @@ struct Run<'a> {
     in_flight: HashSet<String>,
     /// Pages that failed in a row as those of a site that is down do.
     outages: u32,
+    /// Where it began, to ask whether the site is up.
+    start: Url,
     title: Option<String>,
     /// Why the start page has no text, if it has none.
     start_reason: Option<String>,
@@ -79,17 +82,18 @@ pub(super) async fn run(
         journal: Journal::new(Arc::clone(store), lease.clone(), &so_far),
         in_flight: HashSet::new(),
         outages: 0,
+        start: start.clone(),
         title: None,
         start_reason: None,
     };
     // The start page is recorded together with all that it and the sitemaps lead to.
     if so_far.visited.is_empty() {
-        run.open(start).await?;
+        run.open().await?;
     } else {
         run.resume(so_far);
     }
     let limit = run.visit_all(deadline).await?;
-    run.end(limit, start).await?;
+    run.end(limit).await?;
     Ok(run.title)
 }
 
@@ -154,7 +158,14 @@ impl Run<'_> {
                 flights.push(visitor.visit(found, false));
             }
             if flights.is_empty() {
-                return Ok(self.limit());
+                if self.outages > 0 && !self.is_alive().await {
+                    return Ok(Limit::Outage);
+                }
+                // A part of the site may be broken and the rest be fine.
+                if std::mem::take(&mut self.outages) < OUTAGES {
+                    return Ok(self.limit());
+                }
+                continue;
             }
             tokio::select! {
                 biased;
@@ -166,10 +177,26 @@ impl Run<'_> {
         }
     }
 
+    /// Whether the site still answers, after pages that it did not answer.
+    async fn is_alive(&self) -> bool {
+        let request = FetchRequest {
+            url: self.visitor.site.name(&self.start).unwrap_or_else(|| self.start.clone()),
+            accept: "*/*",
+            validators: Validators::default(),
+            wanted: |_| false,
+            limit: 0,
+            excess: Excess::Cut,
+        };
+        match self.visitor.requests.send(request).await {
+            Ok(answer) => !is_transient_status(answer.status),
+            Err(error) => !error.is_transient,
+        }
+    }
+
     /// The next page to request; those before it that are left out are done with.
     fn next_page(&mut self) -> Option<FoundPage> {
         loop {
-            if self.limit() != Limit::None {
+            if self.outages >= OUTAGES || self.limit() != Limit::None {
                 return None;
             }
             let found = self.frontier.next()?;
@@ -185,13 +212,7 @@ impl Run<'_> {
     /// Which limit is reached by the pages so far.
     fn limit(&self) -> Limit {
         let requested = self.journal.requested() + self.in_flight.len();
-        if self.outages >= OUTAGES {
-            Limit::Outage
-        } else if requested >= self.crawler.settings.pages {
-            Limit::Pages
-        } else {
-            Limit::None
-        }
+        if requested >= self.crawler.settings.pages { Limit::Pages } else { Limit::None }
     }
 
     /// Why a page is not requested, if it is not.
@@ -208,13 +229,11 @@ impl Run<'_> {
     }
 
     /// Records the rest, and tells whether the crawl was good for anything.
-    async fn end(&mut self, limit: Limit, start: &Url) -> Result<(), Stop> {
+    async fn end(&mut self, limit: Limit) -> Result<(), Stop> {
         if limit == Limit::Outage && !self.visitor.known.is_empty() {
             self.journal.record(self.frontier.found()).await?;
-            return Err(Stop::Failed(format!(
-                "the site stopped answering: the last {OUTAGES} pages all failed; what was read from \
-                 it before stays"
-            )));
+            let message = "the site stopped answering while it was read; refresh it again later";
+            return Err(Stop::Failed(message.to_owned()));
         }
         self.leave_rest(limit);
         self.journal.record(self.frontier.found()).await?;
@@ -222,7 +241,7 @@ impl Run<'_> {
             return Ok(());
         }
         let reason = self.start_reason.as_deref().unwrap_or("no page of it has text");
-        Err(Stop::Failed(format!("nothing readable was found at `{start}`: {reason}")))
+        Err(Stop::Failed(format!("nothing readable was found at `{}`: {reason}", self.start)))
     }
 
     /// Notes for each page that was not got to why that is. Where the site or the time is to blame, and

@@ -147,7 +147,8 @@ impl Visitor {
             (200..=299, _) => self.succeeded(found, url, page, answer, known).await,
             (304, Some(known)) => visit(unchanged(page, known, tag_of(&answer)), found.depth),
             (404 | 410, _) => {
-                let reason = format!("it is gone (the server answered {})", answer.status);
+                let reason =
+                    format!("there is no such page (the server answered {})", answer.status);
                 let page = VisitedPage { status: CrawledPageStatus::Failed, ..page };
                 visit(VisitedPage { reason: Some(reason), ..page }, found.depth)
             }

@@ -36,7 +36,7 @@ async fn a_site_of_which_some_pages_fail_is_trained_with_the_others() {
             "/a failed the server answered 500",
             "/b failed the connection broke off",
             "/c failed the server answered 403: it does not let the crawler in",
-            "/d failed it is gone (the server answered 404)",
+            "/d failed there is no such page (the server answered 404)",
         ]
     );
     let requests = ["/a", "/b", "/c", "/d"].map(|path| site.requests(path));
@@ -60,11 +60,12 @@ async fn pauses_between_attempts_double() {
     assert_eq!(pauses.len(), 3);
 }
 
-/// A site of a start page and 30 others, all of which fail.
-fn dying(network: &Network) {
-    let paths: Vec<String> = (0..30).map(|number| format!("/{number:02}")).collect();
+/// A site of a start page and `count` others, all of which fail; the start page too, once it was read.
+fn dying(network: &Network, count: usize) {
+    let paths: Vec<String> = (0..count).map(|number| format!("/{number:02}")).collect();
     let to: Vec<&str> = paths.iter().map(String::as_str).collect();
-    network.set("http://example.com/", scripted::page("Start", &to));
+    let start = vec![Ok(scripted::page("Start", &to)), Err(scripted::broken())];
+    network.set_all("http://example.com/", start);
     for path in &paths {
         let url = format!("http://example.com{path}");
         network.set_all(&url, vec![Err(scripted::broken())]);
@@ -74,7 +75,7 @@ fn dying(network: &Network) {
 #[tokio::test(start_paused = true)]
 async fn a_site_that_stops_answering_is_left_alone() {
     let network = Network::new(Duration::from_millis(10));
-    dying(&network);
+    dying(&network, 30);
     let bench = Bench::over(network.clone(), quick());
     assert!(matches!(bench.crawl("http://example.com").await, CrawlEnd::Finished { .. }));
     let pages = bench.pages();
@@ -85,15 +86,37 @@ async fn a_site_that_stops_answering_is_left_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refresh_of_a_site_that_stops_answering_fails() {
+    for count in [1, 30] {
+        let network = Network::new(Duration::from_millis(10));
+        network.set("http://example.com/", scripted::page("Start", &["/00"]));
+        network.set("http://example.com/00", scripted::page("Zero", &[]));
+        let bench = Bench::over(network.clone(), quick());
+        bench.train("http://example.com").await;
+        dying(&network, count);
+        let message = bench.fail("http://example.com").await;
+        assert!(message.starts_with("the site stopped answering"), "{message}");
+        assert_eq!(bench.store.documents().len(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_of_a_site_that_fails_does_not_hide_the_rest() {
     let network = Network::new(Duration::from_millis(10));
-    network.set("http://example.com/", scripted::page("Start", &["/00"]));
-    network.set("http://example.com/00", scripted::page("Zero", &[]));
+    dying(&network, 30);
+    let mut to: Vec<String> = (0..30).map(|number| format!("/{number:02}")).collect();
+    to.push("/fine".to_owned());
+    let to: Vec<&str> = to.iter().map(String::as_str).collect();
+    network.set("http://example.com/", scripted::page("Start", &to));
+    network.set("http://example.com/fine", scripted::page("Fine", &[]));
     let bench = Bench::over(network.clone(), quick());
-    bench.train("http://example.com").await;
-    dying(&network);
-    let message = bench.fail("http://example.com").await;
-    assert!(message.starts_with("the site stopped answering"), "{message}");
-    assert_eq!(bench.store.documents().len(), 2);
+    for status in ["indexed", "unchanged"] {
+        bench.crawl("http://example.com").await;
+        let pages = bench.pages();
+        assert!(pages.contains(&format!("/fine {status}")), "{pages:?}");
+        let failed = pages.iter().filter(|page| page.ends_with("the connection broke off")).count();
+        assert_eq!(failed, 30, "{pages:?}");
+        bench.store.finish();
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -149,7 +149,7 @@ async fn a_page_is_not_lost_where_its_canonical_page_is() {
             format!("/a skipped a copy of `{}`, its canonical address", site.url("/b")),
             "/b indexed".to_owned(),
             "/c indexed".to_owned(),
-            "/gone failed it is gone (the server answered 404)".to_owned(),
+            "/gone failed there is no such page (the server answered 404)".to_owned(),
             "/no skipped `robots.txt` does not allow it".to_owned(),
         ]
     );
@@ -193,7 +193,7 @@ async fn pages_without_text_are_told_apart() {
 async fn a_source_without_anything_readable_fails_with_the_reason() {
     let site = Server::start().await;
     for (answer, expected) in [
-        (status(404), "could not be read: it is gone (the server answered 404)"),
+        (status(404), "could not be read: there is no such page (the server answered 404)"),
         (status(403), "could not be read: the server answered 403"),
         (status(503), "could not be read: the server answered 503"),
         (answer(200, "text/html", "<div id=\"root\"></div>"), "(`needs_javascript`)"),

@@ -21,8 +21,8 @@ impl Run<'_> {
     ///
     /// Fails where the start page cannot be read, and where it redirects to another host: the owner
     /// is to say which site is meant.
-    pub(super) async fn open(&mut self, start: &Url) -> Result<(), Stop> {
-        let mut address = start.clone();
+    pub(super) async fn open(&mut self) -> Result<(), Stop> {
+        let mut address = self.start.clone();
         for hop in 0..=HOPS {
             let Some(found) = self.found_start(&address) else { break };
             if hop == 0 {
@@ -36,12 +36,14 @@ impl Run<'_> {
             self.journal.visited(visit.page);
             if !self.visitor.site.contains(&target) {
                 return Err(Stop::Failed(format!(
-                    "`{start}` redirects to another host, `{target}`; add that address instead"
+                    "`{}` redirects to another host, `{target}`; add that address instead",
+                    self.start
                 )));
             }
             self.move_to(&target).await?;
             address = target;
         }
+        let start = &self.start;
         Err(Stop::Failed(format!("`{start}` redirects without end; check it in a browser")))
     }
 
