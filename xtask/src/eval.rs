@@ -5,6 +5,7 @@ mod docx;
 mod feed;
 mod files;
 mod floor;
+mod html;
 mod measures;
 mod sets;
 mod trial;
@@ -25,7 +26,7 @@ pub(crate) struct EvalArgs {
     /// The folder with the question sets
     #[arg(long)]
     data: PathBuf,
-    /// Only these sets: all of them where none is named. `docx` alone: how well such files are read
+    /// Only these sets: all of them where none is named. `docx` or `html` alone: how well such files are read
     sets: Vec<String>,
     /// Questions of which the right passage was not first are printed
     #[arg(long)]
@@ -64,6 +65,9 @@ const fn line(set: &'static str, measure: Measure, reference: Option<(f64, &'sta
 pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
     if args.sets == ["docx"] {
         return docx::run(&args.data);
+    }
+    if args.sets == ["html"] {
+        return html::run(&args.data);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let wanted = |set: &str| args.sets.is_empty() || args.sets.iter().any(|name| name == set);
