@@ -5,6 +5,7 @@ mod detect;
 pub(crate) mod docx;
 pub(crate) mod html;
 mod passages;
+pub(crate) mod pdf;
 mod reading;
 pub(crate) mod text;
 mod title;

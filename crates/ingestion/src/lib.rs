@@ -22,6 +22,9 @@ pub use crawl::{
 };
 pub use extract::docx::read as read_docx;
 pub use extract::html::read as read_page;
+pub use extract::pdf::read as read_pdf;
+#[doc(hidden)]
+pub use extract::pdf::{PdfReader, read_alone as read_pdf_alone};
 pub use extract::{
     Material, PageReading, Reading, Unreadable, decode, detect_upload_type, extract,
 };

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::walls;
 use super::wire::{Answer, DOCUMENT_BYTES, HEADER_BYTES, Header, Request, read_frame, write_frame};
-use crate::extract::{Unreadable, docx, html};
+use crate::extract::{Unreadable, docx, html, pdf};
 
 /// The stack that documents are read on: parsers recurse as deep as documents are nested.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
@@ -75,7 +75,7 @@ fn read(request: &Request, document: &[u8]) -> io::Result<Answer> {
             let url = Url::parse(url).map_err(io::Error::other)?;
             html::read(document, charset.as_deref(), &url).map(Answer::Page)
         }
-        Request::Pdf => Err(Unreadable("PDF files cannot be read by this version yet".to_owned())),
+        Request::Pdf => pdf::read(document).map(Answer::File),
         Request::Docx => docx::read(document).map(Answer::File),
     };
     Ok(answer.unwrap_or_else(|Unreadable(reason)| Answer::Unreadable(reason)))

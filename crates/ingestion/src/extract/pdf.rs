@@ -1,0 +1,96 @@
+//! PDF files made into text.
+//!
+//! Two readers: `pdf-extract`, whose faults are repaired around it, and `pdf_oxide` for the pages of which the first
+//! makes nothing or nothing good, for forms, and for scripts that run from right to left. Page by page the better text
+//! is taken. (In this order, since the repaired one splits words and drops repetitions better: `cargo xtask eval pdf`
+//! shows each alone.) Then it is put in order: lines become paragraphs, hyphens at their ends go, what every page
+//! repeats at its edge goes too.
+
+mod draft;
+mod extractor;
+mod glyphs;
+mod lines;
+mod margins;
+mod oxide;
+mod quality;
+mod widths;
+
+use super::{Reading, Unreadable, title};
+use draft::Draft;
+use quality::Quality;
+
+/// The text of a PDF file.
+///
+/// Invariant: only called in a process that may be lost. Both readers are known to abort, to loop and to take memory
+/// without end on files made for it.
+///
+/// Fails with [`Unreadable`] where the file is protected, damaged, without text (a scan), or where its text is not
+/// readable as such.
+pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
+    let draft = match extractor::read(bytes) {
+        Ok(first) if !first.has_doubtful_pages() => first,
+        Ok(first) => match oxide::read(bytes, |page| first.is_doubtful(page)) {
+            Ok(second) => first.better_pages(second),
+            // The second reader is asked for more, not for a verdict.
+            Err(_) => first,
+        },
+        Err(refusal) => oxide::read(bytes, |_| true).map_err(|second| refusal.or(second))?,
+    };
+    finish(draft)
+}
+
+/// The text as each reader alone gives it, for comparing them; none where it gives none.
+#[doc(hidden)]
+pub fn read_alone(reader: PdfReader, bytes: &[u8]) -> Option<String> {
+    let draft = match reader {
+        PdfReader::Oxide => oxide::read(bytes, |_| true),
+        PdfReader::Extractor => extractor::read(bytes),
+        PdfReader::ExtractorAsItComes => return extractor::as_it_comes(bytes),
+    };
+    Some(draft.ok()?.pages.join("\n"))
+}
+
+/// A reader of PDF files.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PdfReader {
+    /// `pdf_oxide`.
+    Oxide,
+    /// `pdf-extract` with its faults repaired.
+    Extractor,
+    /// `pdf-extract` without.
+    ExtractorAsItComes,
+}
+
+fn finish(draft: Draft) -> Result<Reading, Unreadable> {
+    let quality: Quality = draft.pages.iter().map(|page| Quality::of(page)).sum();
+    if !quality.has_words() {
+        return Err(Unreadable::new(
+            "the PDF holds no readable text; it looks scanned: make it searchable (OCR) and upload that",
+        ));
+    }
+    if quality.is_gibberish() {
+        return Err(Unreadable::new(
+            "the text of the PDF cannot be read: its fonts do not tell which characters they show; \
+             print it to PDF again, or make it searchable (OCR), and upload that",
+        ));
+    }
+    let pages: Vec<Vec<String>> = draft.pages.iter().map(|page| lines::of(page)).collect();
+    let pages = margins::without(pages);
+    let hyphenated = lines::hyphenated_words(&pages);
+    let mut text = String::new();
+    let mut starts = Vec::with_capacity(pages.len());
+    for page in &pages {
+        let page = lines::paragraphs(page, &hyphenated);
+        if !text.is_empty() && !page.is_empty() {
+            text.push_str("\n\n");
+        }
+        starts.push(text.len());
+        text.push_str(&page);
+    }
+    let title = draft.title.and_then(|stated| title::of_metadata(&stated));
+    Ok(Reading { title, text, pages: starts })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Glyphs and their places, put together to lines of text.
+
+use pdf_extract::{MediaBox, OutputDev, OutputError, Transform};
+
+/// A gap this wide, measured by the size of the type, is a blank.
+const BLANK: f64 = 0.12;
+/// A step this far up or down begins a line.
+const LINE: f64 = 0.5;
+/// A step this far begins a block.
+const BLOCK: f64 = 1.9;
+/// A glyph printed again this near to itself is bold, not twice there.
+const BOLD: f64 = 0.15;
+/// Among so many glyphs before, the one that is made bold is looked for.
+const BOLD_GLYPHS: usize = 64;
+
+/// Collects the text of one page.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    pub(super) text: String,
+    recent: Vec<Glyph>,
+}
+
+/// A glyph on the page.
+#[derive(Debug, Clone)]
+struct Glyph {
+    text: String,
+    /// Its left end, and that of what follows, along the line.
+    start: f64,
+    end: f64,
+    /// Its place across the lines; falls from line to line.
+    across: f64,
+    size: f64,
+}
+
+impl Page {
+    fn put(&mut self, glyph: Glyph) {
+        let near = |one: f64, other: f64| (one - other).abs() < BOLD * glyph.size;
+        let again = |before: &Glyph| {
+            before.text == glyph.text
+                && near(before.start, glyph.start)
+                && near(before.across, glyph.across)
+        };
+        let is_blank = glyph.text.trim().is_empty();
+        if !is_blank && self.recent.iter().rev().take(BOLD_GLYPHS).any(again) {
+            return;
+        }
+        if let Some(last) = self.recent.last() {
+            let down = last.across - glyph.across;
+            let size = last.size.max(glyph.size);
+            if down.abs() > LINE * size {
+                self.text.push('\n');
+                if down.abs() > BLOCK * size {
+                    self.text.push('\n');
+                }
+            } else if glyph.start < last.start - size && !is_blank {
+                self.text.push('\n');
+            } else if glyph.start > last.end + BLANK * size {
+                self.blank();
+            }
+        }
+        if is_blank {
+            self.blank();
+        } else {
+            self.text.push_str(&glyph.text);
+        }
+        if self.recent.len() >= 2 * BOLD_GLYPHS {
+            self.recent.drain(..BOLD_GLYPHS);
+        }
+        self.recent.push(glyph);
+    }
+
+    fn blank(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with(char::is_whitespace) {
+            self.text.push(' ');
+        }
+    }
+}
+
+impl OutputDev for Page {
+    fn begin_page(
+        &mut self,
+        _: u32,
+        _: &MediaBox,
+        _: Option<(f64, f64, f64, f64)>,
+    ) -> Result<(), OutputError> {
+        Ok(())
+    }
+
+    fn end_page(&mut self) -> Result<(), OutputError> {
+        Ok(())
+    }
+
+    fn output_character(
+        &mut self,
+        place: &Transform,
+        width: f64,
+        _: f64,
+        size: f64,
+        text: &str,
+    ) -> Result<(), OutputError> {
+        // The direction of the line on the page, and how long one unit of the font is there.
+        let (x, y) = (place.m11 * size, place.m12 * size);
+        let length = x.hypot(y);
+        if length <= 0.0 || !length.is_finite() {
+            return Ok(());
+        }
+        let (cos, sin) = (x / length, y / length);
+        let start = place.m31 * cos + place.m32 * sin;
+        let across = place.m32 * cos - place.m31 * sin;
+        let glyph = Glyph {
+            text: text.to_owned(),
+            start,
+            end: start + width * length,
+            across,
+            size: length,
+        };
+        self.put(glyph);
+        Ok(())
+    }
+
+    fn begin_word(&mut self) -> Result<(), OutputError> {
+        Ok(())
+    }
+
+    fn end_word(&mut self) -> Result<(), OutputError> {
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), OutputError> {
+        Ok(())
+    }
+}

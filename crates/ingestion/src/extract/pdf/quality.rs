@@ -1,0 +1,132 @@
+//! How readable a text is.
+
+use std::iter::Sum;
+use std::ops::Add;
+
+/// The share of characters that no font explained, beyond which a text is gibberish.
+const UNREADABLE_SHARE: f64 = 0.15;
+/// The share of words of a single letter beyond which a text is gibberish: English has 5 %.
+const SINGLE_SHARE: f64 = 0.6;
+/// Below so many words their lengths say nothing.
+const FEW_WORDS: usize = 30;
+/// The share of either beyond which another reader is asked.
+const DOUBTFUL_SHARE: f64 = 0.02;
+const DOUBTFUL_SINGLE_SHARE: f64 = 0.5;
+
+/// Counts of a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Quality {
+    /// Characters but blanks.
+    chars: usize,
+    /// Those that say nothing: replacement and control characters, private use.
+    unreadable: usize,
+    /// Letters and digits.
+    alphanumeric: usize,
+    /// Runs of letters of scripts that write words apart.
+    words: usize,
+    /// Those of a single letter.
+    singles: usize,
+    /// The letters in such words.
+    spaced_letters: usize,
+    /// Letters of scripts that run from right to left.
+    right_to_left: usize,
+}
+
+impl Quality {
+    pub(super) fn of(text: &str) -> Self {
+        let mut quality = Self::default();
+        for char in text.chars().filter(|char| !char.is_whitespace()) {
+            quality.chars += 1;
+            quality.unreadable += usize::from(is_unreadable(char));
+            quality.alphanumeric += usize::from(char.is_alphanumeric());
+            quality.right_to_left += usize::from(runs_right_to_left(char));
+        }
+        for word in text.split(|char: char| !is_spaced_letter(char)) {
+            let letters = word.chars().count();
+            quality.spaced_letters += letters;
+            quality.words += usize::from(letters > 0);
+            quality.singles += usize::from(letters == 1);
+        }
+        quality
+    }
+
+    /// Whether there is anything to read.
+    pub(super) fn has_words(self) -> bool {
+        self.alphanumeric > 0 || self.unreadable > 0
+    }
+
+    /// Whether it is no text but the remains of one.
+    pub(super) fn is_gibberish(self) -> bool {
+        self.share(self.unreadable) > UNREADABLE_SHARE || self.single_share() > SINGLE_SHARE
+    }
+
+    /// Whether there is no text, or something speaks against it.
+    pub(super) fn is_doubtful(self) -> bool {
+        self.alphanumeric == 0
+            || self.share(self.unreadable) > DOUBTFUL_SHARE
+            || self.single_share() > DOUBTFUL_SINGLE_SHARE
+            || self.is_right_to_left()
+    }
+
+    /// Whether some of it runs from right to left, which not every reader turns round.
+    pub(super) fn is_right_to_left(self) -> bool {
+        self.right_to_left > 0
+    }
+
+    /// How much readable text there is: what is not counts against it, and so does what is torn apart.
+    pub(super) fn score(self) -> f64 {
+        let readable = self.alphanumeric as f64 - 3.0 * self.unreadable as f64;
+        readable.max(0.0) * (1.0 - self.single_share())
+    }
+
+    fn share(self, part: usize) -> f64 {
+        part as f64 / self.chars.max(1) as f64
+    }
+
+    /// The share of words of a single letter; 0 where such words are few, or are not what the text consists of.
+    fn single_share(self) -> f64 {
+        if self.words < FEW_WORDS || 2 * self.spaced_letters < self.alphanumeric {
+            return 0.0;
+        }
+        self.singles as f64 / self.words as f64
+    }
+}
+
+impl Add for Quality {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            chars: self.chars + other.chars,
+            unreadable: self.unreadable + other.unreadable,
+            alphanumeric: self.alphanumeric + other.alphanumeric,
+            words: self.words + other.words,
+            singles: self.singles + other.singles,
+            spaced_letters: self.spaced_letters + other.spaced_letters,
+            right_to_left: self.right_to_left + other.right_to_left,
+        }
+    }
+}
+
+impl Sum for Quality {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), Self::add)
+    }
+}
+
+/// Characters that stand where a font did not tell its own.
+fn is_unreadable(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{fffd}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')
+}
+
+/// Hebrew, Arabic and their neighbours, with their forms of presentation.
+fn runs_right_to_left(char: char) -> bool {
+    matches!(char, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+}
+
+/// A letter of a script that writes words apart: Chinese, Japanese, Thai and the like have words of one.
+fn is_spaced_letter(char: char) -> bool {
+    char.is_alphabetic()
+        && !matches!(char, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..)
+}
