@@ -68,8 +68,8 @@ pub struct CrawlPorts {
 pub enum CrawlEnd {
     /// Its pages are recorded, and the store's `finish_crawl` may put them in place.
     Finished {
-        /// The start page's title, or its address; none where it was visited before an interruption
-        /// and is not known from the crawl before.
+        /// The start page's title, or its address; none where it was visited before an interruption:
+        /// the store then knows it.
         title: Option<String>,
     },
     /// The source cannot be crawled, for a reason that its owner is told.

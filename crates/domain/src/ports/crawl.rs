@@ -43,6 +43,7 @@ pub trait CrawlStore: Send + Sync {
     /// what was kept stays as it is, under the same document and version; the source becomes trained
     /// with `title`, the event is written and the job is gone. The agent's generation rises, and the
     /// source's version with it, only where a document was added or removed or the title changed.
+    /// Without a `title` it is that of the first page that has one.
     async fn finish_crawl(
         &self,
         lease: &Lease,

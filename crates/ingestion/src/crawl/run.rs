@@ -138,9 +138,6 @@ impl Run<'_> {
         for page in so_far.waiting {
             self.frontier.restore(page);
         }
-        let known = &self.visitor.known;
-        let title = |name: &String| known.get(name).and_then(|page| page.title.clone());
-        self.title = so_far.visited.iter().find_map(|(name, ..)| title(name));
     }
 
     /// Visits what waits and what is found on the way, several pages at a time, until nothing is left

@@ -25,6 +25,10 @@ pub(super) fn finish(
     let Some(mut source) = hold_lease(c, lease)? else { return Ok(None) };
     let number = running(c, lease)?;
     let source_id = source.id.to_string();
+    let title = match title {
+        Some(title) => Some(title),
+        None => first_title(c, &source_id, number)?,
+    };
     let is_changed = remove_gone(c, &source_id, number)? + count_unseen(c, &source_id)? > 0;
     let version = match source.state.searchable() {
         Some(last) if !is_changed && last.title == title => last.version,
@@ -38,6 +42,22 @@ pub(super) fn finish(
     let character_count = character_count(c, &source_id)?;
     source.state = SourceState::Trained(Trained { character_count, title, version });
     end(c, &lease.job_id.to_string(), source, event, now).map(Some)
+}
+
+/// The title of the first page that has one: the start page, unless that has none.
+fn first_title(
+    c: &mut AnyConnection,
+    source_id: &str,
+    number: i64,
+) -> Result<Option<String>, Failure> {
+    Ok(crawl_pages::table
+        .filter(crawl_pages::source_id.eq(source_id))
+        .filter(crawl_pages::crawl.eq(number))
+        .filter(crawl_pages::title.is_not_null())
+        .order(crawl_pages::position)
+        .select(crawl_pages::title.assume_not_null())
+        .first(c)
+        .optional()?)
 }
 
 /// Ends the crawl that a source's job has begun, if it has. The pages stay to be looked at, without
