@@ -7,6 +7,7 @@ mod files;
 mod floor;
 mod html;
 mod measures;
+mod pdf;
 mod sets;
 mod trial;
 mod words;
@@ -26,7 +27,7 @@ pub(crate) struct EvalArgs {
     /// The folder with the question sets
     #[arg(long)]
     data: PathBuf,
-    /// Only these sets: all of them where none is named. `docx` or `html` alone: how well such files are read
+    /// Only these sets: all of them where none is named. `docx`, `html` or `pdf` alone: how well such files are read
     sets: Vec<String>,
     /// Questions of which the right passage was not first are printed
     #[arg(long)]
@@ -63,6 +64,12 @@ const fn line(set: &'static str, measure: Measure, reference: Option<(f64, &'sta
 
 /// Measures and prints the tables.
 pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
+    if pdf::is_child(&args.sets)? {
+        return Ok(());
+    }
+    if args.sets == ["pdf"] {
+        return pdf::run(&args.data);
+    }
     if args.sets == ["docx"] {
         return docx::run(&args.data);
     }
