@@ -29,6 +29,15 @@ pub struct ClaimedJob {
     pub queued_at: Timestamp,
 }
 
+/// Which jobs a worker takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claimable {
+    /// Any.
+    Any,
+    /// Those of anything but a website: as many crawls as may be are under way.
+    NoWebsite,
+}
+
 /// Which jobs that are marked as running are taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reclaim {

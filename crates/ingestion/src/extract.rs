@@ -39,8 +39,6 @@ pub enum Material<'a> {
         /// What it holds.
         reading: &'a Reading,
     },
-    /// The address of a web page.
-    Website,
 }
 
 /// Nothing can be extracted, and why: a sentence that a person can act on.
@@ -71,10 +69,6 @@ pub fn extract(material: Material<'_>) -> Result<Extracted, Unreadable> {
             }
             Ok(whole(Some(name.to_owned()), reading))
         }
-        Material::Website => Err(Unreadable::new(
-            "website sources cannot be read by this version yet; add the page's text as a `text` \
-             source, or upload it as a TXT file",
-        )),
     }
 }
 

@@ -1,21 +1,24 @@
 //! The worker: claims jobs, makes passages of what their sources hold and stores the outcome.
 
 mod attempt;
+mod crawl;
 mod material;
 mod settings;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::job::{ClaimedJob, Lease, Reclaim};
-use cicerone_domain::ports::{JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal};
+use cicerone_domain::job::{Claimable, ClaimedJob, Lease, Reclaim};
+use cicerone_domain::ports::{
+    CrawlStore, JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal,
+};
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::source::SourceState;
-use cicerone_domain::{Clock, Entropy, Error, Id, Source, Timestamp, limits};
+use cicerone_domain::{Clock, Entropy, Error, Id, Source, SourceContent, Timestamp, limits};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::crawl::ReadPage;
+use crate::crawl::{Crawler, ReadPage};
 use attempt::Outcome;
 pub use settings::WorkerSettings;
 
@@ -35,6 +38,10 @@ pub struct WorkerPorts {
     pub objects: Arc<dyn ObjectStore>,
     /// What reads files.
     pub reader: Arc<dyn ReadPage>,
+    /// What crawls websites.
+    pub crawler: Arc<Crawler>,
+    /// Where crawls are kept.
+    pub crawls: Arc<dyn CrawlStore>,
     /// The index, to be brought up to date before the first question.
     pub index: Arc<dyn PassageIndex>,
     /// Set when this process has queued a job.
@@ -64,13 +71,16 @@ pub struct Worker {
     /// Bounds the extractions that occupy a thread; one whose job was cancelled holds its place
     /// until it is really over.
     threads: Arc<Semaphore>,
+    /// Bounds the crawls, which wait for others most of the time and must hold up nothing else.
+    crawls: Arc<Semaphore>,
 }
 
 impl Worker {
     /// A worker over these ports.
     pub fn new(ports: WorkerPorts, settings: WorkerSettings) -> Self {
-        let threads = Arc::new(Semaphore::new(settings.parallel.max(1)));
-        Self { ports, settings, threads }
+        let places = |count: usize| Arc::new(Semaphore::new(count.max(1)));
+        let (threads, crawls) = (places(settings.parallel), places(settings.crawls));
+        Self { ports, settings, threads, crawls }
     }
 
     /// Claims one job and carries it through.
@@ -85,7 +95,8 @@ impl Worker {
     /// within the grace period then go back to the queue.
     pub async fn run(&self, stop: CancellationToken) {
         let release = CancellationToken::new();
-        let loops = (0..self.settings.parallel.max(1)).map(|_| self.work(&stop, &release));
+        let places = self.settings.parallel.max(1) + self.settings.crawls.max(1);
+        let loops = (0..places).map(|_| self.work(&stop, &release));
         let grace = async {
             stop.cancelled().await;
             tokio::time::sleep(self.settings.grace).await;
@@ -174,8 +185,14 @@ impl Worker {
         let token = Id::<cicerone_domain::kind::Job>::random(self.ports.entropy.as_ref());
         let now = self.ports.clock.now();
         let until = now.plus_millis(limits::JOB_LEASE_MILLIS);
-        let claimed = self.ports.jobs.claim_job(token.suffix().to_owned(), now, until).await?;
-        let Some(job) = claimed else { return Ok(Step::Idle) };
+        let place = self.crawls.try_acquire().ok();
+        let which = if place.is_some() { Claimable::Any } else { Claimable::NoWebsite };
+        let token = token.suffix().to_owned();
+        let Some(job) = self.ports.jobs.claim_job(which, token, now, until).await? else {
+            return Ok(Step::Idle);
+        };
+        let is_crawl = matches!(job.source.content, SourceContent::Website { .. });
+        let _place = place.filter(|_| is_crawl);
         let lease = job.lease.clone();
         let outcome = self.attempt(&job, release).await;
         self.conclude(&job, &lease, outcome).await
@@ -193,6 +210,15 @@ impl Worker {
         let ended = match outcome {
             Outcome::Extracted(extracted) => {
                 match jobs.finish_trained(lease, extracted, event, now).await {
+                    Ok(source) => source,
+                    Err(error) if is_transient(&error) => {
+                        return self.try_again(job, lease, error).await;
+                    }
+                    Err(error) => self.give_up(lease, &error).await?,
+                }
+            }
+            Outcome::Crawled(title) => {
+                match self.ports.crawls.finish_crawl(lease, title, event, now).await {
                     Ok(source) => source,
                     Err(error) if is_transient(&error) => {
                         return self.try_again(job, lease, error).await;

@@ -114,9 +114,12 @@ exit status 0.";
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArguments {
-    /// A text, PDF or DOCX file, or a folder with such files; may be given more than once.
+    /// A text, PDF or DOCX file, a folder with such files, or a web page; may be given more than once.
     #[arg(long = "source", short, value_name = "FILE|FOLDER|URL")]
     pub(crate) sources: Vec<String>,
+    /// Follow the links of web pages within their host.
+    #[arg(long)]
+    pub(crate) crawl: bool,
     /// Keep what was indexed in this folder, and use what it holds.
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,

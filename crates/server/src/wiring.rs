@@ -1,5 +1,6 @@
 //! Which adapter serves which port: the one place that sees them all.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use cicerone_domain::job::Reclaim;
@@ -8,7 +9,10 @@ use cicerone_domain::services::{
     Agents, ConversationLimits, Conversations, Idempotency, Keys, Sources, Uploads,
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
-use cicerone_ingestion::{Housekeeper, Readers, Worker, WorkerPorts};
+use cicerone_egress::{Egress, EgressSettings, SystemResolver};
+use cicerone_ingestion::{
+    CrawlPorts, Crawler, EgressFetch, Housekeeper, ReadPage, Readers, Worker, WorkerPorts,
+};
 use cicerone_retrieval::{Index, IndexConfig};
 use cicerone_storage::{Storage, StorageOptions, UploadObjects, migrations};
 
@@ -34,16 +38,18 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Opens everything that the configuration names, with the database's schema brought up to
-    /// date. The caller holds the data directory.
+    /// date. The caller holds the data directory, and listens on `own`, if on any address.
     pub(crate) async fn open(
         configuration: &Configuration,
         environment: &Environment,
+        own: Option<SocketAddr>,
     ) -> Result<Self, Failure> {
         // What can be refused comes first: a start with a bad setting leaves the database alone.
         let models = Arc::new(configuration.models(environment)?);
         let objects = UploadObjects::open(&configuration.object_store_url)
             .map_err(|error| Failure::because("`CICERONE_OBJECT_STORE_URL`", &error))?;
         let objects = Arc::new(objects);
+        let egress = egress(configuration, own)?;
         let storage = Arc::new(open_storage(configuration).await?);
         let index_config = IndexConfig {
             directory: configuration.index_dir(),
@@ -57,12 +63,23 @@ impl Parts {
         let signal = WorkSignal::default();
         let limits = ConversationLimits { replies: configuration.settings.http.replies_at_once };
 
+        let reader: Arc<dyn ReadPage> = Arc::new(Readers::new(configuration.settings.sandbox()));
+        let crawl_ports = CrawlPorts {
+            store: storage.clone(),
+            fetch: Arc::new(EgressFetch::new(egress)),
+            read: reader.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+        };
+        let crawler = Crawler::new(crawl_ports, configuration.settings.crawls());
         let worker = Worker::new(
             WorkerPorts {
                 jobs: storage.clone(),
                 uploads: storage.clone(),
                 objects: objects.clone(),
-                reader: Arc::new(Readers::new(configuration.settings.sandbox())),
+                reader,
+                crawler: Arc::new(crawler),
+                crawls: storage.clone(),
                 index: passages.clone(),
                 signal: signal.clone(),
                 clock: clock.clone(),
@@ -109,6 +126,17 @@ impl Parts {
             worker,
         })
     }
+}
+
+/// The client for addresses that strangers chose.
+fn egress(configuration: &Configuration, own: Option<SocketAddr>) -> Result<Egress, Failure> {
+    let settings = EgressSettings {
+        allow: configuration.egress_allow.clone(),
+        own: own.into_iter().collect(),
+        ..EgressSettings::default()
+    };
+    Egress::new(settings, Arc::new(SystemResolver))
+        .map_err(|error| Failure::because("cannot set up the client for websites", &error))
 }
 
 /// Opens the database alone, brought up to date, and lets `work` manage accounts and keys.

@@ -68,6 +68,10 @@ impl CrawlStore for Storage {
                 let crawl = running(c, &lease)?;
                 record::record(c, &source, crawl, &visited, &found)?;
                 set_progress(c, &source, progress)?;
+                // Crashes count against what brought nothing forward between them.
+                diesel::update(jobs::table.find(lease.job_id.to_string()))
+                    .set(jobs::crashes.eq(0))
+                    .execute(c)?;
                 Ok(true)
             })
             .await

@@ -1,5 +1,7 @@
 //! Where the two databases differ. Every match on the backend of a query stands here.
 
+use cicerone_domain::SourceType;
+use cicerone_domain::job::Claimable;
 use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
@@ -135,12 +137,21 @@ pub(crate) fn hold_upload(c: &mut AnyConnection, account: &str, id: &str) -> Que
     Ok(found.is_some())
 }
 
-/// The queued job that is due the longest, with its source. PostgreSQL holds both rows and passes
+/// The queued job of those allowed that is due the longest, with its source. PostgreSQL holds both rows and passes
 /// over those that another worker holds; SQLite has one writer.
-pub(crate) fn next_job(c: &mut AnyConnection, now: i64) -> QueryResult<Option<Work>> {
+pub(crate) fn next_job(
+    c: &mut AnyConnection,
+    which: Claimable,
+    now: i64,
+) -> QueryResult<Option<Work>> {
+    let left_out = match which {
+        Claimable::Any => "",
+        Claimable::NoWebsite => SourceType::Website.name(),
+    };
     let query = jobs::table
         .inner_join(sources::table)
         .filter(jobs::state.eq(crate::jobs::QUEUED))
+        .filter(sources::source_type.ne(left_out))
         .filter(jobs::due_at.le(now))
         .order((jobs::due_at, jobs::queued_at, jobs::id))
         .limit(1);

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use cicerone_domain::content::Extracted;
 use cicerone_domain::event::Event;
 use cicerone_domain::id::kind;
-use cicerone_domain::job::{ClaimedJob, Lease, POISONED, Reclaim, Reclaimed};
+use cicerone_domain::job::{Claimable, ClaimedJob, Lease, POISONED, Reclaim, Reclaimed};
 use cicerone_domain::ports::JobStore;
 use cicerone_domain::source::Trained;
 use cicerone_domain::{Error, Id, Source, SourceState, Timestamp, limits};
@@ -88,6 +88,7 @@ pub(crate) fn queue(
 impl JobStore for Storage {
     async fn claim_job(
         &self,
+        which: Claimable,
         token: String,
         now: Timestamp,
         until: Timestamp,
@@ -96,7 +97,7 @@ impl JobStore for Storage {
         if self.next_due().await?.is_none_or(|due| due > now) {
             return Ok(None);
         }
-        self.db.write(move |c| claim(c, &token, now, until)).await
+        self.db.write(move |c| claim(c, which, &token, now, until)).await
     }
 
     async fn heartbeat(&self, lease: &Lease, until: Timestamp) -> Result<bool, Error> {
@@ -214,11 +215,14 @@ impl JobStore for Storage {
 
 fn claim(
     c: &mut AnyConnection,
+    which: Claimable,
     token: &str,
     now: Timestamp,
     until: Timestamp,
 ) -> Result<Option<ClaimedJob>, Failure> {
-    let Some((job, source)) = dialect::next_job(c, now.as_millis())? else { return Ok(None) };
+    let Some((job, source)) = dialect::next_job(c, which, now.as_millis())? else {
+        return Ok(None);
+    };
     diesel::update(jobs::table.find(&job.id))
         .set((
             jobs::state.eq(LEASED),

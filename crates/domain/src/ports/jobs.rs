@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use crate::content::Extracted;
 use crate::error::Error;
 use crate::id::{Id, kind};
-use crate::job::{ClaimedJob, Lease, Reclaim, Reclaimed};
+use crate::job::{Claimable, ClaimedJob, Lease, Reclaim, Reclaimed};
 use crate::source::Source;
 use crate::timestamp::Timestamp;
 use crate::upload::ObjectKey;
@@ -17,10 +17,11 @@ use crate::upload::ObjectKey;
 /// where it was lost: the job went to another worker, or the source was deleted.
 #[async_trait]
 pub trait JobStore: Send + Sync {
-    /// Claims the job that has waited longest among those due at `now`, until `until`; its source
-    /// goes to processing. `token` names the lease.
+    /// Claims the job that has waited longest among those due at `now` that `which` allows, until
+    /// `until`; its source goes to processing. `token` names the lease.
     async fn claim_job(
         &self,
+        which: Claimable,
         token: String,
         now: Timestamp,
         until: Timestamp,

@@ -103,12 +103,6 @@ fn a_file_without_text_fails_with_a_reason() {
 }
 
 #[test]
-fn what_comes_later_says_so() {
-    let message = extract(Material::Website).unwrap_err().to_string();
-    assert!(message.starts_with("website") && message.contains("by this version yet"), "{message}");
-}
-
-#[test]
 fn a_file_keeps_its_structure_and_pages() {
     let text = "# Berths\n\nShort stays.\n\n".to_owned() + &"Long stays are booked. ".repeat(100);
     let reading = Reading { title: Some("Stated".to_owned()), pages: vec![0, 25], text };

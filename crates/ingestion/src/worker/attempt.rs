@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cicerone_domain::job::{ClaimedJob, Lease};
-use cicerone_domain::{Error, Extracted, limits};
+use cicerone_domain::{Error, Extracted, SourceContent, limits};
 use tokio_util::sync::CancellationToken;
 
 use super::Worker;
@@ -14,6 +14,8 @@ use super::material::Content;
 pub(super) enum Outcome {
     /// Documents and passages.
     Extracted(Extracted),
+    /// A website's pages are recorded; the source's title.
+    Crawled(Option<String>),
     /// The content cannot be read, for a reason that the owner is told.
     Unreadable(String),
     /// Something else failed.
@@ -44,14 +46,18 @@ impl Worker {
     }
 
     async fn process(&self, job: &ClaimedJob) -> Outcome {
-        let fetched = match self.fetch(&job.source).await {
-            Ok(fetched) => fetched,
-            Err(error) => return Outcome::Fault(error),
+        let content = match &job.source.content {
+            SourceContent::Website { url, crawl_subpages } => {
+                return self.crawl(&job.lease, url, *crawl_subpages).await;
+            }
+            SourceContent::Text(text) => Content::Text(text.clone()),
+            SourceContent::Qa(text) => Content::Pairs(text.clone()),
+            SourceContent::File(id) => match self.read_file(&job.source, *id).await {
+                Ok(content) => content,
+                Err(outcome) => return outcome,
+            },
         };
-        match self.read(fetched).await {
-            Ok(content) => self.extract(content).await,
-            Err(unreadable) => Outcome::Unreadable(unreadable.to_string()),
-        }
+        self.extract(content).await
     }
 
     /// Extracts on a thread of its own: the work is bound by the processor. A panic there is an

@@ -1,71 +1,42 @@
-//! Fetching and reading what a source names.
+//! What a source holds, at hand: fetched and read.
 
-use bytes::Bytes;
-use cicerone_domain::{Error, Extracted, Scope, Source, SourceContent, Upload};
+use cicerone_domain::{Extracted, Id, Scope, Source, kind};
 
 use super::Worker;
+use super::attempt::Outcome;
 use crate::extract::{Material, Reading, Unreadable, extract};
-
-/// What a source holds, fetched and owned.
-pub(super) enum Fetched {
-    Text(String),
-    Pairs(String),
-    File {
-        upload: Upload,
-        bytes: Bytes,
-    },
-    /// The file is gone from the rows or from the object store.
-    MissingFile,
-    Website,
-}
 
 /// What a source holds, read.
 pub(super) enum Content {
     Text(String),
     Pairs(String),
     File { name: String, reading: Reading },
-    Website,
 }
 
 impl Worker {
-    /// Fetches what `source` names. Fails as the stores do.
-    pub(super) async fn fetch(&self, source: &Source) -> Result<Fetched, Error> {
-        let id = match &source.content {
-            SourceContent::Text(text) => return Ok(Fetched::Text(text.clone())),
-            SourceContent::Qa(text) => return Ok(Fetched::Pairs(text.clone())),
-            SourceContent::Website { .. } => return Ok(Fetched::Website),
-            SourceContent::File(id) => *id,
-        };
+    /// Fetches an uploaded file and has it read, in a process of its own where it is more than text.
+    pub(super) async fn read_file(
+        &self,
+        source: &Source,
+        id: Id<kind::Upload>,
+    ) -> Result<Content, Outcome> {
         let scope = Scope::account(source.account_id);
-        let Some(upload) = self.ports.uploads.find_upload(&scope, id).await? else {
-            return Ok(Fetched::MissingFile);
-        };
-        Ok(match self.ports.objects.get(&upload.object_key()).await? {
-            Some(bytes) => Fetched::File { upload, bytes },
-            None => Fetched::MissingFile,
-        })
+        let upload = self.ports.uploads.find_upload(&scope, id).await.map_err(Outcome::Fault)?;
+        let upload = upload.ok_or_else(missing)?;
+        let bytes = self.ports.objects.get(&upload.object_key()).await.map_err(Outcome::Fault)?;
+        let bytes = bytes.ok_or_else(missing)?;
+        match self.ports.reader.file(upload.content_type, bytes).await {
+            Ok(reading) => Ok(Content::File { name: upload.filename, reading }),
+            Err(unreadable) => Err(Outcome::Unreadable(unreadable.to_string())),
+        }
     }
 }
 
-impl Worker {
-    /// Has a file read, in a process of its own where it is more than text.
-    pub(super) async fn read(&self, fetched: Fetched) -> Result<Content, Unreadable> {
-        Ok(match fetched {
-            Fetched::Text(text) => Content::Text(text),
-            Fetched::Pairs(text) => Content::Pairs(text),
-            Fetched::File { upload, bytes } => {
-                let reading = self.ports.reader.file(upload.content_type, bytes).await?;
-                Content::File { name: upload.filename, reading }
-            }
-            Fetched::MissingFile => {
-                return Err(Unreadable(
-                    "the uploaded file is no longer stored; upload it again and add it anew"
-                        .to_owned(),
-                ));
-            }
-            Fetched::Website => Content::Website,
-        })
-    }
+/// The file is gone from the rows or from the object store.
+fn missing() -> Outcome {
+    Outcome::Unreadable(
+        "the uploaded file is no longer stored; upload it again and add it anew".to_owned(),
+    )
 }
 
 impl Content {
@@ -74,7 +45,6 @@ impl Content {
             Self::Text(text) => Material::Text(text),
             Self::Pairs(text) => Material::Pairs(text),
             Self::File { name, reading } => Material::File { name, reading },
-            Self::Website => Material::Website,
         })
     }
 }

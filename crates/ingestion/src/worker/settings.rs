@@ -7,8 +7,10 @@ use cicerone_domain::Entropy;
 /// How many jobs at once, and how long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// Jobs at once, at least one.
+    /// Jobs at once beside crawls, at least one.
     pub parallel: usize,
+    /// Crawls at once, at least one.
+    pub crawls: usize,
     /// How often the queue is looked at for jobs of other processes.
     pub poll: Duration,
     /// How often a lease is extended, which is also how soon the deletion of a source ends its job.
@@ -23,6 +25,7 @@ impl Default for WorkerSettings {
     fn default() -> Self {
         Self {
             parallel: 2,
+            crawls: 8,
             poll: Duration::from_secs(1),
             heartbeat: Duration::from_millis(500),
             deadline: Duration::from_secs(15 * 60),

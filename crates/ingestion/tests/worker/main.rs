@@ -20,14 +20,46 @@ async fn a_text_is_trained_and_the_index_brought_up_to_date() {
     script.synchronised().await;
 }
 
+fn website(path: &str) -> SourceContent {
+    SourceContent::Website { url: format!("https://example.com{path}"), crawl_subpages: true }
+}
+
 #[tokio::test]
-async fn a_website_fails_with_a_reason_that_helps() {
+async fn a_website_is_crawled() {
     let script = Script::new();
-    let url = "https://example.com".to_owned();
-    script.queue(SourceContent::Website { url, crawl_subpages: true });
+    script.queue(website("/hours"));
+    assert_eq!(script.worker().run_one().await.unwrap(), Step::Done);
+    assert_eq!(script.log(), ["crawled https://example.com/hours"]);
+    script.synchronised().await;
+}
+
+#[tokio::test]
+async fn a_website_that_cannot_be_crawled_fails_with_its_reason() {
+    let script = Script::new();
+    script.queue(website("/missing"));
     assert_eq!(script.worker().run_one().await.unwrap(), Step::Done);
     let log = script.log().join("\n");
-    assert!(log.starts_with("failed website sources cannot be read by this version yet"), "{log}");
+    assert!(log.starts_with("failed ") && log.contains("404"), "{log}");
+}
+
+#[tokio::test]
+async fn crawls_that_take_long_leave_room_for_everything_else() {
+    let script = Script::new();
+    let worker = script.worker();
+    script.stall_objects();
+    for _ in 0..20 {
+        script.queue(website("/hours"));
+    }
+    script.queue(text("Opening hours are nine to five."));
+    let stop = CancellationToken::new();
+    let running = tokio::spawn({
+        let stop = stop.clone();
+        async move { worker.run(stop).await }
+    });
+    script.synchronised().await;
+    assert_eq!(script.log(), ["trained 1 passages"]);
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Scripted ports: a queue in memory whose faults the test decides.
 
+mod site;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 use cicerone_domain::idempotency::Completion;
-use cicerone_domain::job::{ClaimedJob, Lease, Reclaim, Reclaimed};
+use cicerone_domain::job::{Claimable, ClaimedJob, Lease, Reclaim, Reclaimed};
 use cicerone_domain::ports::{JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::source::Trained;
@@ -62,12 +64,15 @@ impl Script {
     }
 
     pub(crate) fn worker(&self) -> Worker {
+        // Only texts are read here, which is done in this process.
+        let reader = Arc::new(Readers::new(SandboxSettings::default()));
         let ports = WorkerPorts {
             jobs: Arc::new(self.clone()),
             uploads: Arc::new(self.clone()),
             objects: Arc::new(self.clone()),
-            // Only texts are read here, which is done in this process.
-            reader: Arc::new(Readers::new(SandboxSettings::default())),
+            crawler: Arc::new(self.crawler(reader.clone())),
+            reader,
+            crawls: Arc::new(self.clone()),
             index: Arc::new(self.clone()),
             signal: self.0.signal.clone(),
             clock: Arc::new(self.clone()),
@@ -161,6 +166,7 @@ impl Clock for Script {
 impl JobStore for Script {
     async fn claim_job(
         &self,
+        which: Claimable,
         token: String,
         now: Timestamp,
         _until: Timestamp,
@@ -169,7 +175,12 @@ impl JobStore for Script {
         if state.due > now.as_millis() {
             return Ok(None);
         }
-        let Some(mut job) = state.queue.pop_front() else { return Ok(None) };
+        let may = |job: &ClaimedJob| match which {
+            Claimable::Any => true,
+            Claimable::NoWebsite => !matches!(job.source.content, SourceContent::Website { .. }),
+        };
+        let Some(index) = state.queue.iter().position(may) else { return Ok(None) };
+        let Some(mut job) = state.queue.remove(index) else { return Ok(None) };
         job.lease.token = token;
         state.running = Some(job.clone());
         self.0.claimed.notify_one();

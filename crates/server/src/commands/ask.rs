@@ -30,8 +30,8 @@ use manifest::Manifest;
 pub(crate) fn run(mut environment: Environment, arguments: AskArguments) -> Result<(), Failure> {
     if arguments.sources.is_empty() && arguments.data_dir.is_none() {
         return Err(Failure::misuse(
-            "there is nothing to answer from: name a file or folder with `--source`, or what was \
-             indexed before with `--data-dir`",
+            "there is nothing to answer from: name a file, a folder or a web page with `--source`, or \
+             what was indexed before with `--data-dir`",
         ));
     }
     let temporary = match &arguments.data_dir {
@@ -88,11 +88,11 @@ async fn ask(
     environment: &Environment,
     arguments: AskArguments,
 ) -> Result<(), Failure> {
-    let AskArguments { sources, json, model, question, .. } = arguments;
+    let AskArguments { sources, crawl, json, model, question, .. } = arguments;
     let question = parse_message("QUESTION", question).map_err(as_misuse)?;
     let found = files::find(&sources)?;
 
-    let parts = Parts::open(configuration, environment).await?;
+    let parts = Parts::open(configuration, environment, None).await?;
     let scope = default_scope(&parts).await?;
     let mut manifest = Manifest::read(configuration.data_dir())?;
     let agent = agent(&parts, &scope, &manifest, model).await?;
@@ -103,7 +103,7 @@ async fn ask(
         let (worker, stop) = (parts.worker.clone(), stop.clone());
         tokio::spawn(async move { worker.run(stop).await })
     };
-    let knowledge = Knowledge { parts: &parts, scope: &scope, agent: agent.id };
+    let knowledge = Knowledge { parts: &parts, scope: &scope, agent: agent.id, crawl };
     let learned = knowledge.learn(found, &mut manifest).await;
     manifest.write(configuration.data_dir())?;
     learned?;

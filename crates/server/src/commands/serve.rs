@@ -44,7 +44,7 @@ async fn serve(configuration: &Configuration, environment: &Environment) -> Resu
     let address = listener
         .local_addr()
         .map_err(|error| Failure::because("`CICERONE_BIND`: no address", &error))?;
-    let parts = Parts::open(configuration, environment).await?;
+    let parts = Parts::open(configuration, environment, Some(address)).await?;
     let root = parts.keys.ensure_root(configuration.root_key.clone()).await?;
     let conversations = parts.conversations.clone();
     let storage = Arc::clone(&parts.storage);

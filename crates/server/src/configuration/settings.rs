@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cicerone_domain::services::ConversationLimits;
 use cicerone_http::HttpSettings;
-use cicerone_ingestion::{SandboxSettings, WorkerSettings};
+use cicerone_ingestion::{CrawlSettings, SandboxSettings, WorkerSettings};
 use cicerone_llm::{ModelsConfig, Secret};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) http: HttpSection,
     /// The processing of sources.
     pub(crate) workers: WorkersSection,
+    /// The crawling of websites.
+    pub(crate) crawl: CrawlSection,
     /// The search index.
     pub(crate) index: IndexSection,
     /// Which models reply.
@@ -90,6 +92,22 @@ pub(crate) struct WorkersSection {
     pub(crate) document_seconds: u64,
 }
 
+/// The section `crawl`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct CrawlSection {
+    /// Websites crawled at once.
+    pub(crate) parallel: usize,
+    /// Most pages of one website.
+    pub(crate) pages: usize,
+    /// The longest that one crawl may take.
+    pub(crate) seconds: u64,
+    /// Requests at a time to one host.
+    pub(crate) requests_per_host: usize,
+    /// Largest page, in bytes.
+    pub(crate) page_bytes: usize,
+}
+
 /// The section `index`.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -112,6 +130,7 @@ impl Default for Settings {
             log_format: None,
             http: HttpSection::default(),
             workers: WorkersSection::default(),
+            crawl: CrawlSection::default(),
             index: IndexSection::default(),
             models: ModelsConfig::default(),
         }
@@ -131,6 +150,19 @@ impl Default for HttpSection {
             upload_seconds: http.upload_deadline.as_secs(),
             keep_alive_seconds: http.keep_alive.as_secs(),
             metrics: true,
+        }
+    }
+}
+
+impl Default for CrawlSection {
+    fn default() -> Self {
+        let crawls = CrawlSettings::default();
+        Self {
+            parallel: WorkerSettings::default().crawls,
+            pages: crawls.pages,
+            seconds: crawls.time.as_secs(),
+            requests_per_host: crawls.parallel,
+            page_bytes: crawls.page_bytes,
         }
     }
 }
@@ -169,12 +201,24 @@ impl Settings {
             ("workers.deadline_seconds", workers.deadline_seconds > 0),
             ("workers.readers", workers.readers > 0),
             ("workers.document_seconds", workers.document_seconds > 0),
+            ("crawl.parallel", self.crawl.parallel > 0),
+            ("crawl.pages", self.crawl.pages > 0),
+            ("crawl.seconds", self.crawl.seconds > 0),
+            ("crawl.requests_per_host", self.crawl.requests_per_host > 0),
+            ("crawl.page_bytes", self.crawl.page_bytes > 0),
             ("index.open_agents", self.index.open_agents > 0),
         ];
-        match positive.into_iter().find(|(_, holds)| !holds) {
-            Some((key, _)) => Err((key, "must be at least 1".to_owned())),
-            None => Ok(()),
+        if let Some((key, _)) = positive.into_iter().find(|(_, holds)| !holds) {
+            return Err((key, "must be at least 1".to_owned()));
         }
+        if self.crawl.seconds >= workers.deadline_seconds {
+            let deadline = workers.deadline_seconds;
+            let message = format!(
+                "must be less than `workers.deadline_seconds` (`{deadline}`), which ends any processing"
+            );
+            return Err(("crawl.seconds", message));
+        }
+        Ok(())
     }
 
     /// How log lines are written: as set, else for whoever reads them.
@@ -200,6 +244,17 @@ impl Settings {
         }
     }
 
+    /// The settings of crawls.
+    pub(crate) fn crawls(&self) -> CrawlSettings {
+        CrawlSettings {
+            pages: self.crawl.pages,
+            time: Duration::from_secs(self.crawl.seconds),
+            parallel: self.crawl.requests_per_host,
+            page_bytes: self.crawl.page_bytes,
+            ..CrawlSettings::default()
+        }
+    }
+
     /// The settings of the processes that read documents.
     pub(crate) fn sandbox(&self) -> SandboxSettings {
         let limit = Duration::from_secs(self.workers.document_seconds);
@@ -215,6 +270,7 @@ impl Settings {
     pub(crate) fn workers(&self) -> WorkerSettings {
         WorkerSettings {
             parallel: self.workers.parallel,
+            crawls: self.crawl.parallel,
             deadline: Duration::from_secs(self.workers.deadline_seconds),
             ..WorkerSettings::default()
         }

@@ -92,9 +92,9 @@ fn what_ask_cannot_read_fails_with_a_line_that_says_why() {
     place.write("image.png", "\u{89}PNG\0");
     place.write("empty.txt", " \n");
     let cases = [
-        ("https://example.com/docs", 1, "website sources cannot be read by this version yet"),
+        ("http://127.0.0.1:9/docs", 1, "not a public web address"),
         ("ftp://example.com", 2, "must be an http or https URL"),
-        ("plan.pdf", 1, "PDF files cannot be read by this version yet"),
+        ("plan.pdf", 1, "the PDF"),
         ("image.png", 1, "it is no text"),
         ("empty.txt", 1, "the file contains no text"),
         ("missing.txt", 1, "cannot read `missing.txt`"),

@@ -5,11 +5,11 @@ mod refreshes;
 
 use std::sync::Arc;
 
-use cicerone_domain::Error;
 use cicerone_domain::crawl::{CrawlSoFar, PageContent, VisitedPage};
 use cicerone_domain::job::Reclaim;
 use cicerone_domain::ports::{CrawlStore as _, JobStore as _, PassageFeed as _, SourceStore as _};
 use cicerone_domain::source::{CrawledPageStatus, Progress};
+use cicerone_domain::{Error, SourceState, SourceStatus, limits};
 
 use super::crawling::{found, page, url, without};
 use super::fixture::{new_id, on_each, website};
@@ -61,6 +61,46 @@ async fn an_interrupted_crawl_goes_on_where_it_was() {
         assert_eq!(crawl.so_far, expected);
         let source = world.end(&crawl).await;
         assert_eq!(world.texts(&source).await, [(0, "home".to_owned())]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn crashes_count_only_where_nothing_came_of_the_work_between_them() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.source(&agent, website(true)).await;
+        for round in 0..limits::JOB_CRASHES + 2 {
+            let crawl = world.begin().await;
+            let text = format!("text {round}");
+            world.record(&crawl, vec![page(&format!("/{round}"), &text)]).await;
+            let back = world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await;
+            assert_eq!(back.unwrap().poisoned, 0, "crash {round}");
+        }
+        // The last of these counts: nothing was recorded after it.
+        for crashes in 2..=limits::JOB_CRASHES {
+            world.begin().await;
+            let back = world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await;
+            assert_eq!(back.unwrap().poisoned, u64::from(crashes == limits::JOB_CRASHES));
+        }
+        assert_eq!(world.stored_source(&source).await.state.status(), SourceStatus::Failed);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_crawl_that_ends_without_a_title_takes_that_of_its_first_page() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.source(&agent, website(true)).await;
+        let crawl = world.begin().await;
+        let nothing = without("/", CrawledPageStatus::Skipped, "it asks not to be found");
+        world.record(&crawl, vec![nothing, page("/a", "a"), page("/b", "b")]).await;
+        let ended = world.storage.finish_crawl(&crawl.lease, None, new_id(), world.now()).await;
+        assert_eq!(ended.unwrap().unwrap().id, source.id);
+        let stored = world.stored_source(&source).await;
+        let SourceState::Trained(trained) = stored.state else { panic!("{stored:?}") };
+        assert_eq!(trained.title.as_deref(), Some("Page /a"));
     })
     .await;
 }

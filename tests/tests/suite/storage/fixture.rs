@@ -12,7 +12,7 @@ use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{
     Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
 };
-use cicerone_domain::job::ClaimedJob;
+use cicerone_domain::job::{Claimable, ClaimedJob};
 use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, IdempotencyStore as _, JobStore as _, KeyStore as _,
     SourceStore as _, UploadStore as _,
@@ -148,7 +148,7 @@ impl World {
     pub(super) async fn claim_job(&self) -> Option<ClaimedJob> {
         let now = self.now();
         let token = new_id::<kind::Request>().suffix().to_owned();
-        self.storage.claim_job(token, now, now.plus_millis(30_000)).await.unwrap()
+        self.storage.claim_job(Claimable::Any, token, now, now.plus_millis(30_000)).await.unwrap()
     }
 
     /// A source that was processed into `passages` passages of this text.

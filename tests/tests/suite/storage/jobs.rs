@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use cicerone_domain::content::Extracted;
-use cicerone_domain::job::{POISONED, Reclaim, Reclaimed};
+use cicerone_domain::job::{Claimable, POISONED, Reclaim, Reclaimed};
 use cicerone_domain::limits::JOB_CRASHES;
 use cicerone_domain::ports::{AgentStore as _, Housekeeping as _, JobStore as _, SourceStore as _};
 use cicerone_domain::{SourceState, SourceStatus};
@@ -49,7 +49,7 @@ async fn workers_never_claim_the_same_job() {
                 let until = now.plus_millis(30_000);
                 for number in 0.. {
                     let token = format!("{worker}.{number}");
-                    match storage.claim_job(token, now, until).await.unwrap() {
+                    match storage.claim_job(Claimable::Any, token, now, until).await.unwrap() {
                         Some(job) => claimed.push(job.lease.job_id),
                         // Another may hold the last ones; whoever holds a job claims it.
                         None => break,
@@ -253,10 +253,20 @@ async fn a_job_that_is_given_back_waits_until_it_is_due() {
         assert_eq!(world.stored_source(&source).await.state.status(), SourceStatus::Processing);
 
         let until = due.plus_millis(30_000);
-        let claim = world.storage.claim_job("t".to_owned(), due, until).await.unwrap().unwrap();
+        let claim = world
+            .storage
+            .claim_job(Claimable::Any, "t".to_owned(), due, until)
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!((claim.attempts, claim.source.id), (1, source.id));
         assert!(world.storage.requeue(&claim.lease, due, false).await.unwrap());
-        let claim = world.storage.claim_job("u".to_owned(), due, until).await.unwrap().unwrap();
+        let claim = world
+            .storage
+            .claim_job(Claimable::Any, "u".to_owned(), due, until)
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(claim.attempts, 1, "a graceful stop is no attempt");
     })
     .await;

@@ -28,7 +28,7 @@ pub(super) struct LookedWord<'question> {
     pub(super) is_stop_word: bool,
     pub(super) is_compound: bool,
     /// Where it stands: in each field and form, with what the field counts.
-    pub(super) places: Vec<(f32, Arc<[Impact]>)>,
+    pub(super) places: Vec<Place>,
     /// The bits of the messages that it stands in.
     pub(super) messages: u8,
     /// The bits of the pieces that it consists of.
@@ -45,6 +45,9 @@ impl LookedWord<'_> {
         overlaps(self.before) || overlaps(self.after)
     }
 }
+
+/// Where a word stands in one field in one form, with what the field counts.
+type Place = (f32, Arc<[Impact]>);
 
 /// A pair or a piece of a word with where it stands.
 pub(super) struct LookedExtra {
@@ -100,10 +103,7 @@ fn look_up_words<'question>(
 
 /// Where a word stands in any of its forms, and in how many passages it does in the field that has
 /// it most often.
-fn places_of(
-    snapshot: &Snapshot,
-    word: &Word,
-) -> tantivy::Result<(Vec<(f32, Arc<[Impact]>)>, u64)> {
+fn places_of(snapshot: &Snapshot, word: &Word) -> tantivy::Result<(Vec<Place>, u64)> {
     let mut places = Vec::new();
     let mut most = 0;
     for field in 0..WORD_FIELDS {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use cicerone_domain::source::parse_website;
 use cicerone_domain::{UploadType, limits};
-use cicerone_ingestion::{Material, decode, detect_upload_type, extract};
+use cicerone_ingestion::{decode, detect_upload_type};
 use ignore::WalkBuilder;
 
 use crate::failure::Failure;
@@ -25,6 +25,8 @@ pub(super) struct Found {
     pub(super) files: BTreeMap<PathBuf, FoundFile>,
     /// The folders that were named: of what they held before, nothing else stays.
     pub(super) folders: Vec<PathBuf>,
+    /// The websites.
+    pub(super) websites: Vec<String>,
 }
 
 /// A file to answer from.
@@ -46,7 +48,10 @@ pub(super) fn find(sources: &[String]) -> Result<Found, Failure> {
     let mut found = Found::default();
     for source in sources {
         if source.contains("://") {
-            refuse_url(source)?;
+            parse_website(source)
+                .map_err(|error| Failure::misuse(format!("`{source}`: {error}")))?;
+            found.websites.push(source.clone());
+            continue;
         }
         let path = Path::new(source);
         let absolute = path
@@ -61,15 +66,6 @@ pub(super) fn find(sources: &[String]) -> Result<Found, Failure> {
         }
     }
     Ok(found)
-}
-
-/// An address is checked and then refused with the reason that the service gives too.
-fn refuse_url(source: &str) -> Result<(), Failure> {
-    parse_website(source).map_err(|error| Failure::misuse(format!("`{source}`: {error}")))?;
-    match extract(Material::Website) {
-        Ok(_) => Ok(()),
-        Err(reason) => Err(Failure::new(format!("`{source}`: {reason}"))),
-    }
 }
 
 /// Adds the prose and documents of a folder and the folders in it, leaving out what is hidden or ignored by git.

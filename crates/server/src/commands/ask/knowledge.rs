@@ -30,11 +30,14 @@ pub(super) struct Knowledge<'a> {
     pub(super) parts: &'a Parts,
     pub(super) scope: &'a Scope,
     pub(super) agent: Id<kind::Agent>,
+    /// Whether the links of websites are followed.
+    pub(super) crawl: bool,
 }
 
 impl Knowledge<'_> {
     /// Adds new files, replaces changed ones, removes those that a named folder no longer holds,
-    /// and waits until all are trained. The manifest tells what is there, also after a failure.
+    /// fetches websites, and waits until all are trained. The manifest tells what is there, also
+    /// after a failure.
     pub(super) async fn learn(&self, found: Found, manifest: &mut Manifest) -> Result<(), Failure> {
         let gone: Vec<PathBuf> = manifest
             .files
@@ -46,7 +49,8 @@ impl Knowledge<'_> {
         for path in gone {
             self.forget(manifest, &path).await?;
         }
-        let progress = progress(found.files.len());
+        let websites = self.visit(&found.websites, manifest).await?;
+        let progress = progress(found.files.len() + websites.len());
         let mut waiting = Vec::new();
         for (path, file) in found.files {
             progress.set_message(file.name.clone());
@@ -77,8 +81,54 @@ impl Knowledge<'_> {
             }
             progress.inc(1);
         }
+        for (address, source) in websites {
+            progress.set_message(address.clone());
+            if let Err(reason) = self.wait(source).await? {
+                return Err(Failure::new(format!("`{address}`: {reason}")));
+            }
+            progress.inc(1);
+        }
         progress.finish_and_clear();
         Ok(())
+    }
+
+    /// Adds websites, and refreshes those that are there from before.
+    async fn visit(
+        &self,
+        addresses: &[String],
+        manifest: &mut Manifest,
+    ) -> Result<Vec<(String, Id<kind::Source>)>, Failure> {
+        let mut websites = Vec::new();
+        for address in addresses {
+            let key = if self.crawl { format!("{address} with links") } else { address.clone() };
+            let known = manifest.websites.get(&key).and_then(|id| id.parse().ok());
+            let refreshed = match known {
+                Some(source) => self.refresh(source).await?,
+                None => None,
+            };
+            let source = match refreshed {
+                Some(source) => source,
+                None => {
+                    let content =
+                        SourceContent::Website { url: address.clone(), crawl_subpages: self.crawl };
+                    let new = NewSource { agent_id: self.agent, content };
+                    self.parts.sources.create(self.scope, new, None).await?.id
+                }
+            };
+            manifest.websites.insert(key, source.to_string());
+            websites.push((address.clone(), source));
+        }
+        Ok(websites)
+    }
+
+    /// Starts a refresh; none where the source is not there any more.
+    async fn refresh(&self, source: Id<kind::Source>) -> Result<Option<Id<kind::Source>>, Failure> {
+        match self.parts.sources.refresh(self.scope, source, None).await {
+            // One that is under way since an interruption is waited for like a new one.
+            Ok(_) | Err(Error::Conflict(_)) => Ok(Some(source)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn add(&self, file: FoundFile) -> Result<Id<kind::Source>, Failure> {

@@ -17,6 +17,9 @@ pub(super) struct Manifest {
     agent: Option<String>,
     /// By absolute path.
     pub(super) files: BTreeMap<PathBuf, Entry>,
+    /// The ids of the sources that websites became, by address and whether its links were followed.
+    #[serde(default)]
+    pub(super) websites: BTreeMap<String, String>,
 }
 
 /// A file that became a source.
@@ -72,7 +75,7 @@ impl Manifest {
     /// Goes on with `agent`. Where it is another one than before, none of its files are there yet.
     pub(super) fn begin(&mut self, agent: Id<kind::Agent>) {
         if self.agent() != Some(agent) {
-            *self = Self { agent: Some(agent.to_string()), files: BTreeMap::new() };
+            *self = Self { agent: Some(agent.to_string()), ..Self::default() };
         }
     }
 }
