@@ -18,9 +18,11 @@ pub mod postgres;
 pub mod process;
 pub mod raw;
 pub mod scenario;
+pub mod site;
 pub mod sse;
 pub mod upstream;
 
 pub use answer::Answer;
 pub use client::Client;
 pub use process::{Program, ROOT_KEY, Server};
+pub use site::{Resource, Site};

@@ -14,6 +14,7 @@ use clap::Args;
 use rand::Rng as _;
 use tokio::sync::watch;
 
+pub(crate) use self::events::check as check_events;
 use self::model::Model;
 use crate::process;
 
@@ -57,7 +58,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         model.wait_until_still(&server.client()).await?;
     }
     server.kill();
-    let checked = events::check(&server.data().join("cicerone.db"))?;
+    let checked = check_events(&server.data().join("cicerone.db"))?;
     println!("{checked} finished sources, each with exactly one event");
     println!("slowest return to rest after a start: {:.0} ms", slowest.as_secs_f64() * 1_000.0);
     Ok(())
@@ -115,6 +116,6 @@ async fn settle(
     clippy::disallowed_methods,
     reason = "the moment of a kill must not be the same each time"
 )]
-pub(super) fn random_below(bound: u64) -> u64 {
+pub(crate) fn random_below(bound: u64) -> u64 {
     rand::rng().next_u64() % bound.max(1)
 }

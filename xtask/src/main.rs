@@ -10,6 +10,7 @@ mod bench;
 mod ci;
 mod consistency;
 mod crash;
+mod crawl;
 mod eval;
 mod eval_answers;
 mod idempotency;
@@ -61,6 +62,8 @@ enum Task {
     EvalService(service::Arguments),
     /// Kills the server under a mixed write load, again and again, and checks what it acknowledged
     Crash(crash::Arguments),
+    /// Websites through the whole service
+    Crawl(crawl::Arguments),
     /// Asks right after a source is trained and right after it is deleted
     Consistency(consistency::Arguments),
     /// Sends 64 identical requests with one Idempotency-Key at once
@@ -79,6 +82,7 @@ fn main() -> anyhow::Result<()> {
         Task::EvalAnswers { data } => eval_answers::run(&data),
         Task::EvalService(arguments) => runtime()?.block_on(service::run(arguments)),
         Task::Crash(arguments) => runtime()?.block_on(crash::run(arguments)),
+        Task::Crawl(arguments) => runtime()?.block_on(crawl::run(arguments)),
         Task::Consistency(arguments) => runtime()?.block_on(consistency::run(arguments)),
         Task::Idempotency(arguments) => runtime()?.block_on(idempotency::run(arguments)),
     }

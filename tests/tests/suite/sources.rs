@@ -10,3 +10,4 @@ pub(crate) mod passages;
 pub(crate) mod processing;
 pub(crate) mod refresh;
 pub(crate) mod search;
+pub(crate) mod website;

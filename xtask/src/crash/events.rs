@@ -16,7 +16,7 @@ struct Count {
 
 /// Checks that each finished source has exactly one event, and no deleted one more than one. Gives
 /// how many were checked. The file must not be open elsewhere.
-pub(super) fn check(file: &Path) -> anyhow::Result<usize> {
+pub(crate) fn check(file: &Path) -> anyhow::Result<usize> {
     let path = file.to_str().context("a path that is not UTF-8")?;
     let mut connection = SqliteConnection::establish(path).context("opening the database")?;
     let finished = "SELECT id AS source_id, \

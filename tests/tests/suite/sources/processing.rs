@@ -7,12 +7,11 @@ use crate::files::upload::minimal_docx;
 use crate::world::client;
 
 #[tokio::test]
-async fn what_this_version_cannot_read_fails_with_a_reason() {
+async fn what_cannot_be_read_fails_with_a_reason() {
     let client = client();
     let agent = client.agent().await;
     let pdf = id(&client.upload("a.pdf", "%PDF-1.7\n1 0 obj\n").await.expect(201));
-    let docx = id(&client.upload("a.docx", minimal_docx()).await.expect(201));
-    let contents = [("website", "http://127.0.0.1:9/"), ("file", &pdf), ("file", &docx)];
+    let contents = [("website", "http://127.0.0.1:9/"), ("file", &pdf)];
     for (kind, content) in contents {
         let source = client.source(&agent, kind, content).await;
         let failed = client.failed(&source).await;
@@ -20,6 +19,65 @@ async fn what_this_version_cannot_read_fails_with_a_reason() {
         assert!(message.len() > 20, "a person can act on it: `{message}`");
         assert_eq!(failed["character_count"], Value::Null);
     }
+}
+
+#[tokio::test]
+async fn documents_are_read_and_passages_know_their_page() {
+    let client = client();
+    let agent = client.agent().await;
+    let docx = id(&client.upload("hours.docx", minimal_docx()).await.expect(201));
+    let docx = client.source(&agent, "file", &docx).await;
+    let pages = ["The harbour light was built in the year 1854.", "The lifeboat is called Marie."];
+    let pdf = id(&client.upload("light.pdf", pdf(&pages)).await.expect(201));
+    let pdf = client.source(&agent, "file", &pdf).await;
+    client.trained(&docx).await;
+    client.trained(&pdf).await;
+
+    let documents = client.list_all(&format!("/v1/sources/{pdf}/documents"), 10).await;
+    assert_eq!(
+        (&documents[0]["page_count"], &documents[0]["title"]),
+        (&2.into(), &"light.pdf".into())
+    );
+    let passages = client.list_all(&format!("/v1/sources/{pdf}/passages"), 10).await;
+    assert_eq!(passages[0]["page"], 1, "{passages:?}");
+    for (question, answer, source) in [
+        ("When does the museum open?", "at nine", &docx),
+        ("When was the harbour light built?", "1854", &pdf),
+        ("What is the lifeboat called?", "Marie", &pdf),
+    ] {
+        let reply = client.ask(&agent, question).await;
+        assert!(reply["reply"].as_str().unwrap().contains(answer), "{reply}");
+        assert_eq!(reply["sources_used"][0]["id"], source.as_str(), "{reply}");
+    }
+}
+
+/// A PDF with a line of text on each page.
+fn pdf(pages: &[&str]) -> Vec<u8> {
+    let kids: String = (0..pages.len()).map(|page| format!("{} 0 R ", 4 + 2 * page)).collect();
+    let mut objects = vec![
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        format!("<< /Type /Pages /Kids [{kids}] /Count {} >>", pages.len()),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned(),
+    ];
+    for text in pages {
+        let content = objects.len() + 2;
+        objects.push(format!(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {content} 0 R \
+             /Resources << /Font << /F1 3 0 R >> >> >>"
+        ));
+        let stream = format!("BT /F1 12 Tf 72 720 Td ({text}) Tj ET");
+        objects.push(format!("<< /Length {} >>\nstream\n{stream}\nendstream", stream.len()));
+    }
+    let mut pdf = "%PDF-1.4\n".to_owned();
+    let mut table = "0000000000 65535 f \n".to_owned();
+    for (number, object) in (1..).zip(&objects) {
+        table += &format!("{:010} 00000 n \n", pdf.len());
+        pdf += &format!("{number} 0 obj\n{object}\nendobj\n");
+    }
+    let (start, size) = (pdf.len(), objects.len() + 1);
+    pdf += &format!("xref\n0 {size}\n{table}trailer\n<< /Size {size} /Root 1 0 R >>\n");
+    pdf += &format!("startxref\n{start}\n%%EOF\n");
+    pdf.into_bytes()
 }
 
 #[tokio::test]

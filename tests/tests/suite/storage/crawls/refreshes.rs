@@ -136,9 +136,10 @@ async fn another_title_alone_is_another_version_of_the_same_documents() {
         let source = world.crawled(&agent, &["/"]).await;
         let crawl = world.refresh(&source).await;
         world.record(&crawl, vec![kept(&crawl.known[0])]).await;
-        let end = world.storage.finish_crawl(&crawl.lease, None, new_id(), world.now()).await;
+        let title = Some("Another".to_owned());
+        let end = world.storage.finish_crawl(&crawl.lease, title, new_id(), world.now()).await;
         let source = end.unwrap().unwrap();
-        assert_eq!(source.state.searchable().unwrap().title, None);
+        assert_eq!(source.state.searchable().unwrap().title.as_deref(), Some("Another"));
         assert_eq!(source.state.searchable().unwrap().version, 2);
         assert_eq!(world.documents(&source).await, [(0, 1)]);
     })
