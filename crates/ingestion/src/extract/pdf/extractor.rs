@@ -1,9 +1,9 @@
 //! The first reader: `pdf-extract`, with what is wrong in it repaired around it.
 
-use pdf_extract::{Document, Error, decode_text_string, output_doc_page};
+use pdf_extract::{Document, Error, decode_text_string, output_doc, output_doc_page};
 
 use super::draft::{Draft, Refusal, guarded};
-use super::glyphs::Page;
+use super::glyphs::Pages;
 use super::widths;
 
 /// The draft of a file.
@@ -14,7 +14,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Refusal> {
     }
     guarded(|| widths::repair(&mut document))?;
     let numbers = guarded(|| document.get_pages())?.into_keys();
-    let pages = numbers.map(|number| page(&document, number)).collect();
+    let mut collected = Pages::default();
+    // Stops at the first page that cannot be read. That one and what follows is read page by page, each of which
+    // walks through the tree of pages once more.
+    let _stopped = guarded(|| output_doc(&document, &mut collected));
+    let text = |number| match collected.finished.get(&number) {
+        Some(text) if !text.trim().is_empty() => text.clone(),
+        Some(_) => by_content(&document, number),
+        None => page(&document, number),
+    };
+    let pages = numbers.map(text).collect();
     let title = guarded(|| title(&document)).ok().flatten();
     Ok(Draft { pages, title, has_form: has_form(&document) })
 }
@@ -24,20 +33,19 @@ pub(super) fn as_it_comes(bytes: &[u8]) -> Option<String> {
     guarded(|| pdf_extract::extract_text_from_mem(bytes)).ok()?.ok()
 }
 
-/// A page's text: by its glyphs and their places; where that fails or finds none, as the parser
-/// beneath finds it in the page's content.
+/// A page's text by its glyphs and their places; where that fails or finds none, by its content.
 fn page(document: &Document, number: u32) -> String {
-    let by_glyphs = guarded(|| {
-        let mut page = Page::default();
-        output_doc_page(document, &mut page, number).map(|()| page.text)
-    });
-    match by_glyphs {
-        Ok(Ok(text)) if !text.trim().is_empty() => text,
-        _ => {
-            let by_content = guarded(|| document.extract_text(&[number]));
-            by_content.ok().and_then(Result::ok).unwrap_or_default()
-        }
+    let mut pages = Pages::default();
+    let outcome = guarded(|| output_doc_page(document, &mut pages, number));
+    match pages.finished.remove(&number) {
+        Some(text) if outcome.is_ok() && !text.trim().is_empty() => text,
+        _ => by_content(document, number),
     }
+}
+
+/// A page's text as the parser beneath finds it in the page's content.
+fn by_content(document: &Document, number: u32) -> String {
+    guarded(|| document.extract_text(&[number])).ok().and_then(Result::ok).unwrap_or_default()
 }
 
 /// The title in the document's information dictionary.

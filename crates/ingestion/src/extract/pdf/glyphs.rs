@@ -1,5 +1,7 @@
 //! Glyphs and their places, put together to lines of text.
 
+use std::collections::HashMap;
+
 use pdf_extract::{MediaBox, OutputDev, OutputError, Transform};
 
 /// A gap this wide, measured by the size of the type, is a blank.
@@ -13,10 +15,19 @@ const BOLD: f64 = 0.15;
 /// Among so many glyphs before, the one that is made bold is looked for.
 const BOLD_GLYPHS: usize = 64;
 
-/// Collects the text of one page.
+/// Collects the text of pages.
 #[derive(Debug, Default)]
-pub(super) struct Page {
-    pub(super) text: String,
+pub(super) struct Pages {
+    /// The pages that came to their end, by number.
+    pub(super) finished: HashMap<u32, String>,
+    number: u32,
+    current: Page,
+}
+
+/// The text of one page.
+#[derive(Debug, Default)]
+struct Page {
+    text: String,
     recent: Vec<Glyph>,
 }
 
@@ -76,17 +87,20 @@ impl Page {
     }
 }
 
-impl OutputDev for Page {
+impl OutputDev for Pages {
     fn begin_page(
         &mut self,
-        _: u32,
+        number: u32,
         _: &MediaBox,
         _: Option<(f64, f64, f64, f64)>,
     ) -> Result<(), OutputError> {
+        self.number = number;
+        self.current = Page::default();
         Ok(())
     }
 
     fn end_page(&mut self) -> Result<(), OutputError> {
+        self.finished.insert(self.number, std::mem::take(&mut self.current).text);
         Ok(())
     }
 
@@ -114,7 +128,7 @@ impl OutputDev for Page {
             across,
             size: length,
         };
-        self.put(glyph);
+        self.current.put(glyph);
         Ok(())
     }
 

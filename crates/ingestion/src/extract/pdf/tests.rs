@@ -131,6 +131,15 @@ fn each_page_begins_where_it_is_said() {
 }
 
 #[test]
+fn a_page_that_cannot_be_read_takes_no_other_with_it() {
+    let bytes = plain(&[&["The first page"], &["The second"], &["The third page"]]);
+    let broken = String::from_utf8(bytes).unwrap().replace("(The second) Tj", "/None 9 Tf (x) Tj");
+    let reading = read(broken.as_bytes()).unwrap();
+    assert_eq!(reading.pages.len(), 3);
+    assert!(reading.text.contains("The first page") && reading.text.contains("The third page"));
+}
+
+#[test]
 fn both_readers_read_an_ordinary_file() {
     let bytes = plain(&[&["Keepers of the light", "count every ship."]]);
     for reader in [PdfReader::Oxide, PdfReader::Extractor, PdfReader::ExtractorAsItComes] {
