@@ -2,7 +2,7 @@
 
 mod corpus;
 mod load;
-mod memory;
+pub(crate) mod memory;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

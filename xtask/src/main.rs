@@ -13,6 +13,7 @@ mod crash;
 mod crawl;
 mod eval;
 mod eval_answers;
+mod hostile;
 mod idempotency;
 mod layers;
 mod migrate;
@@ -64,6 +65,8 @@ enum Task {
     Crash(crash::Arguments),
     /// Websites through the whole service
     Crawl(crawl::Arguments),
+    /// Real PDF files with a byte changed, through the whole service
+    Hostile(hostile::Arguments),
     /// Asks right after a source is trained and right after it is deleted
     Consistency(consistency::Arguments),
     /// Sends 64 identical requests with one Idempotency-Key at once
@@ -83,6 +86,7 @@ fn main() -> anyhow::Result<()> {
         Task::EvalService(arguments) => runtime()?.block_on(service::run(arguments)),
         Task::Crash(arguments) => runtime()?.block_on(crash::run(arguments)),
         Task::Crawl(arguments) => runtime()?.block_on(crawl::run(arguments)),
+        Task::Hostile(arguments) => runtime()?.block_on(hostile::run(arguments)),
         Task::Consistency(arguments) => runtime()?.block_on(consistency::run(arguments)),
         Task::Idempotency(arguments) => runtime()?.block_on(idempotency::run(arguments)),
     }
