@@ -59,6 +59,8 @@ struct Stretch {
     path: Vec<String>,
     range: Range<usize>,
     chars: usize,
+    /// Characters between the stretch before and this one.
+    gap: usize,
 }
 
 fn sections(text: &str) -> Vec<Section> {
@@ -79,26 +81,37 @@ fn sections(text: &str) -> Vec<Section> {
             section.pieces.extend(pieces(text, &block));
         }
     }
+    measure_gaps(text, &mut sections);
     sections
+}
+
+/// Counts what stands before each piece, back to the one before.
+fn measure_gaps(text: &str, sections: &mut [Section]) {
+    let mut end = 0;
+    for piece in sections.iter_mut().flat_map(|section| &mut section.pieces) {
+        let gap = text.get(end..piece.range.start).unwrap_or_default();
+        piece.gap = gap.chars().count();
+        end = piece.range.end;
+    }
 }
 
 impl Section {
     /// Puts its pieces together, as many to a stretch as fit.
     fn pack(self, stretches: &mut Vec<Stretch>) {
-        let mut left: usize = self.pieces.iter().map(|piece| piece.chars).sum();
+        let mut left: usize = self.pieces.iter().map(|piece| piece.gap + piece.chars).sum();
         let mut current: Option<Stretch> = None;
         for piece in self.pieces {
+            left -= piece.gap + piece.chars;
             if let Some(stretch) = &mut current {
-                let takes_all = stretch.chars + left <= MAX_CHARS;
-                if takes_all || stretch.chars + piece.chars <= TARGET_CHARS {
+                let grown = stretch.chars + piece.gap + piece.chars;
+                if grown + left <= MAX_CHARS || grown <= TARGET_CHARS {
                     stretch.range.end = piece.range.end;
-                    stretch.chars += piece.chars;
-                    left -= piece.chars;
+                    stretch.chars = grown;
                     continue;
                 }
             }
-            left -= piece.chars;
-            let next = Stretch { path: self.path.clone(), range: piece.range, chars: piece.chars };
+            let Piece { range, chars, gap } = piece;
+            let next = Stretch { path: self.path.clone(), range, chars, gap };
             stretches.extend(current.replace(next));
         }
         stretches.extend(current);
@@ -110,7 +123,7 @@ fn join_small(stretches: Vec<Stretch>) -> Vec<Stretch> {
     let mut joined: Vec<Stretch> = Vec::new();
     for stretch in stretches {
         match joined.last_mut() {
-            Some(last) if last.chars < MIN_CHARS && last.chars + stretch.chars <= MAX_CHARS => {
+            Some(last) if last.chars < MIN_CHARS && last.takes(&stretch) => {
                 last.join(stretch);
             }
             Some(_) | None => joined.push(stretch),
@@ -118,7 +131,7 @@ fn join_small(stretches: Vec<Stretch>) -> Vec<Stretch> {
     }
     if let Some(last) = joined.pop() {
         match joined.last_mut() {
-            Some(before) if last.chars < MIN_CHARS && before.chars + last.chars <= MAX_CHARS => {
+            Some(before) if last.chars < MIN_CHARS && before.takes(&last) => {
                 before.join(last);
             }
             Some(_) | None => joined.push(last),
@@ -128,6 +141,11 @@ fn join_small(stretches: Vec<Stretch>) -> Vec<Stretch> {
 }
 
 impl Stretch {
+    /// Whether it is not too long together with the stretch after it.
+    fn takes(&self, next: &Self) -> bool {
+        self.chars + next.gap + next.chars <= MAX_CHARS
+    }
+
     /// Takes in the stretch after it. The path is that of the larger part where one stands under the
     /// other, else what both share.
     fn join(&mut self, next: Self) {
@@ -140,7 +158,7 @@ impl Stretch {
             self.path = next.path;
         }
         self.range.end = next.range.end;
-        self.chars += next.chars;
+        self.chars += next.gap + next.chars;
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Piece {
     pub(super) range: Range<usize>,
     /// Its length in characters.
     pub(super) chars: usize,
+    /// Characters between the piece before and this one; not known yet where a block is cut.
+    pub(super) gap: usize,
 }
 
 /// The pieces of a block, in order: the block whole where it fits, else its sentences, or its lines
@@ -53,7 +55,7 @@ fn piece(text: &str, range: Range<usize>) -> Option<Piece> {
     let start = range.start + (body.len() - body.trim_start().len());
     let trimmed = body.trim();
     let range = start..start + trimmed.len();
-    (!trimmed.is_empty()).then(|| Piece { range, chars: trimmed.chars().count() })
+    (!trimmed.is_empty()).then(|| Piece { range, chars: trimmed.chars().count(), gap: 0 })
 }
 
 /// The piece itself where it fits, else parts of it that end between words where there are any.

@@ -47,6 +47,16 @@ fn a_section_keeps_its_last_crumb() {
 }
 
 #[test]
+fn white_space_between_blocks_counts() {
+    let apart = "\n".repeat(MAX_CHARS);
+    assert_eq!(texts(&format!("One.{apart}Two.{apart}# Three{apart}Four.")).len(), 4);
+    let lines = "A line of verse.\n\n\n\n\n\n\n\n".repeat(500);
+    for part in texts(&lines) {
+        assert!(part.chars().count() <= MAX_CHARS);
+    }
+}
+
+#[test]
 fn headings_start_chunks_and_make_a_path() {
     let body = prose(5);
     let text = format!(
