@@ -120,8 +120,8 @@ fn bare_host(url: &Url) -> Option<&str> {
 fn without_tracking(query: &str) -> String {
     let kept: Vec<String> = query
         .split('&')
-        .filter(|pair| !pair.is_empty() && !is_tracking(pair))
         .map(normal_encoding)
+        .filter(|pair| !pair.is_empty() && !is_tracking(pair))
         .collect();
     kept.join("&")
 }
@@ -132,7 +132,8 @@ fn is_tracking(pair: &str) -> bool {
 }
 
 /// Percent-encoding in normal form: letters, digits and `-._~` stand as they are, other encoded bytes
-/// have capital digits.
+/// have capital digits. A `%` that encodes nothing stays, and what follows stays encoded where it would
+/// make it encode something: `%2%65` is not `%2e`.
 pub(super) fn normal_encoding(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     let mut rest = text;
@@ -144,7 +145,8 @@ pub(super) fn normal_encoding(text: &str) -> String {
             continue;
         };
         let char = char::from(byte);
-        if char.is_ascii_alphanumeric() || "-._~".contains(char) {
+        let is_plain = char.is_ascii_alphanumeric() || "-._~".contains(char);
+        if is_plain && !ends_open(&normal) {
             normal.push(char);
         } else {
             normal.push('%');
@@ -154,6 +156,11 @@ pub(super) fn normal_encoding(text: &str) -> String {
     }
     normal.push_str(rest);
     normal
+}
+
+/// Whether a text ends in a `%` that the next characters could complete.
+fn ends_open(normal: &str) -> bool {
+    normal.bytes().rev().take(2).any(|byte| byte == b'%')
 }
 
 fn encoded_byte(digits: &str) -> Option<u8> {
@@ -233,6 +240,7 @@ mod tests {
             ("/%7Euser/%e4%bd%a0", "https://example.com/~user/%E4%BD%A0"),
             ("/你", "https://example.com/%E4%BD%A0"),
             ("/a?utm_source=x&b=2&GCLID=3&a=1", "https://example.com/a?b=2&a=1"),
+            ("/a?%75tm_source=x&f%62clid=1", "https://example.com/a"),
             ("/a?fbclid=1&msclkid=2&mc_cid=3&mc_eid=4", "https://example.com/a"),
             ("/a?", "https://example.com/a"),
             ("/a?&&b", "https://example.com/a?b"),
@@ -245,7 +253,14 @@ mod tests {
 
     #[test]
     fn a_name_is_its_own_name() {
-        for link in ["/a%2525?x=%zz%", "/%E4%BD%A0?%C3%A4=%c3%a4", "/a%3Fb", "/a;b=c/d", "/%"] {
+        for link in [
+            "/a%2525?x=%zz%",
+            "/%E4%BD%A0?%C3%A4=%c3%a4",
+            "/a%3Fb",
+            "/a;b=c/d",
+            "/%",
+            "/a/%2%65%%32%65/b?%%34%31",
+        ] {
             let once = name("https://example.com/", link).unwrap();
             assert_eq!(name("https://example.com/", &once), Some(once.clone()), "{link}");
         }
@@ -257,6 +272,7 @@ mod tests {
         assert_eq!(normal_encoding("%4"), "%4");
         assert_eq!(normal_encoding("%+1%é"), "%+1%é");
         assert_eq!(normal_encoding("%41%2f"), "A%2F");
+        assert_eq!(normal_encoding("%2%65%%34%31"), "%2%65%%341");
     }
 
     #[test]
