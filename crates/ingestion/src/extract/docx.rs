@@ -59,7 +59,7 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
 
     let blocks: Vec<Block> = headers.into_iter().chain(body).chain(footers).collect();
     let text = markdown::render(&blocks);
-    if text.is_empty() {
+    if text.trim().is_empty() {
         return Err(Unreadable::new("the document contains no text"));
     }
     let stated = package.title()?.and_then(|text| title::of_metadata(&text));

@@ -51,12 +51,26 @@ fn roman(number: i64) -> String {
 
 /// After `z` comes `aa`, then `bb`.
 fn letters(number: i64) -> String {
-    let (round, place) = ((number - 1).div_euclid(26), (number - 1).rem_euclid(26));
+    let before = number.saturating_sub(1);
+    let (round, place) = (before.div_euclid(26), before.rem_euclid(26));
     match u8::try_from(place) {
         Ok(place) if (0..LETTERS).contains(&round) => {
             let letter = char::from(b'a' + place);
             (0..=round).map(|_| letter).collect()
         }
         _ => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numeral;
+
+    #[test]
+    fn numbers_without_a_letter_are_decimal() {
+        assert_eq!(numeral(28, "lowerLetter"), "bb");
+        for number in [i64::MIN, -1, 0, i64::MAX] {
+            assert_eq!(numeral(number, "upperLetter"), number.to_string());
+        }
     }
 }

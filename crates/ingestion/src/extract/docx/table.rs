@@ -98,7 +98,7 @@ fn cells<'e, 'a>(row: &'e Element<'a>) -> Vec<Cell<'e, 'a>> {
         let merge = properties.and_then(|properties| properties.child("vMerge"));
         let continues =
             merge.is_some_and(|merge| merge.attribute("val").as_deref() != Some("restart"));
-        Cell { element, further_columns: span - 1, continues }
+        Cell { element, further_columns: span.saturating_sub(1), continues }
     };
     within(row, "tc").into_iter().map(cell).collect()
 }
