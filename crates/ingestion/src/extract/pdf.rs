@@ -65,9 +65,7 @@ pub enum PdfReader {
 fn finish(draft: Draft) -> Result<Reading, Unreadable> {
     let quality: Quality = draft.pages.iter().map(|page| Quality::of(page)).sum();
     if !quality.has_words() {
-        return Err(Unreadable::new(
-            "the PDF holds no readable text; it looks scanned: make it searchable (OCR) and upload that",
-        ));
+        return Err(scanned());
     }
     if quality.is_gibberish() {
         return Err(Unreadable::new(
@@ -88,8 +86,18 @@ fn finish(draft: Draft) -> Result<Reading, Unreadable> {
         starts.push(text.len());
         text.push_str(&page);
     }
+    // A scan whose pages only have their numbers as text.
+    if text.trim().is_empty() {
+        return Err(scanned());
+    }
     let title = draft.title.and_then(|stated| title::of_metadata(&stated));
     Ok(Reading { title, text, pages: starts })
+}
+
+fn scanned() -> Unreadable {
+    Unreadable::new(
+        "the PDF holds no readable text; it looks scanned: make it searchable (OCR) and upload that",
+    )
 }
 
 #[cfg(test)]

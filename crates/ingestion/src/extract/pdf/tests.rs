@@ -172,6 +172,8 @@ fn a_scan_is_told_from_a_document() {
     let drawn = document(&[], &["0 0 100 100 re f".to_owned()]);
     assert!(refusal(&drawn).contains("looks scanned"));
     assert!(refusal(&plain(&[&[]])).contains("looks scanned"));
+    let numbered = plain(&[&["1"], &["2"], &["3"], &["4"], &["5"]]);
+    assert!(refusal(&numbered).contains("looks scanned"));
 }
 
 #[test]
