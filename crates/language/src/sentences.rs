@@ -51,19 +51,26 @@ fn push_sentence(sentences: &mut Vec<Range<usize>>, text: &str, range: Range<usi
     }
 }
 
+/// The piece that begins at `start`, without white space around; nothing where it is nothing else.
+fn push_trimmed(sentences: &mut Vec<Range<usize>>, start: usize, piece: &str) {
+    let trimmed = piece.trim();
+    if !trimmed.is_empty() {
+        let start = start + (piece.len() - piece.trim_start().len());
+        sentences.push(start..start + trimmed.len());
+    }
+}
+
 /// Thai and Lao set a space where others set a full stop, but also elsewhere.
 fn cut_at_spaces(sentences: &mut Vec<Range<usize>>, offset: usize, text: &str) {
     let mut start = 0;
     for (at, _) in text.match_indices(' ') {
         let piece = text.get(start..at).unwrap_or_default();
         if piece.chars().count() >= LONG_SENTENCE_CHARS {
-            sentences.push(offset + start..offset + at);
+            push_trimmed(sentences, offset + start, piece);
             start = at + 1;
         }
     }
-    if text.get(start..).is_some_and(|rest| !rest.trim().is_empty()) {
-        sentences.push(offset + start..offset + text.len());
-    }
+    push_trimmed(sentences, offset + start, text.get(start..).unwrap_or_default());
 }
 
 /// Whether the sentence that began at `start` goes on behind the boundary at `end`.
@@ -189,6 +196,13 @@ mod tests {
         let names =
             "The longest journey of the year went through the city of\nParis and on to Rome.";
         assert_eq!(of(names), [names]);
+    }
+
+    #[test]
+    fn a_script_without_full_stops_is_cut_at_spaces_which_belong_to_no_sentence() {
+        let long = "ก".repeat(LONG_SENTENCE_CHARS);
+        let text = format!("{long}  {long}\t  ข");
+        assert_eq!(of(&text), [long.as_str(), long.as_str(), "ข"]);
     }
 
     #[test]

@@ -141,7 +141,10 @@ impl Terms<'_> {
             Some(stem) => strip_marks(stem, language),
             None => folded.unwrap_or(word),
         };
-        self.terms.push(Term { text, range, is_stop_word, is_compound: false });
+        // Of marks alone nothing is left.
+        if !text.is_empty() {
+            self.terms.push(Term { text, range, is_stop_word, is_compound: false });
+        }
     }
 
     /// Grams of a run in a script without spaces; a shorter run whole.
@@ -153,18 +156,21 @@ impl Terms<'_> {
         let script = if has_kana { Script::Hiragana } else { script };
         let language = self.language_of(Some(script));
 
-        let characters: Vec<(usize, char)> = run
+        // One character may stand for several, as `㌖` does: all of them lie where it lies.
+        let characters: Vec<(Range<usize>, char)> = run
             .char_indices()
-            .flat_map(|(start, character)| character.nfkc().map(move |plain| (start, plain)))
+            .flat_map(|(start, character)| {
+                let place = start..start + character.len_utf8();
+                character.nfkc().map(move |plain| (place.clone(), plain))
+            })
             .collect();
-        let end_of = |index: usize| characters.get(index).map_or(run.len(), |(start, _)| *start);
-        let windows = characters.windows(gram.min(characters.len()).max(1)).enumerate();
-        for (index, window) in windows {
+        for window in characters.windows(gram.min(characters.len()).max(1)) {
             let text: String = window.iter().map(|(_, character)| *character).collect();
-            let first = window.first().map_or(0, |(start, _)| *start);
+            let start = window.first().map_or(0, |(place, _)| place.start);
+            let end = window.last().map_or(run.len(), |(place, _)| place.end);
             let term = Term {
                 is_stop_word: language.is_some_and(|language| stop_words::has(language, &text)),
-                range: range.start + first..range.start + end_of(index + window.len()),
+                range: range.start + start..range.start + end,
                 text,
                 is_compound: false,
             };
@@ -259,10 +265,23 @@ mod tests {
     #[test]
     fn any_text_has_terms_within_its_bounds() {
         let long = "a".repeat(10_000);
-        for text in ["", "((((", "\0", "👩‍👩‍👧", "a\u{301}\u{301}", "'''", "_", "-a-", "İ", "ﷺ", &long]
-        {
+        for text in [
+            "",
+            "((((",
+            "\0",
+            "👩‍👩‍👧",
+            "a\u{301}\u{301}",
+            "'''",
+            "_",
+            "-a-",
+            "İ",
+            "ﷺ",
+            "\u{640}",
+            "㌖東",
+            &long,
+        ] {
             for term in terms(text, None) {
-                assert!(text.get(term.range).is_some());
+                assert!(text.get(term.range).is_some_and(|word| !word.is_empty()));
                 assert!(!term.text.is_empty());
                 assert!(term.text.chars().count() <= WORD_CHARS);
             }
