@@ -13,6 +13,7 @@
 )]
 
 pub mod answer;
+pub mod bucket;
 pub mod client;
 pub mod postgres;
 pub mod process;

@@ -38,6 +38,32 @@ impl Connection {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
+    /// Sends `piece` over and over while it reads what is answered, until the server hangs up or
+    /// `most` bytes are sent. Gives how many were, and the answer.
+    pub async fn flood(self, piece: &[u8], most: usize) -> (usize, String) {
+        let (mut reader, mut writer) = self.stream.into_split();
+        let reading = async {
+            let mut answer = Vec::new();
+            // A reset after the answer is a way to hang up, too.
+            let _ = reader.read_to_end(&mut answer).await;
+            answer
+        };
+        let writing = async {
+            let mut sent = 0;
+            while sent < most {
+                let rest = piece.get(sent % piece.len()..).unwrap_or_default();
+                match writer.write(rest).await {
+                    Ok(count) => sent += count,
+                    Err(_) => break,
+                }
+            }
+            sent
+        };
+        let both = async { tokio::join!(reading, writing) };
+        let (answer, sent) = timeout(PATIENCE, both).await.expect("the server hangs up");
+        (sent, String::from_utf8_lossy(&answer).into_owned())
+    }
+
     /// Reads until what has come contains `mark`.
     pub async fn read_until(&mut self, mark: &str) -> String {
         let mut answer = Vec::new();

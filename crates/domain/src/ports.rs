@@ -18,5 +18,5 @@ pub use model::{
 };
 pub use stores::{
     AgentStore, ConversationContext, ConversationStore, Health, IdempotencyStore, KeyStore,
-    ObjectStore, SourceFilter, SourceStore, UploadStore,
+    ObjectStore, SourceFilter, SourceStore, Spool, SpooledFile, UploadStore,
 };

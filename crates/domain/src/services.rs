@@ -13,4 +13,4 @@ pub use conversations::{Accepted, ConversationLimits, Conversations, NewMessage}
 pub use idempotency::{Admission, Idempotency};
 pub use keys::{Keys, NewKey, RootKey};
 pub use sources::{NewSource, Sources};
-pub use uploads::{NewUpload, Uploads, file_too_large};
+pub use uploads::{IncomingFile, NewUpload, Uploads};

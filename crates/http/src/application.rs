@@ -61,7 +61,8 @@ pub struct HttpSettings {
     pub body_deadline: Duration,
     /// How long a file may take to arrive as a whole.
     pub upload_deadline: Duration,
-    /// Files that may be on their way at once; beyond, 503. Each takes up to 10 MiB of memory.
+    /// Files that may be on their way at once; beyond, 503. Each takes up to 10 MiB of disk space
+    /// while it arrives.
     pub uploads_at_once: usize,
     /// How long an idle connection is kept.
     pub keep_alive: Duration,
@@ -80,7 +81,7 @@ impl Default for HttpSettings {
             head_deadline: Duration::from_secs(10),
             body_deadline: Duration::from_secs(30),
             upload_deadline: Duration::from_secs(600),
-            uploads_at_once: 32,
+            uploads_at_once: 64,
             keep_alive: Duration::from_secs(75),
             heartbeat: Duration::from_secs(10),
             stop_grace: Duration::from_secs(30),

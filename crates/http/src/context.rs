@@ -35,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) runtime: Handle,
     /// One permit a file on its way.
     pub(crate) upload_permits: Arc<Semaphore>,
+    /// One permit a file in memory.
+    pub(crate) upload_memory: Semaphore,
     /// The OpenAPI document.
     pub(crate) openapi: bytes::Bytes,
 }

@@ -30,6 +30,7 @@ mod response;
 mod routes;
 mod server;
 mod stream;
+mod unread;
 mod views;
 
 pub use application::{Application, DetectUploadType, HttpSettings};

@@ -1,38 +1,37 @@
-//! Reads one file out of a multipart body, within its size and time.
+//! Takes one file out of a multipart body, within its size and time, as it arrives.
 
 use std::time::Duration;
 
 use actix_multipart::{Field, Multipart};
 use actix_web::HttpMessage as _;
 use actix_web::dev::Payload;
-use actix_web::web::Bytes;
-use cicerone_domain::services::file_too_large;
-use cicerone_domain::{Error, limits};
+use cicerone_domain::Error;
+use cicerone_domain::services::IncomingFile;
 use futures_util::{Stream, StreamExt as _};
 
-use crate::application::HttpSettings;
 use crate::body::{broken_off, declared_length, is_encoded, too_slow};
-use crate::context::Incoming;
+use crate::change::IDEMPOTENCY_KEY;
+use crate::context::{Incoming, Shared};
 use crate::failure::Failure;
 
 const MULTIPART: &str = "multipart/form-data";
 /// Most bytes of parts that are not the file.
 const OTHER_PARTS_BYTES: usize = 1_024 * 1_024;
 
-/// A file as it came.
+/// A file that has arrived.
 #[derive(Debug)]
 pub(crate) struct ReceivedFile {
     /// Its name as the caller gave it.
     pub(crate) filename: String,
-    /// Its bytes.
-    pub(crate) bytes: Bytes,
+    /// Its bytes, hashed where the request has an idempotency key.
+    pub(crate) file: IncomingFile,
 }
 
 impl Incoming {
     /// The part `file` of a multipart body.
     ///
     /// Fails with a 422 as soon as the file is over its limit, without reading the rest.
-    pub(crate) async fn file(&mut self, settings: &HttpSettings) -> Result<ReceivedFile, Failure> {
+    pub(crate) async fn file(&mut self, app: &Shared) -> Result<ReceivedFile, Failure> {
         if !self.request.content_type().trim().eq_ignore_ascii_case(MULTIPART) {
             return Err(match declared_length(&self.request) {
                 Some(0) => Error::missing("file").into(),
@@ -43,11 +42,14 @@ impl Incoming {
         if is_encoded(&self.request) {
             return Err(Failure::MediaType { expected: MULTIPART });
         }
-        let capacity = declared_length(&self.request).unwrap_or(0).min(limits::FILE_BYTES);
+        let is_keyed = self.request.headers().contains_key(IDEMPOTENCY_KEY);
         let payload = std::mem::replace(&mut self.payload, Payload::None);
         let parts = Multipart::new(self.request.headers(), payload);
-        let read = read_parts(parts, settings.body_deadline, capacity);
-        tokio::time::timeout(settings.upload_deadline, read)
+        let read = read_parts(parts, app.settings.body_deadline, || {
+            let file = app.uploads.receive();
+            if is_keyed { file.hashed() } else { file }
+        });
+        tokio::time::timeout(app.settings.upload_deadline, read)
             .await
             .unwrap_or_else(|_| Err(too_slow().into()))
     }
@@ -56,7 +58,7 @@ impl Incoming {
 async fn read_parts(
     mut parts: Multipart,
     pause: Duration,
-    capacity: usize,
+    receive: impl Fn() -> IncomingFile,
 ) -> Result<ReceivedFile, Failure> {
     let mut file = None;
     let mut other_bytes = 0;
@@ -65,7 +67,7 @@ async fn read_parts(
             if file.is_some() {
                 return Err(Error::invalid("file", "must be given once").into());
             }
-            file = Some(read_file(&mut part, pause, capacity).await?);
+            file = Some(read_file(&mut part, pause, receive()).await?);
             continue;
         }
         while let Some(chunk) = next(&mut part, pause).await? {
@@ -81,18 +83,14 @@ async fn read_parts(
 async fn read_file(
     part: &mut Field,
     pause: Duration,
-    capacity: usize,
+    mut file: IncomingFile,
 ) -> Result<ReceivedFile, Failure> {
     let name = part.content_disposition().and_then(|disposition| disposition.get_filename());
     let filename = name.unwrap_or_default().to_owned();
-    let mut bytes = Vec::with_capacity(capacity);
-    while let Some(chunk) = next(part, pause).await? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > limits::FILE_BYTES {
-            return Err(file_too_large().into());
-        }
+    while let Some(piece) = next(part, pause).await? {
+        file.append(piece).await?;
     }
-    Ok(ReceivedFile { filename, bytes: Bytes::from(bytes) })
+    Ok(ReceivedFile { filename, file })
 }
 
 /// The next piece, which must come within `pause`.

@@ -20,6 +20,7 @@ use tracing::{Instrument as _, Span, field};
 
 use crate::context::{App, RequestContext, RequestId, RoutePattern};
 use crate::failure::{Failure, Problem};
+use crate::unread::Body;
 
 /// The header of a request's id.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -32,7 +33,7 @@ pub(crate) const RATE_LIMIT: [HeaderName; 3] = [
 
 /// The outermost middleware. A panic in a handler is caught here and answered like any other fault.
 pub(crate) async fn observe(
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let started = Instant::now();
@@ -46,6 +47,7 @@ pub(crate) async fn observe(
         status = field::Empty,
     );
     request.extensions_mut().insert(Rc::clone(&context));
+    let body = Body::of(&mut request);
     let served = AssertUnwindSafe(next.call(request).instrument(span.clone())).catch_unwind().await;
 
     let mut route = "";
@@ -71,7 +73,17 @@ pub(crate) async fn observe(
         Err((status, _)) => *status,
     };
     record(&span, &method, route, status, started.elapsed());
-    result.map_err(|(_, response)| InternalError::from_response("refused", response).into())
+    let follow = |response| match body {
+        Some(body) => body.follow(response),
+        None => response,
+    };
+    match result {
+        Ok(response) => {
+            let (request, response) = response.into_parts();
+            Ok(ServiceResponse::new(request, follow(response)))
+        }
+        Err((_, response)) => Err(InternalError::from_response("refused", follow(response)).into()),
+    }
 }
 
 impl RequestContext {

@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::dev::Server;
 use actix_web::middleware::{Compress, from_fn};
@@ -24,6 +25,8 @@ use crate::routes::routes;
 /// Blocking threads of each connection thread. What blocks runs on the caller's runtime; here only
 /// large compressed answers do.
 const BLOCKING_THREADS: usize = 4;
+/// Files in memory at once, while they are looked at and stored; others wait on disk.
+const UPLOADS_IN_MEMORY: usize = 4;
 
 /// Serves `application` on `listener` until the server's handle stops it.
 ///
@@ -48,6 +51,8 @@ pub fn serve(listener: TcpListener, application: Application) -> std::io::Result
         // A caller that goes away is noticed at once; what must not stop half-way runs in tasks of
         // its own.
         .h1_allow_half_closed(false)
+        // How much of an unread body is still taken is for `unread` to say, which bounds it.
+        .client_disconnect_timeout(Duration::ZERO)
         .tcp_nodelay(true)
         .shutdown_timeout(settings.stop_grace.as_secs())
         .disable_signals()
@@ -64,6 +69,7 @@ fn share(application: Application) -> Shared {
         cursors: Cursors::new(application.cursor_secret),
         runtime: Handle::current(),
         upload_permits: Arc::new(Semaphore::new(settings.uploads_at_once)),
+        upload_memory: Semaphore::new(UPLOADS_IN_MEMORY),
         openapi: document(&application.extra_models),
         application,
     }

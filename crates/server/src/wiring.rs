@@ -14,7 +14,7 @@ use cicerone_ingestion::{
     CrawlPorts, Crawler, EgressFetch, Housekeeper, ReadPage, Readers, Worker, WorkerPorts,
 };
 use cicerone_retrieval::{Index, IndexConfig};
-use cicerone_storage::{Storage, StorageOptions, UploadObjects, migrations};
+use cicerone_storage::{SpoolFolder, Storage, StorageOptions, UploadObjects, migrations};
 
 use crate::configuration::{Configuration, Environment, load};
 use crate::data_directory;
@@ -107,7 +107,13 @@ impl Parts {
                 clock.clone(),
                 entropy.clone(),
             ),
-            uploads: Uploads::new(storage.clone(), objects.clone(), clock.clone(), entropy.clone()),
+            uploads: Uploads::new(
+                storage.clone(),
+                objects.clone(),
+                Arc::new(SpoolFolder::new(configuration.data_dir())),
+                clock.clone(),
+                entropy.clone(),
+            ),
             conversations: Conversations::new(
                 storage.clone(),
                 passages,

@@ -35,11 +35,13 @@ mod pages;
 mod schema;
 mod scope;
 mod sources;
+mod spool;
 mod storage;
 mod uploads;
 mod url;
 
 pub use error::OpenError;
 pub use objects::{OpenObjectsError, UploadObjects};
+pub use spool::SpoolFolder;
 pub use storage::{Storage, StorageOptions};
 pub use url::{DatabaseUrl, ParseDatabaseUrlError};

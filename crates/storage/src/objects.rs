@@ -1,7 +1,9 @@
 //! Uploaded bytes in a folder or a bucket.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -12,12 +14,22 @@ use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
-use object_store::{ObjectStore as Backend, ObjectStoreExt as _};
+use object_store::{ObjectStore as Backend, ObjectStoreExt as _, RetryConfig};
+
+/// Attempts after the first at a request to a bucket.
+const RETRIES: usize = 2;
+/// How long attempts at a request to a bucket are begun: callers are waiting for it.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The object store for uploads: a folder on this machine, or an S3 bucket.
+///
+/// Every object is written by one request, a rename or a `PUT`. In a bucket, an upload in parts
+/// would leave parts behind a crash that nobody sees and everybody pays for.
 #[derive(Debug, Clone)]
 pub struct UploadObjects {
     backend: Arc<dyn Backend>,
+    /// Where objects are files: the folder.
+    folder: Option<PathBuf>,
 }
 
 /// The object store could not be opened.
@@ -52,8 +64,17 @@ impl UploadObjects {
         if let Some(place) = url.strip_prefix("s3://") {
             let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
             let prefix = Path::parse(prefix).map_err(object_store::Error::from)?;
-            let store = AmazonS3Builder::from_env().with_bucket_name(bucket).build()?;
-            return Ok(Self { backend: Arc::new(PrefixStore::new(store, prefix)) });
+            let store = AmazonS3Builder::from_env()
+                .with_bucket_name(bucket)
+                // `DELETE` is what every S3-compatible server has; the bulk request is not.
+                .with_disable_bulk_delete(true)
+                .with_retry(RetryConfig {
+                    max_retries: RETRIES,
+                    retry_timeout: RETRY_TIMEOUT,
+                    ..RetryConfig::default()
+                })
+                .build()?;
+            return Ok(Self { backend: Arc::new(PrefixStore::new(store, prefix)), folder: None });
         }
         let path = url.strip_prefix("file:").unwrap_or(url);
         let path = path.strip_prefix("//").unwrap_or(path);
@@ -64,7 +85,17 @@ impl UploadObjects {
         std::fs::create_dir_all(&path)
             .map_err(|cause| OpenObjectsError::Folder { path: path.clone(), cause })?;
         let store = LocalFileSystem::new_with_prefix(&path)?.with_fsync(true);
-        Ok(Self { backend: Arc::new(store) })
+        Ok(Self { backend: Arc::new(store), folder: Some(path) })
+    }
+
+    /// Removes what an interrupted write left: the file that was to be renamed. Ids are never used
+    /// twice, so a key is written at most once and only the first such name can exist.
+    async fn delete_staged(&self, key: &ObjectKey) -> Result<(), Error> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        match tokio::fs::remove_file(folder.join(format!("{}#1", key.0))).await {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::unavailable(error)),
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 }
 
@@ -85,7 +116,7 @@ impl ObjectStore for UploadObjects {
 
     async fn delete(&self, key: &ObjectKey) -> Result<(), Error> {
         match self.backend.delete(&location(key)?).await {
-            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => self.delete_staged(key).await,
             Err(error) => Err(Error::unavailable(error)),
         }
     }

@@ -1,5 +1,7 @@
 //! `/v1/files`.
 
+mod arrival;
+mod bucket;
 pub(crate) mod delete;
 pub(crate) mod get;
 pub(crate) mod upload;

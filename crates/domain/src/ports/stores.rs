@@ -202,12 +202,30 @@ pub trait UploadStore: Send + Sync {
 /// Uploaded files: the bytes.
 #[async_trait]
 pub trait ObjectStore: Send + Sync {
-    /// Writes an object whole, replacing one of that name.
+    /// Writes an object whole, replacing one of that name: it is there with all its bytes, or not.
     async fn put(&self, key: &ObjectKey, bytes: Bytes) -> Result<(), Error>;
     /// Reads an object; none where it does not exist.
     async fn get(&self, key: &ObjectKey) -> Result<Option<Bytes>, Error>;
-    /// Removes an object; no error where it does not exist.
+    /// Removes an object, and what an interrupted [`ObjectStore::put`] left of it; no error where
+    /// there is neither.
     async fn delete(&self, key: &ObjectKey) -> Result<(), Error>;
+}
+
+/// Where files stay while they arrive: outside of memory, under no name.
+pub trait Spool: Send + Sync {
+    /// A new, empty file.
+    fn file(&self) -> Box<dyn SpooledFile>;
+}
+
+/// A file that is written once, from its beginning to its end, and then read.
+///
+/// Invariant: it is gone with this handle, and with the process, however that ends.
+#[async_trait]
+pub trait SpooledFile: Send {
+    /// Adds a piece at the end. Where it fails, the file is of no further use.
+    async fn append(&mut self, piece: Bytes) -> Result<(), Error>;
+    /// Everything that was written.
+    async fn into_bytes(self: Box<Self>) -> Result<Bytes, Error>;
 }
 
 /// What a message is answered with: read at one moment.

@@ -1,5 +1,7 @@
 //! Use cases of uploaded files.
 
+mod incoming;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,9 +11,10 @@ use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
-use crate::limits;
-use crate::ports::{ObjectStore, UploadStore};
+use crate::ports::{ObjectStore, Spool, UploadStore};
 use crate::upload::{Upload, UploadType};
+
+pub use incoming::IncomingFile;
 
 /// How long an object may lie without its row before it counts as left behind by a crash.
 const ORPHAN_MILLIS: i64 = 60 * 60 * 1_000;
@@ -27,20 +30,21 @@ pub struct NewUpload {
     pub bytes: Bytes,
 }
 
-/// Stores, reads and deletes uploaded files.
+/// Receives, stores, reads and deletes uploaded files.
 #[derive(Clone)]
 pub struct Uploads {
     store: Arc<dyn UploadStore>,
     objects: Arc<dyn ObjectStore>,
+    spool: Arc<dyn Spool>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
 
 impl NewUpload {
-    /// Checks a file against the limits. `detected` is its type by content, none where it is
-    /// nothing that a source can be made from.
+    /// Checks a file that arrived within its limit. `detected` is its type by content, none where
+    /// it is nothing that a source can be made from.
     ///
-    /// Fails with [`Error::Validation`] where it is empty, over 10 MiB or of another type.
+    /// Fails with [`Error::Validation`] where it is empty or of another type.
     pub fn parse(
         filename: &str,
         bytes: Bytes,
@@ -48,9 +52,6 @@ impl NewUpload {
     ) -> Result<Self, Error> {
         if bytes.is_empty() {
             return Err(Error::validation("file", "must not be empty"));
-        }
-        if bytes.len() > limits::FILE_BYTES {
-            return Err(file_too_large());
         }
         let content_type = detected.ok_or_else(|| {
             Error::validation(
@@ -60,12 +61,6 @@ impl NewUpload {
         })?;
         Ok(Self { filename: clean_filename(filename), content_type, bytes })
     }
-}
-
-/// The refusal of a file beyond 10 MiB.
-pub fn file_too_large() -> Error {
-    let message = format!("must be at most {} bytes (10 MiB)", limits::FILE_BYTES);
-    Error::validation("file", message)
 }
 
 /// The last part of a path, without control characters, at most 255 characters; `file` where
@@ -81,10 +76,16 @@ impl Uploads {
     pub fn new(
         store: Arc<dyn UploadStore>,
         objects: Arc<dyn ObjectStore>,
+        spool: Arc<dyn Spool>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Self {
-        Self { store, objects, clock, entropy }
+        Self { store, objects, spool, clock, entropy }
+    }
+
+    /// A file of which nothing has arrived yet.
+    pub fn receive(&self) -> IncomingFile {
+        IncomingFile::new(self.spool.file())
     }
 
     /// Stores a file: its bytes first, then its row. A crash between the two leaves nothing, as the

@@ -1,21 +1,23 @@
 //! `/v1/files`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use cicerone_domain::services::NewUpload;
 use cicerone_domain::{Error, Upload};
-use sha2::{Digest as _, Sha256};
 
 use crate::auth::Authorized;
 use crate::auth::permission::{SourcesRead, SourcesWrite};
-use crate::change::{Change, IDEMPOTENCY_KEY};
+use crate::change::Change;
 use crate::context::{App, Incoming};
-use crate::failure::Failure;
 use crate::multipart::ReceivedFile;
 use crate::response::{Answer, keep, keep_nothing, ok};
 use crate::views::UploadView;
+
+/// How long a file that has arrived waits for its turn in memory.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// `POST /v1/files`
 pub(crate) async fn create(
@@ -25,16 +27,16 @@ pub(crate) async fn create(
 ) -> Answer {
     let permit =
         Arc::clone(&app.upload_permits).try_acquire_owned().map_err(|_| Error::Overloaded)?;
-    let file = incoming.file(&app.settings).await?;
-    let filename = file.filename.clone();
-    let is_keyed = incoming.request.headers().contains_key(IDEMPOTENCY_KEY);
-    let (upload, digest) = inspect(&app, file, is_keyed).await?;
-    let change = Change::new(&app, &caller, incoming.keyed(&[filename.as_bytes(), &digest])?);
-    change
+    let received = incoming.file(&app).await?;
+    let digest = received.file.digest().unwrap_or_default();
+    let keyed = incoming.keyed(&[received.filename.as_bytes(), &digest])?;
+    Change::new(&app, &caller, keyed)
         .answer(created, move |app, caller, completion| async move {
-            let created = app.uploads.create(&caller.scope, upload?, completion).await;
-            drop(permit);
-            created
+            let _arriving = permit;
+            let turn = tokio::time::timeout(PATIENCE, app.upload_memory.acquire());
+            let _in_memory = turn.await.map_err(|_| Error::Overloaded)?;
+            let new = inspect(&app, received).await?;
+            app.uploads.create(&caller.scope, new, completion).await
         })
         .await
 }
@@ -61,21 +63,16 @@ pub(crate) async fn delete(
         .await
 }
 
-/// Checks a file and takes its digest, on a blocking thread: both look at every byte. What is
-/// wrong with the file itself comes as the inner error, as it belongs to the idempotency key.
-async fn inspect(
-    app: &App,
-    file: ReceivedFile,
-    is_keyed: bool,
-) -> Result<(Result<NewUpload, Error>, Vec<u8>), Failure> {
+/// Looks at every byte of a file, on a blocking thread.
+async fn inspect(app: &App, received: ReceivedFile) -> Result<NewUpload, Error> {
+    let ReceivedFile { filename, file } = received;
+    let bytes = file.into_bytes().await?;
     let detect = Arc::clone(&app.detect_upload_type);
-    let ReceivedFile { filename, bytes } = file;
     let work = move || {
-        let digest = if is_keyed { Sha256::digest(&bytes).to_vec() } else { Vec::new() };
         let detected = detect(&bytes);
-        (NewUpload::parse(&filename, bytes, detected), digest)
+        NewUpload::parse(&filename, bytes, detected)
     };
-    Ok(app.runtime.spawn_blocking(work).await.map_err(Error::internal)?)
+    app.runtime.spawn_blocking(work).await.map_err(Error::internal)?
 }
 
 fn created(upload: &Upload) -> StoredResponse {

@@ -1,0 +1,119 @@
+//! What is left of a request's body when the request is answered.
+//!
+//! A caller that is still sending must be able to read its answer, so that the connection cannot
+//! just be closed: the system then discards what was sent and not yet read. The rest of the body is
+//! taken for a moment after the answer, bounded in bytes and time, and the connection is closed
+//! then. Left to the framework, the rest of a chunked body would be read without an end.
+
+use std::cell::RefCell;
+use std::error::Error;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::dev::{Payload, ServiceRequest};
+use actix_web::error::PayloadError;
+use actix_web::web::Bytes;
+use actix_web::{HttpMessage as _, HttpResponse};
+use futures_util::Stream;
+use tokio::time::Sleep;
+
+/// Most of a body that is taken after the answer.
+const BYTES: usize = 4 * 1_024 * 1_024;
+/// How long a connection is held open after the answer.
+const TIME: Duration = Duration::from_secs(2);
+
+/// A request's body, shared between whoever reads it and whoever sees to its rest.
+#[derive(Clone)]
+pub(crate) struct Body(Rc<RefCell<State>>);
+
+struct State {
+    payload: Payload,
+    is_over: bool,
+}
+
+impl Body {
+    /// Shares the body of a request; none where it has none.
+    pub(crate) fn of(request: &mut ServiceRequest) -> Option<Self> {
+        let payload = request.take_payload();
+        if matches!(payload, Payload::None) {
+            return None;
+        }
+        let body = Self(Rc::new(RefCell::new(State { payload, is_over: false })));
+        request.set_payload(Payload::Stream { payload: Box::pin(body.clone()) });
+        Some(body)
+    }
+
+    /// Lets `response` see to what nobody has read.
+    pub(crate) fn follow(self, response: HttpResponse) -> HttpResponse {
+        if self.0.borrow().is_over {
+            return response;
+        }
+        response.map_body(|_, answer| {
+            BoxBody::new(Followed { answer: Some(answer), rest: self, bytes: BYTES, end: None })
+        })
+    }
+}
+
+impl Stream for Body {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut state = self.0.borrow_mut();
+        let piece = ready!(Pin::new(&mut state.payload).poll_next(cx));
+        state.is_over = !matches!(piece, Some(Ok(_)));
+        Poll::Ready(piece)
+    }
+}
+
+/// An answer, followed by the rest of the request.
+struct Followed {
+    answer: Option<BoxBody>,
+    rest: Body,
+    /// How much of the rest is still taken.
+    bytes: usize,
+    /// When the connection is closed at the latest; none before the answer is sent.
+    end: Option<Pin<Box<Sleep>>>,
+}
+
+impl Followed {
+    /// Takes the rest, until it ends or enough was taken.
+    fn take(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while self.bytes > 0 {
+            match ready!(Pin::new(&mut self.rest).poll_next(cx)) {
+                Some(Ok(piece)) => self.bytes = self.bytes.saturating_sub(piece.len()),
+                Some(Err(_)) | None => return Poll::Ready(()),
+            }
+        }
+        // What comes now stays where it is; the caller has until the end to read its answer.
+        Poll::Pending
+    }
+}
+
+impl MessageBody for Followed {
+    type Error = Box<dyn Error>;
+
+    fn size(&self) -> BodySize {
+        self.answer.as_ref().map_or(BodySize::None, MessageBody::size)
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        if let Some(answer) = &mut self.answer {
+            let piece = ready!(Pin::new(answer).poll_next(cx));
+            if piece.is_some() {
+                return Poll::Ready(piece);
+            }
+            self.answer = None;
+        }
+        if self.take(cx).is_ready() {
+            return Poll::Ready(None);
+        }
+        let end = self.end.get_or_insert_with(|| Box::pin(tokio::time::sleep(TIME)));
+        end.as_mut().poll(cx).map(|()| None)
+    }
+}

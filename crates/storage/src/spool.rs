@@ -1,0 +1,136 @@
+//! Files on their way in: nameless files in a folder.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use cicerone_domain::Error;
+use cicerone_domain::ports::{Spool, SpooledFile};
+use tokio::runtime::Handle;
+
+/// What is gathered in memory before it is written; a file that is smaller never meets the disk.
+const GATHERED_BYTES: usize = 64 * 1_024;
+
+/// A folder for files on their way in. Their names are gone as soon as they are open, so that the
+/// system frees them with their last handle: no crash leaves one behind.
+#[derive(Debug, Clone)]
+pub struct SpoolFolder {
+    folder: Arc<Path>,
+    runtime: Handle,
+}
+
+impl SpoolFolder {
+    /// Files in `folder`, which must exist, written on the blocking threads of the tokio runtime
+    /// that this is called in.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into().into(), runtime: Handle::current() }
+    }
+}
+
+impl Spool for SpoolFolder {
+    fn file(&self) -> Box<dyn SpooledFile> {
+        Box::new(Spooled { spool: self.clone(), gathered: Vec::new(), file: None, length: 0 })
+    }
+}
+
+struct Spooled {
+    spool: SpoolFolder,
+    gathered: Vec<u8>,
+    /// None until something is written, and after a failure.
+    file: Option<File>,
+    /// Bytes in the file.
+    length: usize,
+}
+
+impl Spooled {
+    /// Writes what was gathered, and gives the file.
+    async fn write(&mut self) -> Result<File, Error> {
+        let (gathered, file) = (std::mem::take(&mut self.gathered), self.file.take());
+        let folder = Arc::clone(&self.spool.folder);
+        self.length += gathered.len();
+        let work = move || {
+            let mut file = file.map_or_else(|| tempfile::tempfile_in(folder), Ok)?;
+            file.write_all(&gathered)?;
+            Ok(file)
+        };
+        self.blocking(work).await
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> Result<T, Error> {
+        let outcome = self.spool.runtime.spawn_blocking(work).await.map_err(Error::internal)?;
+        outcome.map_err(Error::unavailable)
+    }
+}
+
+#[async_trait]
+impl SpooledFile for Spooled {
+    async fn append(&mut self, piece: Bytes) -> Result<(), Error> {
+        self.gathered.extend_from_slice(&piece);
+        if self.gathered.len() >= GATHERED_BYTES {
+            self.file = Some(self.write().await?);
+        }
+        Ok(())
+    }
+
+    async fn into_bytes(mut self: Box<Self>) -> Result<Bytes, Error> {
+        if self.file.is_none() {
+            return Ok(Bytes::from(self.gathered));
+        }
+        let mut file = self.write().await?;
+        let length = self.length;
+        let read = move || {
+            let mut bytes = Vec::with_capacity(length);
+            file.rewind()?;
+            file.read_to_end(&mut bytes)?;
+            Ok(Bytes::from(bytes))
+        };
+        self.blocking(read).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use cicerone_domain::ports::Spool as _;
+
+    use super::{GATHERED_BYTES, SpoolFolder};
+
+    #[tokio::test]
+    async fn what_is_written_in_pieces_is_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = SpoolFolder::new(folder.path());
+        for pieces in
+            [vec![], vec![5], vec![GATHERED_BYTES], vec![GATHERED_BYTES - 1, 2, 70_000, 3]]
+        {
+            let (mut file, mut expected) = (spool.file(), Vec::new());
+            for (mark, length) in (b'a'..).zip(pieces) {
+                let piece = vec![mark; length];
+                expected.extend_from_slice(&piece);
+                file.append(Bytes::from(piece)).await.unwrap();
+            }
+            assert!(file.into_bytes().await.unwrap() == expected, "{} bytes", expected.len());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_has_no_name_while_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = SpoolFolder::new(folder.path()).file();
+        file.append(Bytes::from(vec![b'x'; 10 * GATHERED_BYTES])).await.unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_cannot_be_written_to_is_a_fault_of_storage() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = SpoolFolder::new(folder.path().join("gone")).file();
+        let error = file.append(Bytes::from(vec![b'x'; GATHERED_BYTES])).await.unwrap_err();
+        assert!(matches!(error, cicerone_domain::Error::Unavailable(_)), "{error:?}");
+    }
+}

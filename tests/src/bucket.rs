@@ -1,0 +1,179 @@
+//! An S3-compatible object store on loopback: as much of it as stores, gives and removes objects,
+//! and a log of every request with what its signature says.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use bytes::Bytes;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// A request that came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The method.
+    pub method: String,
+    /// The path with its query: `/bucket/key`.
+    pub path: String,
+    /// The header `Authorization`.
+    pub authorization: String,
+}
+
+impl Asked {
+    /// Whether it is signed as AWS asks (Signature Version 4), with this key for S3 in this region.
+    ///
+    /// The signature itself is not computed anew.
+    pub fn is_signed(&self, key: &str, region: &str) -> bool {
+        let Some(fields) = self.authorization.strip_prefix("AWS4-HMAC-SHA256 ") else {
+            return false;
+        };
+        let field = |name: &str| {
+            let mut fields = fields.split(", ").filter_map(|field| field.split_once('='));
+            fields.find(|(key, _)| *key == name).map_or("", |(_, value)| value)
+        };
+        let scope: Vec<&str> = field("Credential").split('/').collect();
+        let signature = field("Signature");
+        matches!(scope[..], [id, day, place, "s3", "aws4_request"]
+            if id == key && place == region && day.len() == 8)
+            && field("SignedHeaders").split(';').any(|name| name == "x-amz-content-sha256")
+            && signature.len() == 64
+            && signature.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    objects: BTreeMap<String, Bytes>,
+    asked: Vec<Asked>,
+    is_down: bool,
+}
+
+/// A running store that has every bucket. Dropping it closes its socket.
+#[derive(Debug)]
+pub struct Buckets {
+    address: SocketAddr,
+    shared: Arc<Mutex<Shared>>,
+    task: JoinHandle<()>,
+}
+
+impl Buckets {
+    /// Empty buckets on a free port.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("a bound socket");
+        let shared = Arc::new(Mutex::new(Shared::default()));
+        let task = tokio::spawn(serve(listener, Arc::clone(&shared)));
+        Self { address, shared, task }
+    }
+
+    /// The endpoint.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What is stored, by `/bucket/key`.
+    pub fn objects(&self) -> BTreeMap<String, Bytes> {
+        lock(&self.shared).objects.clone()
+    }
+
+    /// Every request so far.
+    pub fn asked(&self) -> Vec<Asked> {
+        lock(&self.shared).asked.clone()
+    }
+
+    /// Cuts every connection at its next request, or answers again.
+    pub fn set_down(&self, is_down: bool) {
+        lock(&self.shared).is_down = is_down;
+    }
+}
+
+impl Drop for Buckets {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().expect("no test panics while it holds the lock")
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Mutex<Shared>>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            // The other side may leave at any moment.
+            let _ = converse(stream, &shared).await;
+        });
+    }
+}
+
+/// Answers the requests of a connection, one after the other.
+async fn converse(mut stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Result<()> {
+    let mut bytes = Vec::new();
+    loop {
+        let end = loop {
+            if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+                break at + 4;
+            }
+            if stream.read_buf(&mut bytes).await? == 0 {
+                return Ok(());
+            }
+        };
+        let head: Vec<u8> = bytes.drain(..end).collect();
+        let head = String::from_utf8_lossy(&head).into_owned();
+        let length = header(&head, "content-length").parse().unwrap_or(0);
+        while bytes.len() < length {
+            if stream.read_buf(&mut bytes).await? == 0 {
+                return Ok(());
+            }
+        }
+        let body = bytes.drain(..length).collect::<Vec<u8>>();
+        let Some(answer) = answer(&head, body.into(), shared) else { return Ok(()) };
+        stream.write_all(&answer).await?;
+    }
+}
+
+fn header<'a>(head: &'a str, name: &str) -> &'a str {
+    let mut lines = head.lines().filter_map(|line| line.split_once(':'));
+    let found = lines.find(|(key, _)| key.eq_ignore_ascii_case(name));
+    found.map_or("", |(_, value)| value.trim())
+}
+
+/// The answer to a request; none where the connection is to be cut.
+fn answer(head: &str, body: Bytes, shared: &Mutex<Shared>) -> Option<Vec<u8>> {
+    let mut line = head.lines().next().unwrap_or_default().split(' ').map(str::to_owned);
+    let (method, path) = (line.next().unwrap_or_default(), line.next().unwrap_or_default());
+    let authorization = header(head, "authorization").to_owned();
+    let mut shared = lock(shared);
+    shared.asked.push(Asked { method: method.clone(), path: path.clone(), authorization });
+    if shared.is_down {
+        return None;
+    }
+    let (status, body) = match method.as_str() {
+        "PUT" => {
+            shared.objects.insert(path, body);
+            ("200 OK", Bytes::new())
+        }
+        "GET" => match shared.objects.get(&path) {
+            Some(object) => ("200 OK", object.clone()),
+            None => ("404 Not Found", Bytes::from_static(b"<Error><Code>NoSuchKey</Code></Error>")),
+        },
+        "DELETE" => {
+            shared.objects.remove(&path);
+            ("204 No Content", Bytes::new())
+        }
+        _ => ("501 Not Implemented", Bytes::new()),
+    };
+    let length = if status.starts_with("204") {
+        String::new()
+    } else {
+        format!("content-length: {}\r\n", body.len())
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\n{length}etag: \"0\"\r\n\
+         last-modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n\r\n"
+    );
+    Some([head.as_bytes(), &body].concat())
+}
