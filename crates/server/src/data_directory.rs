@@ -40,16 +40,15 @@ impl DataDirectory {
     }
 }
 
-/// Creates the directory with mode 0700 where it is missing.
+/// Creates the directory with mode 0700 where it is missing. Whatever the process makes from here
+/// on is its owner's alone: databases, uploads and indexes too, also those that lie elsewhere.
 pub(crate) fn create(path: &Path) -> Result<(), Failure> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
+        use rustix::fs::Mode;
+        rustix::process::umask(Mode::RWXG | Mode::RWXO);
     }
-    builder.create(path).map_err(|error| {
+    DirBuilder::new().recursive(true).create(path).map_err(|error| {
         let context = format!("`CICERONE_DATA_DIR`: cannot create `{}`", path.display());
         Failure::because(&context, &error)
     })
