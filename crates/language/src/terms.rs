@@ -1,5 +1,6 @@
 //! The terms of a text: what is compared between a question and a passage.
 
+mod known;
 mod words;
 
 use std::ops::Range;
@@ -30,6 +31,14 @@ pub struct Term {
     /// Whether it is a whole whose parts follow as terms of their own: `rate_limit`, "e-mail". A
     /// text that has the parts says the same.
     pub is_compound: bool,
+}
+
+/// What a word is compared as.
+#[derive(Debug, Clone)]
+struct Form {
+    /// Empty where nothing is left of it.
+    text: String,
+    is_stop_word: bool,
 }
 
 /// The terms of `text` in order, analysed as `language`; each word as the language that its script
@@ -75,10 +84,10 @@ impl Terms<'_> {
         let word = self.text.get(range.clone()).unwrap_or_default();
         let language = self.language_of(word.chars().find_map(Script::of));
         match parts(word, language) {
-            Piece::Plain => self.push(range, language, |_| {}),
+            Piece::Plain => self.push_plain(range, language),
             Piece::Without(apostrophe) => {
                 let Apostrophe { kept, negates } = apostrophe;
-                self.push(range.start..range.start + kept, language, |_| {});
+                self.push_plain(range.start..range.start + kept, language);
                 if let (true, Some(term)) = (negates, self.terms.last_mut()) {
                     term.is_stop_word = true;
                 }
@@ -88,16 +97,23 @@ impl Terms<'_> {
             }
             Piece::Split(parts) => {
                 for part in parts {
-                    self.push(range.start + part.start..range.start + part.end, language, |_| {});
+                    self.push_plain(range.start + part.start..range.start + part.end, language);
                 }
             }
             Piece::Compound(parts) => {
                 self.push_whole(range.clone(), |text| text.retain(|c| c != '_' && c != '\''));
                 for part in parts {
-                    self.push(range.start + part.start..range.start + part.end, language, |_| {});
+                    self.push_plain(range.start + part.start..range.start + part.end, language);
                 }
             }
         }
+    }
+
+    /// A word as it stands.
+    fn push_plain(&mut self, range: Range<usize>, language: Option<Lang>) {
+        let word = self.text.get(range.clone()).unwrap_or_default();
+        let form = known::form(word, language, || form(lower(word, language), language));
+        self.add(form, range);
     }
 
     fn push_whole(&mut self, range: Range<usize>, tidy: impl FnOnce(&mut String)) {
@@ -110,6 +126,7 @@ impl Terms<'_> {
         }
     }
 
+    /// A word without what `tidy` takes out of it.
     fn push(
         &mut self,
         range: Range<usize>,
@@ -118,30 +135,11 @@ impl Terms<'_> {
     ) {
         let mut word = lower(self.text.get(range.clone()).unwrap_or_default(), language);
         tidy(&mut word);
-        if let Some((end, _)) = word.char_indices().nth(WORD_CHARS) {
-            word.truncate(end);
-        }
-        let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-        if has_digit {
-            // Thousands are written with and without a separator.
-            word.retain(|character| character != ',' && character != '\u{66C}');
-        }
-        if word.is_empty() {
-            return;
-        }
-        let folded = if word.is_ascii() { None } else { Some(strip_marks(word.clone(), language)) };
-        let is_stop_word = language
-            .is_some_and(|language| stop_words::has(language, folded.as_ref().unwrap_or(&word)));
-        let stem = language
-            .filter(|_| !has_digit)
-            .and_then(stemmer)
-            .map(|stemmer| stemmer.stem(&word).into_owned())
-            .filter(|stem| !stem.is_empty());
-        let text = match stem {
-            Some(stem) => strip_marks(stem, language),
-            None => folded.unwrap_or(word),
-        };
-        // Of marks alone nothing is left.
+        self.add(form(word, language), range);
+    }
+
+    fn add(&mut self, form: Form, range: Range<usize>) {
+        let Form { text, is_stop_word } = form;
         if !text.is_empty() {
             self.terms.push(Term { text, range, is_stop_word, is_compound: false });
         }
@@ -177,6 +175,31 @@ impl Terms<'_> {
             self.terms.push(term);
         }
     }
+}
+
+/// The form of a word in lower case.
+fn form(mut word: String, language: Option<Lang>) -> Form {
+    if let Some((end, _)) = word.char_indices().nth(WORD_CHARS) {
+        word.truncate(end);
+    }
+    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+    if has_digit {
+        // Thousands are written with and without a separator.
+        word.retain(|character| character != ',' && character != '\u{66C}');
+    }
+    let folded = if word.is_ascii() { None } else { Some(strip_marks(word.clone(), language)) };
+    let is_stop_word = language
+        .is_some_and(|language| stop_words::has(language, folded.as_ref().unwrap_or(&word)));
+    let stem = language
+        .filter(|_| !has_digit)
+        .and_then(stemmer)
+        .map(|stemmer| stemmer.stem(&word).into_owned())
+        .filter(|stem| !stem.is_empty());
+    let text = match stem {
+        Some(stem) => strip_marks(stem, language),
+        None => folded.unwrap_or(word),
+    };
+    Form { text, is_stop_word }
 }
 
 #[cfg(test)]

@@ -81,7 +81,11 @@ impl<'a> Pick<'a, '_> {
         for (passage, read) in self.read.iter().enumerate() {
             for (unit, (score, own)) in read.scores.iter().zip(&read.own).enumerate() {
                 let chosen = &read.quoted.chosen;
-                if *score <= 0.0 || chosen.contains(&unit) || refused.contains(&(passage, unit)) {
+                // No unit is worth more than this, and most are told by it.
+                if *score <= 0.0 || best.is_some_and(|(_, _, value)| score + BESIDE <= value) {
+                    continue;
+                }
+                if chosen.contains(&unit) || refused.contains(&(passage, unit)) {
                     continue;
                 }
                 // What has no word of the question answers it at best, but adds nothing to an answer,

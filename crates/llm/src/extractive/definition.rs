@@ -31,6 +31,9 @@ const ARTICLES: [&str; 17] = [
 /// Marks of Markdown and quotation around a name.
 const MARKS: [char; 6] = ['*', '_', '`', '"', '“', '”'];
 
+/// Bytes of a sentence before its subject, at most: an article and marks.
+const BEFORE_SUBJECT: usize = 24;
+
 /// What a question asks the nature of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Subject(String);
@@ -46,16 +49,33 @@ impl Subject {
 
     /// Whether a sentence of `text` says what it is.
     pub(super) fn is_defined_in(&self, text: &str) -> bool {
+        if !self.may_be_in(text.as_bytes()) {
+            return false;
+        }
         let mut sentences = cicerone_language::sentences(text).into_iter();
         sentences.any(|range| text.get(range).is_some_and(|sentence| self.is_defined_by(sentence)))
     }
 
     /// Whether `sentence` says what it is: begins with its name and a word such as "is".
     pub(super) fn is_defined_by(&self, sentence: &str) -> bool {
+        let bytes = sentence.as_bytes();
+        let beginning = bytes.get(..self.0.len() + BEFORE_SUBJECT).unwrap_or(bytes);
+        if !self.may_be_in(beginning) {
+            return false;
+        }
         let sentence = name(&sentence.to_lowercase());
         let rest = sentence.strip_prefix(&self.0).and_then(|rest| rest.strip_prefix(' '));
         let word = rest.and_then(|rest| rest.split_whitespace().next());
         word.is_some_and(|word| COPULAS.contains(&word))
+    }
+}
+
+impl Subject {
+    /// Whether its first word stands there, in letters of any size; told for words of ASCII only.
+    fn may_be_in(&self, text: &[u8]) -> bool {
+        let word = self.0.split(' ').next().unwrap_or_default().as_bytes();
+        !word.is_ascii()
+            || text.windows(word.len().max(1)).any(|window| window.eq_ignore_ascii_case(word))
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Matcher<'a> {
     first_bytes: [bool; 256],
     weights: Vec<f32>,
     /// What was found of words that were analysed before, in which language.
-    analysed: RefCell<HashMap<(Option<Language>, String), Mask>>,
+    analysed: RefCell<HashMap<Option<Language>, HashMap<String, Mask>>>,
 }
 
 /// Where a text has a word of the question.
@@ -110,12 +110,16 @@ impl<'a> Matcher<'a> {
 
     /// The words of the question that `word` is a form of.
     fn mask_of_word(&self, word: &str, language: Option<Language>) -> Mask {
-        let key = (language, word.to_owned());
-        *self.analysed.borrow_mut().entry(key).or_insert_with(|| {
-            let forms = terms(word, language);
-            let known = forms.iter().filter_map(|form| self.forms.get(form.text.as_str()));
-            known.fold(0, |mask, index| mask | 1 << index)
-        })
+        let mut analysed = self.analysed.borrow_mut();
+        let words = analysed.entry(language).or_default();
+        if let Some(mask) = words.get(word) {
+            return *mask;
+        }
+        let forms = terms(word, language);
+        let known = forms.iter().filter_map(|form| self.forms.get(form.text.as_str()));
+        let mask = known.fold(0, |mask, index| mask | 1 << index);
+        words.insert(word.to_owned(), mask);
+        mask
     }
 
     /// Whether the analysed form of `word` may be one of the question's.
