@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cicerone_domain::Error;
 use cicerone_domain::ports::{Spool, SpooledFile};
+use memmap2::MmapMut;
 use tokio::runtime::Handle;
 
 /// What is gathered in memory before it is written; a file that is smaller never meets the disk.
@@ -85,10 +86,12 @@ impl SpooledFile for Spooled {
         let mut file = self.write().await?;
         let length = self.length;
         let read = move || {
-            let mut bytes = Vec::with_capacity(length);
+            // Pages of its own, which go back to the system at once: an allocator that is asked for
+            // megabytes on every thread keeps them on every thread.
+            let mut bytes = MmapMut::map_anon(length)?;
             file.rewind()?;
-            file.read_to_end(&mut bytes)?;
-            Ok(Bytes::from(bytes))
+            file.read_exact(&mut bytes)?;
+            Ok(Bytes::from_owner(bytes))
         };
         self.blocking(read).await
     }

@@ -1,5 +1,7 @@
 //! Bytes of a text file made into text.
 
+use std::borrow::Cow;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::Encoding;
 
@@ -13,6 +15,11 @@ const CHARS_A_CONTROL: usize = 100;
 ///
 /// Fails with [`Unreadable`] where they are no text.
 pub fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
+    decoded(bytes).map(Cow::into_owned)
+}
+
+/// What [`decode`] gives, without a copy where the bytes are the text already.
+pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
     let (encoding, mark) = match Encoding::for_bom(bytes) {
         Some(found) => found,
         None if std::str::from_utf8(bytes).is_ok() => (encoding_rs::UTF_8, 0),
@@ -29,7 +36,7 @@ pub fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
     if is_binary(&text) {
         return Err(binary());
     }
-    Ok(text.into_owned())
+    Ok(text)
 }
 
 /// The encoding that the bytes are most likely in.

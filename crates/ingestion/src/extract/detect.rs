@@ -5,7 +5,7 @@ use std::io::{Cursor, Read as _};
 use cicerone_domain::UploadType;
 use zip::ZipArchive;
 
-use super::decode::decode;
+use super::decode::decoded;
 
 /// How far into a file its `%PDF-` may stand: readers accept it within the first 1,024 bytes.
 const PDF_HEADER_BYTES: usize = 1_024;
@@ -18,7 +18,8 @@ const DOCX_MAIN_PART: &str = "wordprocessingml.document.main+xml";
 /// from it.
 ///
 /// A DOCX is a ZIP archive that declares a WordprocessingML document; other archives are none. Text
-/// is what [`decode`] can read, except for formats that merely look like text (RTF, PostScript).
+/// is what [`decode`](fn@super::decode) can read, except for formats that merely look like text
+/// (RTF, PostScript).
 pub fn detect_upload_type(bytes: &[u8]) -> Option<UploadType> {
     let start = bytes.get(..PDF_HEADER_BYTES).unwrap_or(bytes);
     if bytes.starts_with(b"PK\x03\x04") {
@@ -40,7 +41,7 @@ pub fn detect_upload_type(bytes: &[u8]) -> Option<UploadType> {
             return None;
         }
     }
-    decode(bytes).is_ok().then_some(UploadType::Text)
+    decoded(bytes).is_ok().then_some(UploadType::Text)
 }
 
 /// Whether a ZIP archive declares a Word document.
@@ -50,5 +51,5 @@ fn is_docx(bytes: &[u8]) -> bool {
     let mut declared = Vec::new();
     // What cannot be inflated is no document.
     let read = part.take(CONTENT_TYPES_BYTES).read_to_end(&mut declared);
-    read.is_ok() && decode(&declared).is_ok_and(|text| text.contains(DOCX_MAIN_PART))
+    read.is_ok() && decoded(&declared).is_ok_and(|text| text.contains(DOCX_MAIN_PART))
 }

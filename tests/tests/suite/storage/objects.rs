@@ -23,6 +23,25 @@ async fn an_object_is_written_replaced_read_and_removed() {
     }
 }
 
+#[tokio::test]
+async fn what_an_interrupted_write_left_goes_with_its_object() {
+    let folder = tempfile::tempdir().unwrap();
+    let objects = UploadObjects::open(&folder.path().display().to_string()).unwrap();
+    let key = ObjectKey("uploads/file_0123456789".to_owned());
+    // As a kill leaves it: the file that was about to be renamed, with and without the object.
+    for is_stored in [false, true] {
+        if is_stored {
+            objects.put(&key, Bytes::from_static(b"text")).await.unwrap();
+        }
+        std::fs::create_dir_all(folder.path().join("uploads")).unwrap();
+        let staged = folder.path().join("uploads/file_0123456789#1");
+        std::fs::write(&staged, "te").unwrap();
+        assert_eq!(objects.get(&key).await.unwrap().is_some(), is_stored);
+        objects.delete(&key).await.unwrap();
+        assert!(!staged.exists());
+    }
+}
+
 #[test]
 fn an_object_store_of_another_kind_is_refused() {
     let error = UploadObjects::open("gs://bucket").unwrap_err();
