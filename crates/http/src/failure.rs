@@ -1,6 +1,7 @@
 //! The one table from what went wrong to what is answered.
 
 mod body;
+mod causes;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use cicerone_domain::ports::{ModelError, ModelFailure};
 pub(crate) use body::{ErrorBody, ErrorEvent, STATUS_CODES};
 
 use crate::context::RequestId;
+use causes::Causes;
 
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
@@ -223,9 +225,9 @@ impl Failure {
             return problem;
         }
         if problem.status == StatusCode::INTERNAL_SERVER_ERROR {
-            tracing::error!(%request_id, error = self as &dyn std::error::Error, "internal error");
+            tracing::error!(%request_id, error = %Causes(self), "internal error");
         } else if problem.status.is_server_error() {
-            tracing::warn!(%request_id, code = problem.code, error = self as &dyn std::error::Error, "cannot serve");
+            tracing::warn!(%request_id, code = problem.code, error = %Causes(self), "cannot serve");
         }
         problem
     }
