@@ -14,6 +14,8 @@ const ABBREVIATIONS: [&str; 62] = [
     "d.h", "bzw", "ca", "nr", "str", "vgl", "usw", "bspw", "sra", "dra", "ud", "uds", "pág", "núm",
     "mme", "mlle", "av", "ex", "sig", "dott", "т.е", "т.д",
 ];
+/// The longest of them, in bytes.
+const ABBREVIATION_BYTES: usize = 6;
 /// Characters from which a line may be one that was wrapped to fit a page.
 const WRAPPED_LINE_CHARS: usize = 50;
 /// Characters from which a sentence in a script without full stops is cut at a space.
@@ -144,7 +146,7 @@ fn is_abbreviation(words: &str) -> bool {
             });
         return initial.is_uppercase() && initial != 'I' && follows_name;
     }
-    ABBREVIATIONS.contains(&last.to_lowercase().as_str())
+    last.len() <= ABBREVIATION_BYTES && ABBREVIATIONS.contains(&last.to_lowercase().as_str())
 }
 
 #[cfg(test)]
@@ -164,6 +166,11 @@ mod tests {
         );
         assert_eq!(of("यह पहला है। यह दूसरा है।"), ["यह पहला है।", "यह दूसरा है।"]);
         assert_eq!(of("هل هذا صحيح؟ نعم."), ["هل هذا صحيح؟", "نعم."]);
+    }
+
+    #[test]
+    fn no_abbreviation_is_longer_than_the_longest() {
+        assert_eq!(ABBREVIATIONS.iter().map(|one| one.len()).max(), Some(ABBREVIATION_BYTES));
     }
 
     #[test]

@@ -74,8 +74,14 @@ impl Subject {
     /// Whether its first word stands there, in letters of any size; told for words of ASCII only.
     fn may_be_in(&self, text: &[u8]) -> bool {
         let word = self.0.split(' ').next().unwrap_or_default().as_bytes();
-        !word.is_ascii()
-            || text.windows(word.len().max(1)).any(|window| window.eq_ignore_ascii_case(word))
+        let Some(first) = word.first().map(u8::to_ascii_lowercase).filter(u8::is_ascii) else {
+            return true;
+        };
+        let is_word = |at: usize| {
+            text.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word))
+        };
+        let mut places = text.iter().enumerate().filter(|(_, b)| b.to_ascii_lowercase() == first);
+        !word.is_ascii() || places.any(|(at, _)| is_word(at))
     }
 }
 

@@ -4,6 +4,8 @@
 //! the wait before makes writes durable and fast at once. Each unit of work has a savepoint of its
 //! own, so that one that fails leaves no trace in what the others commit.
 
+use std::time::Duration;
+
 use cicerone_domain::Error;
 use diesel::connection::TransactionManager as _;
 use parking_lot::RwLock;
@@ -18,6 +20,9 @@ use crate::url::DatabaseUrl;
 
 /// Units of work in one commit.
 const BATCH: usize = 256;
+/// How long others are waited for while several write at once: what a commit costs the processor is
+/// then shared by more of them. Whoever writes alone waits for nobody.
+const GATHER: Duration = Duration::from_millis(1);
 /// Units that may wait; beyond, callers wait to hand theirs over.
 const QUEUE: usize = 1_024;
 
@@ -101,13 +106,18 @@ impl Writer {
 /// The thread: commits batch after batch until the queue is closed and empty.
 fn drain(mut units: mpsc::Receiver<Box<dyn Unit>>, connection: AnyConnection, url: &DatabaseUrl) {
     let mut connection = Some(connection);
+    let mut are_several = false;
     while let Some(first) = units.blocking_recv() {
+        if are_several {
+            std::thread::sleep(GATHER);
+        }
         let mut batch = vec![first];
         while batch.len() < BATCH
             && let Ok(unit) = units.try_recv()
         {
             batch.push(unit);
         }
+        are_several = batch.len() > 1;
         let committed = match usable(&mut connection, url) {
             Ok(connection) => commit_together(connection, &mut batch),
             Err(error) => Err(error.to_string()),
