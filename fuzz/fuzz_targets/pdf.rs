@@ -1,0 +1,32 @@
+//! PDF files. The input is a file, or the objects of one with NUL between.
+//!
+//! What the two libraries beneath panic over is caught, as in the child process; that they abort on some files is
+//! known, and what the child process is for.
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use cicerone_fuzz::stack::{LargeStack, let_panics_be_caught};
+use cicerone_fuzz::{archive, check_reading};
+use cicerone_ingestion::read_pdf;
+use libfuzzer_sys::fuzz_target;
+
+static READER: LazyLock<LargeStack> = LazyLock::new(|| LargeStack::new(check));
+
+fuzz_target!(
+    init: let_panics_be_caught(),
+    |input: &[u8]| READER.check(input)
+);
+
+fn check(input: &[u8]) {
+    let file = match input.starts_with(b"%PDF-") {
+        true => input.to_vec(),
+        false => archive::pdf(input),
+    };
+    if let Ok(reading) = read_pdf(&file) {
+        assert!(!reading.text.trim().is_empty(), "a file without text is a refusal");
+        assert_eq!(reading.pages.first(), Some(&0), "the first page begins the text");
+        check_reading(&reading);
+    }
+}

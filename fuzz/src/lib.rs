@@ -1,0 +1,63 @@
+//! What the targets share: the rules that hold for every reading, and the thread that readers run on.
+
+pub mod archive;
+pub mod stack;
+
+use cicerone_domain::Extracted;
+use cicerone_ingestion::{Chunk, Material, Reading, chunks, extract};
+
+/// The longest reading that leaves a child process.
+const READING_BYTES: usize = 64 * 1024 * 1024;
+/// The longest passage, in characters.
+const PASSAGE_CHARS: usize = 2_000;
+
+/// Checks a reading, and the passages that are made of it.
+pub fn check_reading(reading: &Reading) {
+    assert!(reading.text.len() <= READING_BYTES, "{} bytes", reading.text.len());
+    let mut before = 0;
+    for start in &reading.pages {
+        assert!(*start >= before, "pages do not ascend: {:?}", reading.pages);
+        assert!(reading.text.is_char_boundary(*start), "a page begins within a character");
+        before = *start;
+    }
+    check_chunks(&reading.text);
+    match extract(Material::File { name: "file", reading }) {
+        Ok(extracted) => check_extracted(&extracted, reading.pages.len()),
+        Err(_) => assert!(reading.text.trim().is_empty(), "a text was refused"),
+    }
+}
+
+/// Checks the passages of a source whose document has so many pages.
+pub fn check_extracted(extracted: &Extracted, pages: usize) {
+    for (passage, position) in extracted.passages.iter().zip(0..) {
+        assert_eq!(passage.position, position);
+        assert!(!passage.text.trim().is_empty(), "a passage is blank");
+        let page = passage.page.map(|page| page as usize);
+        assert_eq!(page.is_some(), pages > 0);
+        assert!(page.is_none_or(|page| (1..=pages).contains(&page)), "page {page:?} of {pages}");
+    }
+}
+
+/// Checks what [`chunks`] promises.
+pub fn check_chunks(text: &str) {
+    let mut end = 0;
+    for Chunk { range, heading } in chunks(text) {
+        assert!(range.start >= end, "stretches overlap or are out of order");
+        let stretch = text.get(range.clone()).expect("a stretch lies on character boundaries");
+        assert!(!stretch.is_empty() && stretch.trim() == stretch, "{stretch:?}");
+        let chars = stretch.chars().count();
+        assert!(chars <= PASSAGE_CHARS, "a stretch of {chars} characters");
+        assert!(heading.is_none_or(|path| !path.trim().is_empty()), "a blank heading");
+        check_left_out(&text[end..range.start]);
+        end = range.end;
+    }
+    check_left_out(&text[end..]);
+}
+
+/// Checks that only white space and thematic breaks are in no stretch.
+fn check_left_out(between: &str) {
+    for line in between.lines().map(str::trim) {
+        let is_break = line.chars().all(|char| "-*_=".contains(char) || char.is_whitespace());
+        assert!(is_break, "lost: {line:?}");
+    }
+}
