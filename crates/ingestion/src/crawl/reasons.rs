@@ -20,8 +20,13 @@ pub(super) fn same_content(first: &str) -> String {
     format!("{SAME_CONTENT}`{first}`")
 }
 
-/// Whether a page that was skipped stays skipped as long as its bytes stay the same. What other
-/// pages hold and what headers say may change meanwhile.
+/// Whether a page was left out for another of the same content.
+pub(super) fn is_same_content(reason: &str) -> bool {
+    reason.starts_with(SAME_CONTENT)
+}
+
+/// Whether a page that was skipped stays skipped as long as its bytes stay the same. What headers say
+/// may change meanwhile; what another page holds may too, which the crawl looks at in its end.
 pub(super) fn lasts(reason: &str) -> bool {
-    !reason.starts_with(SAME_CONTENT) && reason != NOINDEX_HEADER
+    reason != NOINDEX_HEADER
 }

@@ -6,7 +6,7 @@ mod start;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators};
+use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators, VisitedPage};
 use cicerone_domain::job::Lease;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -22,7 +22,7 @@ use super::refusal::refusal;
 use super::requests::{Requests, is_transient_status};
 use super::robots::Robots;
 use super::site::Site;
-use super::visit::{Visitor, left_out, not_got_to};
+use super::visit::{Visiting, Visitor, left_out, not_got_to};
 use super::{Crawler, Stop};
 
 /// Pages that are found for each that is visited at most.
@@ -56,6 +56,8 @@ struct Run<'a> {
     title: Option<String>,
     /// Why the start page has no text, if it has none.
     start_reason: Option<String>,
+    /// Pages that did not change since they were left out for another of the same content.
+    copies: Vec<(VisitedPage, u32)>,
 }
 
 /// Crawls a site and gives the source's title.
@@ -85,6 +87,7 @@ pub(super) async fn run(
         start: start.clone(),
         title: None,
         start_reason: None,
+        copies: Vec::new(),
     };
     // The start page is recorded together with all that it and the sitemaps lead to.
     if so_far.visited.is_empty() {
@@ -152,7 +155,13 @@ impl Run<'_> {
             while flights.len() < settings.parallel.max(1)
                 && let Some(found) = self.next_page()
             {
-                flights.push(visitor.visit(found, false));
+                flights.push(visitor.visit(found, Visiting::Again));
+            }
+            if flights.is_empty() && self.outages == 0 {
+                // Others must have been visited before it is known which of these are copies still.
+                let parted = self.parted_copies();
+                flights
+                    .extend(parted.into_iter().map(|page| visitor.visit(page, Visiting::Afresh)));
             }
             if flights.is_empty() {
                 if self.outages > 0 && !self.is_alive().await {
@@ -172,6 +181,22 @@ impl Run<'_> {
             }
             self.journal.record_if_due(settings.record_every, self.frontier.found()).await?;
         }
+    }
+
+    /// Settles the pages that did not change since they were left out for another of the same content:
+    /// gives those whose content no other page has any more.
+    fn parted_copies(&mut self) -> Vec<FoundPage> {
+        let mut parted = Vec::new();
+        for (page, depth) in std::mem::take(&mut self.copies) {
+            let hash = page.content_hash.unwrap_or_default();
+            match self.journal.same_content(&hash).map(reasons::same_content) {
+                Some(reason) => {
+                    self.journal.visited(VisitedPage { reason: Some(reason), ..page });
+                }
+                None => parted.push(FoundPage { url: page.url, depth }),
+            }
+        }
+        parted
     }
 
     /// Whether the site still answers, after pages that it did not answer.
@@ -231,6 +256,9 @@ impl Run<'_> {
             self.journal.record(self.frontier.found()).await?;
             let message = "the site stopped answering while it was read; refresh it again later";
             return Err(Stop::Failed(message.to_owned()));
+        }
+        for (page, _) in std::mem::take(&mut self.copies) {
+            self.journal.visited(page);
         }
         self.leave_rest(limit);
         self.journal.record(self.frontier.found()).await?;

@@ -62,11 +62,23 @@ struct Body {
     kind: Option<Kind>,
 }
 
+/// How a page is visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Visiting {
+    /// As the start page.
+    Start,
+    /// With what the last crawl knows of it.
+    Again,
+    /// As if nothing were known of it.
+    Afresh,
+}
+
 impl Visitor {
-    /// Visits a page. A redirect to another spelling of its own address is followed, unless `is_start`:
-    /// where the start page leads decides how all pages are spelled.
-    pub(super) async fn visit(&self, found: FoundPage, is_start: bool) -> Visit {
-        let known = self.known.get(&found.url);
+    /// Visits a page. A redirect to another spelling of its own address is followed, except from the
+    /// start page: where that leads decides how all pages are spelled.
+    pub(super) async fn visit(&self, found: FoundPage, how: Visiting) -> Visit {
+        let is_start = how == Visiting::Start;
+        let known = self.known.get(&found.url).filter(|_| how != Visiting::Afresh);
         let Ok(name) = Url::parse(&found.url) else {
             let page = failed(blank(&found), known, "its address is no URL".to_owned());
             return visit(page, found.depth);
@@ -176,7 +188,12 @@ impl Visitor {
             return visit(page, found.depth);
         };
         page.content_hash = Some(body.hash);
-        let same = |known: &&KnownPage| lasts(known) && known.content_hash == Some(body.hash);
+        // A copy is read once more, since its bytes are there: the other page may have changed.
+        let is_copy =
+            |known: &KnownPage| known.reason.as_deref().is_some_and(reasons::is_same_content);
+        let same = |known: &&KnownPage| {
+            lasts(known) && !is_copy(known) && known.content_hash == Some(body.hash)
+        };
         if let Some(known) = known.filter(same) {
             return visit(unchanged(page, known, tag), found.depth);
         }

@@ -148,6 +148,21 @@ async fn what_was_skipped_stays_so_without_being_transferred_again() {
 }
 
 #[tokio::test]
+async fn a_copy_of_another_page_is_not_transferred_again() {
+    let site = Server::start().await;
+    site.set("/", page("Start", &links(&["/a", "/double"])).with("etag", "\"0\""));
+    site.set("/a", page("A", "").with("etag", "\"1\""));
+    site.set("/double", page("A", "").with("etag", "\"1\""));
+    let bench = Bench::with(cicerone_ingestion::CrawlSettings { parallel: 1, ..quick() });
+    bench.train(&site.url("/")).await;
+    site.forget();
+    bench.crawl(&site.url("/")).await;
+    let same = format!("/double skipped the same content as `{}`", site.url("/a"));
+    assert_eq!(bench.pages(), ["/ unchanged", "/a unchanged", same.as_str()]);
+    assert_eq!(site.statuses().iter().filter(|(_, status)| *status == 304).count(), 3);
+}
+
+#[tokio::test]
 async fn a_page_is_taken_up_again_once_its_reason_is_over() {
     let site = Server::start().await;
     site.set("/", page("Start", &links(&["/quiet", "/a", "/double", "/moved"])));

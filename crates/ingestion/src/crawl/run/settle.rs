@@ -39,7 +39,14 @@ impl Run<'_> {
             http_status = page.http_status,
             "visited a page"
         );
-        self.journal.visited(page);
+        if page.http_status == Some(304)
+            && page.reason.as_deref().is_some_and(reasons::is_same_content)
+        {
+            // The page that has its content may come later, and may have changed.
+            self.copies.push((page, depth));
+        } else {
+            self.journal.visited(page);
+        }
     }
 
     /// Takes in a page by its name, if it is new.

@@ -9,7 +9,7 @@ use url::Url;
 use super::{FOUND_A_PAGE, Run, enter};
 use crate::crawl::entrance::listed_pages;
 use crate::crawl::site::Site;
-use crate::crawl::visit::{Lead, Visit};
+use crate::crawl::visit::{Lead, Visit, Visiting};
 use crate::crawl::{PRODUCT_TOKEN, Stop, reasons};
 
 /// Redirects from the start page to where it really is.
@@ -29,7 +29,7 @@ impl Run<'_> {
                 self.journal.record(self.frontier.found()).await?;
             }
             self.check_allowed(&found)?;
-            let visit = self.visitor.visit(found, true).await;
+            let visit = self.visitor.visit(found, Visiting::Start).await;
             let Some(Lead::Redirect(target)) = visit.lead else {
                 return self.opened(visit).await;
             };
