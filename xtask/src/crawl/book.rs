@@ -52,10 +52,8 @@ pub(super) async fn run(program: &Program) -> anyhow::Result<()> {
 
     let changed = "/ch01-01-installation.html";
     let page = std::fs::read_to_string(folder.join(changed.trim_start_matches('/')))?;
-    site.put(
-        changed,
-        Resource::html(page.replace("<h1", "<p>A sentence that was not there before.</p><h1")),
-    );
+    let sentence = "<main><p>A sentence that was not there before.</p>";
+    site.put(changed, Resource::html(page.replacen("<main>", sentence, 1)));
     refresh_source(&client, &source).await;
     trained(&client, &source).await?;
     let fetched = site.take_visits().iter().filter(|visit| visit.status == 200).count();
