@@ -93,12 +93,12 @@ pub struct Subject {
 /// effect, and changes nothing where the claim was lost ([`Error::ClaimLost`]).
 pub struct Completion<T> {
     claim: Claim,
-    render: Box<dyn FnOnce(&T) -> StoredResponse + Send>,
+    render: Box<dyn Fn(&T) -> StoredResponse + Send>,
 }
 
 impl<T> Completion<T> {
     /// A completion of `claim` whose answer `render` makes.
-    pub fn new(claim: Claim, render: impl FnOnce(&T) -> StoredResponse + Send + 'static) -> Self {
+    pub fn new(claim: Claim, render: impl Fn(&T) -> StoredResponse + Send + 'static) -> Self {
         Self { claim, render: Box::new(render) }
     }
 
@@ -107,9 +107,9 @@ impl<T> Completion<T> {
         &self.claim
     }
 
-    /// The claim and the answer to keep for `outcome`.
-    pub fn complete(self, outcome: &T) -> (Claim, StoredResponse) {
-        (self.claim, (self.render)(outcome))
+    /// The answer to keep for `outcome`. A store may ask again where it repeats a transaction.
+    pub fn response(&self, outcome: &T) -> StoredResponse {
+        (self.render)(outcome)
     }
 }
 

@@ -103,7 +103,7 @@ impl Db {
     /// transaction.
     pub(crate) async fn write_completing<T, F>(
         &self,
-        mut completion: Option<Completion<T>>,
+        completion: Option<Completion<T>>,
         mut work: F,
     ) -> Result<T, Error>
     where
@@ -113,7 +113,7 @@ impl Db {
         self.write(move |c| {
             idempotency::hold(c, completion.as_ref())?;
             let outcome = work(c)?;
-            idempotency::settle(c, &mut completion, &outcome)?;
+            idempotency::settle(c, completion.as_ref(), &outcome)?;
             Ok(outcome)
         })
         .await

@@ -107,14 +107,6 @@ impl Failure {
                 )
         )
     }
-
-    /// The same failure where the work must not be repeated any more.
-    pub(crate) fn into_final(self) -> Self {
-        match self {
-            Self::Database(error) => Self::Final(error),
-            Self::Refused(_) | Self::Final(_) => self,
-        }
-    }
 }
 
 impl From<DieselError> for Failure {

@@ -132,16 +132,13 @@ pub(crate) fn hold<T>(
 }
 
 /// Completes the claim with the answer for `outcome`, at the end of the transaction of its effect.
-///
-/// Invariant: the completion is used up here, so every failure from here on is final.
 pub(crate) fn settle<T>(
     c: &mut AnyConnection,
-    completion: &mut Option<Completion<T>>,
+    completion: Option<&Completion<T>>,
     outcome: &T,
 ) -> Result<(), Failure> {
-    let Some(completion) = completion.take() else { return Ok(()) };
-    let (claim, response) = completion.complete(outcome);
-    match complete(c, &claim, response).map_err(Failure::into_final)? {
+    let Some(completion) = completion else { return Ok(()) };
+    match complete(c, completion.claim(), completion.response(outcome))? {
         true => Ok(()),
         false => Err(Error::ClaimLost.into()),
     }

@@ -221,14 +221,14 @@ impl SourceStore for Storage {
         scope: &Scope,
         id: Id<kind::Source>,
         now: Timestamp,
-        mut completion: Option<Completion<()>>,
+        completion: Option<Completion<()>>,
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
         self.db
             .write(move |c| {
                 idempotency::hold(c, completion.as_ref())?;
                 let source = delete(c, &visible, id, now)?;
-                idempotency::settle(c, &mut completion, &())?;
+                idempotency::settle(c, completion.as_ref(), &())?;
                 Ok(source)
             })
             .await
