@@ -1,6 +1,7 @@
 //! Carries out what changes something: once for each idempotency key, to its end whether or not the
 //! caller still waits, and with an answer even to a panic.
 
+mod lasting;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use crate::auth::{Authorized, Caller};
 use crate::context::{App, Incoming, RequestId};
 use crate::failure::{Failure, Problem};
 use crate::response::{Answer, JSON, send};
+use lasting::{Lasting, Panic};
 
 /// The header of a caller's key.
 pub(crate) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
@@ -85,7 +87,11 @@ impl Change {
         W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let executed = joined(self.spawn(render, work)).await?;
+        let runtime = self.app.runtime.clone();
+        let outcome = Lasting::new(runtime, self.carry_out(render, work)).await;
+        // A panic has said so through the panic hook.
+        let panicked = |_: Panic| Err(Error::internal("a panic in a change").into());
+        let executed = outcome.unwrap_or_else(panicked)?;
         let mut response = send(executed.response)?;
         if executed.is_replay {
             mark_replayed(&mut response);
@@ -93,8 +99,7 @@ impl Change {
         Ok(response)
     }
 
-    /// Starts `work` in a task of its own. Its failure is logged there, since nobody may be
-    /// waiting for it any more.
+    /// Starts `work` in a task of its own.
     pub(crate) fn spawn<T, W, F>(
         self,
         render: fn(&T) -> StoredResponse,
@@ -105,10 +110,23 @@ impl Change {
         W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        let runtime = self.app.runtime.clone();
-        let request_id = self.request_id;
-        let task = async move {
-            let Self { app, caller, keyed, .. } = self;
+        self.app.runtime.clone().spawn(self.carry_out(render, work))
+    }
+
+    /// Does `work` under its key. Its failure is logged there and then, since nobody may be waiting
+    /// for it any more.
+    fn carry_out<T, W, F>(
+        self,
+        render: fn(&T) -> StoredResponse,
+        work: W,
+    ) -> impl Future<Output = Result<Executed, Failure>> + Send + 'static
+    where
+        T: Send + 'static,
+        W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let carried_out = async move {
+            let Self { app, caller, request_id, keyed } = self;
             let result = match keyed {
                 Some(keyed) => {
                     let (idempotency, scope) = (app.idempotency.clone(), caller.scope.clone());
@@ -123,7 +141,7 @@ impl Change {
             };
             result.map_err(|failure| Failure::Reported(Box::new(failure.report(request_id))))
         };
-        runtime.spawn(task.instrument(tracing::Span::current()))
+        carried_out.instrument(tracing::Span::current())
     }
 }
 
@@ -133,7 +151,7 @@ impl Executed {
     }
 }
 
-/// Waits for a change.
+/// Waits for a change that was started.
 pub(crate) async fn joined(
     task: JoinHandle<Result<Executed, Failure>>,
 ) -> Result<Executed, Failure> {
