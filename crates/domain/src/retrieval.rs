@@ -1,5 +1,7 @@
 //! Questions put to an agent's passages, and what is found.
 
+use std::sync::Arc;
+
 use crate::id::{Id, kind};
 
 /// Which content of an agent an answer must see.
@@ -36,8 +38,8 @@ pub struct Hit {
     pub url: Option<String>,
     /// Its page, where the format has pages.
     pub page: Option<u32>,
-    /// Its text; for a pair the answer.
-    pub text: String,
+    /// Its text; for a pair the answer. Shared with whoever keeps passages at hand.
+    pub text: Arc<str>,
     /// Whether it is a question/answer pair.
     pub is_pair: bool,
     /// Its language as an ISO 639-3 code.

@@ -7,6 +7,7 @@ mod hints;
 mod matcher;
 mod pieces;
 mod plain;
+mod readings;
 mod refusal;
 mod units;
 
@@ -16,6 +17,7 @@ use cicerone_domain::retrieval::Hit;
 
 use self::choose::Choice;
 use self::matcher::Matcher;
+use self::readings::Readings;
 
 /// How much more of the question another passage must cover for a pair that was found first to
 /// step back.
@@ -23,17 +25,39 @@ const PAIR_LEEWAY: f32 = 0.3;
 
 /// Answers from the passages alone: with the answer of the pair that matches, or with the sentences
 /// that cover the question best; says so where the sources do not cover it.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Extractive;
+///
+/// Clones share what they remember of the passages that were read lately: 16 MiB at most.
+#[derive(Debug, Clone, Default)]
+pub struct Extractive {
+    readings: Readings,
+}
 
 impl Extractive {
     /// The reply to a request; passes it on word by word.
     pub fn answer(&self, request: &ReplyRequest, tokens: Option<&TokenSink>) -> ModelReply {
-        let reply = reply(request);
+        let reply = self.compose(request);
         if let Some(tokens) = tokens {
             pieces::of(&reply.text).for_each(|piece| tokens.send(piece));
         }
         reply
+    }
+
+    fn compose(&self, request: &ReplyRequest) -> ModelReply {
+        if let Some(index) = matching_pair(&request.passages) {
+            let answer = request.passages.get(index).map_or("", |pair| pair.text.trim());
+            return ModelReply { text: answer.to_owned(), cited: vec![index] };
+        }
+        let matcher = Matcher::new(&request.terms);
+        let Choice { passages } = choose::sentences(request, &matcher, &self.readings);
+        let cited: Vec<usize> = passages.iter().map(|passage| passage.index).collect();
+        let text = compose::text(&passages);
+        if text.is_empty() {
+            return ModelReply {
+                text: refusal::text(&request.question).to_owned(),
+                cited: Vec::new(),
+            };
+        }
+        ModelReply { text, cited }
     }
 }
 
@@ -46,21 +70,6 @@ impl LanguageModel for Extractive {
     ) -> Result<ModelReply, ModelError> {
         Ok(self.answer(&request, tokens.as_ref()))
     }
-}
-
-fn reply(request: &ReplyRequest) -> ModelReply {
-    if let Some(index) = matching_pair(&request.passages) {
-        let answer = request.passages.get(index).map_or("", |pair| pair.text.trim());
-        return ModelReply { text: answer.to_owned(), cited: vec![index] };
-    }
-    let matcher = Matcher::new(&request.terms);
-    let Choice { passages } = choose::sentences(request, &matcher);
-    let cited: Vec<usize> = passages.iter().map(|passage| passage.index).collect();
-    let text = compose::text(&passages);
-    if text.is_empty() {
-        return ModelReply { text: refusal::text(&request.question).to_owned(), cited: Vec::new() };
-    }
-    ModelReply { text, cited }
 }
 
 /// The pair whose answer is the reply: the best passage, unless another covers much more of the

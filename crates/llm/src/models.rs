@@ -60,9 +60,10 @@ impl Models {
             let upstream = Upstream::new(section, key, &setting, clock, entropy)?;
             upstreams.insert(name, Arc::new(upstream));
         }
+        let embedded = Extractive::default();
         let default = match config.default {
-            Some(section) => route(section, "models.default", &upstreams)?,
-            None => vec![Target::embedded()],
+            Some(section) => route(section, "models.default", &upstreams, &embedded)?,
+            None => vec![Target::embedded(&embedded)],
         };
         let mut routes = BTreeMap::new();
         for (model, section) in config.routes {
@@ -70,7 +71,7 @@ impl Models {
             if model.trim().is_empty() {
                 return Err(ConfigError::new(setting, "must have a name"));
             }
-            let targets = route(section, &setting, &upstreams)?;
+            let targets = route(section, &setting, &upstreams, &embedded)?;
             routes.insert(model, targets);
         }
         Ok(Self { default, routes })
@@ -144,8 +145,8 @@ fn model_error(failures: Vec<(&str, Failure)>) -> ModelError {
 }
 
 impl Target {
-    fn embedded() -> Self {
-        Self { name: EMBEDDED.to_owned(), kind: TargetKind::Embedded(Extractive) }
+    fn embedded(answerer: &Extractive) -> Self {
+        Self { name: EMBEDDED.to_owned(), kind: TargetKind::Embedded(answerer.clone()) }
     }
 }
 
@@ -153,6 +154,7 @@ fn route(
     section: RouteConfig,
     setting: &str,
     upstreams: &BTreeMap<String, Arc<Upstream>>,
+    embedded: &Extractive,
 ) -> Result<Route, ConfigError> {
     let RouteConfig { upstream, model, fallbacks } = section;
     let first = (format!("{setting}.upstream"), TargetConfig { upstream, model });
@@ -164,7 +166,7 @@ fn route(
         .chain(others)
         .map(|(setting, TargetConfig { upstream: name, model })| {
             if name == EMBEDDED {
-                return Ok(Target::embedded());
+                return Ok(Target::embedded(embedded));
             }
             let Some(upstream) = upstreams.get(&name).map(Arc::clone) else {
                 let message = format!("names `{name}`, which is no section of `models.upstreams`");

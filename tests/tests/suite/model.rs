@@ -77,7 +77,7 @@ fn passage(text: &str) -> Hit {
         heading: None,
         url: None,
         page: None,
-        text: text.to_owned(),
+        text: text.into(),
         is_pair: false,
         language: Some("eng".to_owned()),
         score: 1.0,

@@ -6,10 +6,12 @@ mod read;
 use std::collections::HashSet;
 
 use cicerone_domain::ports::ReplyRequest;
+use cicerone_domain::retrieval::Hit;
 
 pub(super) use self::quoted::Quoted;
 use self::read::{Asked, Read};
 use super::matcher::{Mask, Matcher};
+use super::readings::Readings;
 use super::units::Kind;
 
 /// Characters that a reply has at most, unless one piece needs more.
@@ -31,15 +33,20 @@ pub(super) struct Choice<'a> {
 }
 
 /// Chooses sentences for a request.
-pub(super) fn sentences<'a>(request: &'a ReplyRequest, matcher: &Matcher<'_>) -> Choice<'a> {
+pub(super) fn sentences<'a>(
+    request: &'a ReplyRequest,
+    matcher: &Matcher<'_>,
+    readings: &Readings,
+) -> Choice<'a> {
     let asked = Asked::of(&request.question);
+    let reading = |hit: &Hit| readings.of(&hit.text);
     let mut read: Vec<Read<'_>> = Vec::new();
     let top = request.passages.first().map_or(1.0, |hit| hit.score);
-    for (index, hit) in asked.reading_order(&request.passages).take(PASSAGES) {
+    for (index, hit) in asked.reading_order(&request.passages, reading).take(PASSAGES) {
         // A pair is quoted whole or not at all.
         if !hit.is_pair || index == 0 {
             let prior = if top > 0.0 { 0.7 + 0.3 * (hit.score / top).clamp(0.0, 1.0) } else { 1.0 };
-            read.extend(Read::new(index, hit, matcher, &asked, prior, &read));
+            read.extend(Read::new(index, hit, matcher, &asked, prior, &read, reading));
         }
     }
     let mut pick = Pick { read, matcher, order: Vec::new(), covered: 0, chars: 0 };

@@ -12,7 +12,7 @@ pub(super) fn text(passages: &[Quoted<'_>]) -> String {
 
 fn passage(quoted: &Quoted<'_>) -> String {
     let chosen: Vec<&Unit> =
-        quoted.chosen.iter().filter_map(|unit| quoted.units.get(*unit)).collect();
+        quoted.chosen.iter().filter_map(|unit| quoted.units().get(*unit)).collect();
     let mut text = String::new();
     let mut before: Option<&Unit> = None;
     for unit in &chosen {
@@ -59,7 +59,7 @@ fn render(quoted: &Quoted<'_>, unit: &Unit, is_listed: bool) -> String {
 
 /// The row that names the columns of a row's table.
 fn header<'a>(quoted: &Quoted<'a>, row: &Unit) -> Option<&'a str> {
-    let mut table = quoted.units.iter().filter(|unit| unit.block == row.block);
+    let mut table = quoted.units().iter().filter(|unit| unit.block == row.block);
     table.find(|unit| unit.kind == Kind::Header).map(|unit| quoted.text(unit))
 }
 

@@ -1,5 +1,12 @@
 //! Questions that ask what something is, and sentences that say it: "X is …".
 
+use std::sync::Arc;
+
+use memchr::memchr2_iter;
+
+use super::readings::Reading;
+use super::units::Unit;
+
 /// How such questions begin, with the space before what they ask about.
 const OPENINGS: [&str; 17] = [
     "what is ",
@@ -47,13 +54,12 @@ impl Subject {
         (!name.is_empty()).then_some(Self(name))
     }
 
-    /// Whether a sentence of `text` says what it is.
-    pub(super) fn is_defined_in(&self, text: &str) -> bool {
-        if !self.may_be_in(text.as_bytes()) {
-            return false;
-        }
-        let mut sentences = cicerone_language::sentences(text).into_iter();
-        sentences.any(|range| text.get(range).is_some_and(|sentence| self.is_defined_by(sentence)))
+    /// Whether one of the units of `text` says what it is.
+    pub(super) fn is_defined_in(&self, text: &str, reading: impl FnOnce() -> Arc<Reading>) -> bool {
+        let says_so = |unit: &Unit| {
+            text.get(unit.range.clone()).is_some_and(|sentence| self.is_defined_by(sentence))
+        };
+        self.may_be_in(text.as_bytes()) && reading().units.iter().any(says_so)
     }
 
     /// Whether `sentence` says what it is: begins with its name and a word such as "is".
@@ -74,14 +80,11 @@ impl Subject {
     /// Whether its first word stands there, in letters of any size; told for words of ASCII only.
     fn may_be_in(&self, text: &[u8]) -> bool {
         let word = self.0.split(' ').next().unwrap_or_default().as_bytes();
-        let Some(first) = word.first().map(u8::to_ascii_lowercase).filter(u8::is_ascii) else {
-            return true;
-        };
+        let (Some(first), true) = (word.first(), word.is_ascii()) else { return true };
         let is_word = |at: usize| {
             text.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word))
         };
-        let mut places = text.iter().enumerate().filter(|(_, b)| b.to_ascii_lowercase() == first);
-        !word.is_ascii() || places.any(|(at, _)| is_word(at))
+        memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text).any(is_word)
     }
 }
 

@@ -82,11 +82,21 @@ impl<'a> Matcher<'a> {
         bits.map(|(_, weight)| weight).sum()
     }
 
-    /// Where `text` has words of the question, in order.
-    pub(super) fn find(&self, text: &str, language: Option<Language>) -> Vec<Occurrence> {
+    /// Where `text`, which consists of `words`, has words of the question, in order.
+    pub(super) fn find(
+        &self,
+        text: &str,
+        words: impl IntoIterator<Item = Word>,
+        language: Option<Language>,
+    ) -> Vec<Occurrence> {
         let mut found = Vec::new();
         if !self.forms.is_empty() {
-            for (at, word) in words(text) {
+            for word in words {
+                if !self.may_begin_like(&word) {
+                    continue;
+                }
+                let at = word.at as usize;
+                let Some(word) = text.get(at..at + word.length as usize) else { continue };
                 let mask = if self.may_match(word) { self.mask_of_word(word, language) } else { 0 };
                 if mask != 0 {
                     found.push(Occurrence { at, mask });
@@ -105,7 +115,8 @@ impl<'a> Matcher<'a> {
 
     /// The words of the question that `text` has.
     pub(super) fn mask(&self, text: &str, language: Option<Language>) -> Mask {
-        self.find(text, language).iter().fold(0, |mask, occurrence| mask | occurrence.mask)
+        let found = self.find(text, words(text), language);
+        found.iter().fold(0, |mask, occurrence| mask | occurrence.mask)
     }
 
     /// The words of the question that `word` is a form of.
@@ -122,13 +133,14 @@ impl<'a> Matcher<'a> {
         mask
     }
 
+    /// Whether a word of the question begins with the first letter of `word`, where that is ASCII.
+    fn may_begin_like(&self, word: &Word) -> bool {
+        !word.first.is_ascii() || self.first_bytes.get(usize::from(word.first)) == Some(&true)
+    }
+
     /// Whether the analysed form of `word` may be one of the question's.
     fn may_match(&self, word: &str) -> bool {
         let Some(first) = word.chars().next() else { return false };
-        let is_first = |byte: &u8| self.first_bytes.get(usize::from(*byte)) == Some(&true);
-        if first.is_ascii() && !word.as_bytes().first().is_some_and(is_first) {
-            return false;
-        }
         let own = match (word.as_bytes(), Script::of(first)) {
             ([a, b, c, ..], _) if a.is_ascii() && b.is_ascii() && c.is_ascii() => {
                 beginning([a, b, c].into_iter().map(|byte| char::from(byte.to_ascii_lowercase())))
@@ -186,13 +198,32 @@ fn is_unspaced(c: char) -> bool {
         )
 }
 
-/// The words of a text with the bytes at which they begin, cut more coarsely than the analysis does.
-fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// A word of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word {
+    /// The byte at which it begins.
+    at: u32,
+    /// Its bytes.
+    length: u16,
+    /// Its first byte.
+    first: u8,
+}
+
+/// The words of a text, cut more coarsely than the analysis does. What is no word of any language,
+/// 64 KiB and longer, is passed over, and so is what lies behind 4 GiB.
+pub(super) fn words(text: &str) -> impl Iterator<Item = Word> {
     let mut at = 0;
-    std::iter::from_fn(move || {
+    let spans = std::iter::from_fn(move || {
         let start = at + extent(text.get(at..)?, false);
         at = start + extent(text.get(start..)?, true);
-        text.get(start..at).filter(|word| !word.is_empty()).map(|word| (start, word))
+        (start < at).then_some((start, at - start))
+    });
+    spans.filter_map(|(start, length)| {
+        Some(Word {
+            at: u32::try_from(start).ok()?,
+            length: u16::try_from(length).ok()?,
+            first: *text.as_bytes().get(start)?,
+        })
     })
 }
 
@@ -231,7 +262,7 @@ mod tests {
     use cicerone_domain::retrieval::QueryTerm;
     use cicerone_language::{Language, terms};
 
-    use super::Matcher;
+    use super::{Matcher, words as words_of};
 
     fn question(text: &str, language: Option<Language>) -> Vec<QueryTerm> {
         terms(text, language)
@@ -266,8 +297,9 @@ mod tests {
         let words = question("cats and dogs", language);
         let matcher = Matcher::new(&words);
         assert_eq!(matcher.mask("Categories of doughnuts", language), 0);
+        let text = "¿Dogs? «Cats», dogs";
         let places: Vec<usize> =
-            matcher.find("¿Dogs? «Cats», dogs", language).iter().map(|found| found.at).collect();
+            matcher.find(text, words_of(text), language).iter().map(|found| found.at).collect();
         assert_eq!(places, [2, 10, 18]);
     }
 

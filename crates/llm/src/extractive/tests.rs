@@ -7,7 +7,7 @@ use super::Extractive;
 use crate::testing::{hit, request};
 
 fn reply(question: &str, passages: Vec<Hit>) -> ModelReply {
-    Extractive.answer(&request(question, passages), None)
+    Extractive::default().answer(&request(question, passages), None)
 }
 
 fn answer(question: &str, text: &str) -> String {
@@ -159,7 +159,8 @@ fn the_tokens_joined_are_the_text() {
     for text in ["One  two.\nThree four: five.", "第一句话。第二句话在这里，比较长一些。"]
     {
         let (sink, mut tokens) = TokenSink::channel();
-        let reply = Extractive.answer(&request("One three 第一句", vec![hit(text)]), Some(&sink));
+        let reply = Extractive::default()
+            .answer(&request("One three 第一句", vec![hit(text)]), Some(&sink));
         drop(sink);
         let mut joined = String::new();
         while let Ok(token) = tokens.try_recv() {

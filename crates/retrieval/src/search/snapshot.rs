@@ -160,7 +160,7 @@ impl Snapshot {
             heading: record.heading.clone(),
             url: record.url.clone(),
             page: record.page,
-            text: record.text.clone(),
+            text: Arc::clone(&record.text),
             is_pair: record.is_pair,
             language: record.language.clone(),
             score: ranked.score,

@@ -1,6 +1,7 @@
 //! What an index holds, and how a passage is put into it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use cicerone_domain::{Id, Passage, kind};
 use cicerone_language::{Language, Term, fold, grams, terms};
@@ -120,7 +121,7 @@ pub(crate) struct Record {
     pub(crate) url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) page: Option<u32>,
-    pub(crate) text: String,
+    pub(crate) text: Arc<str>,
     pub(crate) is_pair: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) language: Option<String>,
@@ -176,7 +177,7 @@ pub(crate) fn document(
         heading: passage.heading,
         url: passage.url,
         page: passage.page,
-        text: passage.text,
+        text: passage.text.into(),
         is_pair: passage.is_pair,
         language: passage.language,
     };

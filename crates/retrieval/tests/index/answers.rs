@@ -56,7 +56,7 @@ async fn a_hit_carries_what_the_passage_said() {
     assert_eq!(hit.source_id, source_id("a"));
     assert_eq!(
         (hit.position, hit.title, hit.heading, hit.url, hit.page, hit.text, hit.language),
-        (7, given.title, given.heading, given.url, given.page, given.text, given.language),
+        (7, given.title, given.heading, given.url, given.page, given.text.into(), given.language),
     );
 }
 

@@ -1,5 +1,8 @@
 //! What is quoted of a passage, and what must stand together to be understood.
 
+use std::sync::Arc;
+
+use crate::extractive::readings::Reading;
 use crate::extractive::units::{Kind, Unit};
 
 /// Characters up to which a sentence is joined by the one before that it refers to.
@@ -13,7 +16,7 @@ pub(in crate::extractive) struct Quoted<'a> {
     /// Its text.
     pub(in crate::extractive) text: &'a str,
     /// What it consists of.
-    pub(in crate::extractive) units: Vec<Unit>,
+    pub(in crate::extractive) reading: Arc<Reading>,
     /// The numbers of the quoted units, in order.
     pub(in crate::extractive) chosen: Vec<usize>,
 }
@@ -24,16 +27,21 @@ impl<'a> Quoted<'a> {
         self.text.get(unit.range.clone()).unwrap_or_default()
     }
 
+    /// What it consists of.
+    pub(in crate::extractive) fn units(&self) -> &[Unit] {
+        &self.reading.units
+    }
+
     pub(super) fn kind(&self, unit: usize) -> Option<Kind> {
-        self.units.get(unit).map(|unit| unit.kind)
+        self.units().get(unit).map(|unit| unit.kind)
     }
 
     pub(super) fn unit_text(&self, unit: usize) -> &'a str {
-        self.units.get(unit).map_or("", |unit| self.text(unit))
+        self.units().get(unit).map_or("", |unit| self.text(unit))
     }
 
     fn is_same_block(&self, a: usize, b: usize) -> bool {
-        match (self.units.get(a), self.units.get(b)) {
+        match (self.units().get(a), self.units().get(b)) {
             (Some(a), Some(b)) => a.block == b.block,
             _ => false,
         }
@@ -41,7 +49,7 @@ impl<'a> Quoted<'a> {
 
     /// The last unit of the block of `unit`.
     fn block_end(&self, unit: usize) -> usize {
-        (unit..self.units.len())
+        (unit..self.units().len())
             .take_while(|next| self.is_same_block(unit, *next))
             .last()
             .unwrap_or(unit)
@@ -67,7 +75,7 @@ impl<'a> Quoted<'a> {
             Some(Kind::Code) if unit > 0 && introduces(self.unit_text(unit - 1)) => {
                 (unit - 1, unit)
             }
-            Some(Kind::Sentence) if introduces(text) && unit + 1 < self.units.len() => {
+            Some(Kind::Sentence) if introduces(text) && unit + 1 < self.units().len() => {
                 match self.kind(unit + 1) {
                     Some(Kind::Sentence | Kind::Heading) | None => (unit, unit + 1),
                     Some(_) => (unit, self.block_end(unit + 1)),

@@ -1,5 +1,7 @@
 //! A passage that was read: what each of its pieces is worth for the question.
 
+use std::sync::Arc;
+
 use cicerone_domain::retrieval::Hit;
 use cicerone_language::Language;
 
@@ -7,7 +9,8 @@ use super::quoted::{Quoted, is_question};
 use crate::extractive::definition::Subject;
 use crate::extractive::hints::Wanted;
 use crate::extractive::matcher::{Mask, Matcher};
-use crate::extractive::units::{self, Kind};
+use crate::extractive::readings::Reading;
+use crate::extractive::units::Kind;
 
 /// The share of the best passage's weight that another one needs to be read.
 const WORTH_READING: f32 = 0.75;
@@ -40,12 +43,17 @@ impl<'a> Asked<'a> {
 
     /// The passages with their numbers, best first; where the question asks what something is, the
     /// first that says so leads: its name stands in every passage of a text that is about it.
-    pub(super) fn reading_order<'h>(
+    pub(super) fn reading_order<'h, R>(
         &self,
         passages: &'h [Hit],
-    ) -> impl Iterator<Item = (usize, &'h Hit)> + use<'h> {
+        reading: R,
+    ) -> impl Iterator<Item = (usize, &'h Hit)> + use<'h, R>
+    where
+        R: Fn(&Hit) -> Arc<Reading>,
+    {
         let defining = self.subject.as_ref().and_then(|subject| {
-            passages.iter().position(|hit| !hit.is_pair && subject.is_defined_in(&hit.text))
+            let says_so = |hit: &Hit| subject.is_defined_in(&hit.text, || reading(hit));
+            passages.iter().position(|hit| !hit.is_pair && says_so(hit))
         });
         let leading = defining.and_then(|index| passages.get(index).map(|hit| (index, hit)));
         let others = passages.iter().enumerate();
@@ -73,10 +81,12 @@ impl<'a> Read<'a> {
         asked: &Asked<'_>,
         prior: f32,
         before: &[Self],
+        reading: impl FnOnce(&Hit) -> Arc<Reading>,
     ) -> Option<Self> {
         let language = hit.language.as_deref().and_then(Language::from_code);
-        let text = hit.text.as_str();
-        let found = matcher.find(text, language);
+        let text = &*hit.text;
+        let reading = reading(hit);
+        let found = matcher.find(text, reading.words.iter().copied(), language);
         let words = found.iter().fold(0, |mask, one| mask | one.mask);
         if !is_worth_reading(words, matcher, before) {
             return None;
@@ -84,8 +94,8 @@ impl<'a> Read<'a> {
         let titles = [hit.title.as_deref(), hit.heading.as_deref()];
         let above =
             titles.into_iter().flatten().fold(0, |mask, text| mask | matcher.mask(text, language));
-        let units = units::of(text);
-        let own = units
+        let own = reading
+            .units
             .iter()
             .map(|unit| {
                 let from = found.partition_point(|one| one.at < unit.range.start);
@@ -93,7 +103,7 @@ impl<'a> Read<'a> {
                 within.fold(0, |mask, one| mask | one.mask)
             })
             .collect();
-        let quoted = Quoted { index, text, units, chosen: Vec::new() };
+        let quoted = Quoted { index, text, reading, chosen: Vec::new() };
         let mut read = Self { quoted, own, scores: Vec::new(), words };
         read.score(matcher, asked, above, prior);
         Some(read)
@@ -104,7 +114,7 @@ impl<'a> Read<'a> {
         let total = matcher.weight(Mask::MAX).max(f32::MIN_POSITIVE);
         let mut heading = above;
         let mut before: (Option<usize>, Mask) = (None, 0);
-        for (unit, own) in self.quoted.units.iter().zip(&self.own) {
+        for (unit, own) in self.quoted.units().iter().zip(&self.own) {
             let text = self.quoted.text(unit);
             if unit.kind == Kind::Heading {
                 heading = above | own;

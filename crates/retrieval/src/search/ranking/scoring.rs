@@ -42,15 +42,12 @@ impl Scratch {
         }
         for (index, word) in looked.words.iter().enumerate() {
             for (factor, impacts) in &word.places {
-                add(&mut self.scores, impacts, word.weight * factor);
-                mark(&mut self.words, impacts, bit(index));
+                let weight = word.weight * factor;
+                add(&mut self.scores, &mut self.words, impacts, weight, bit(index));
             }
         }
         for extra in &looked.extras {
-            add(&mut self.scores, &extra.impacts, extra.weight);
-            if extra.bit != 0 {
-                mark(&mut self.pieces, &extra.impacts, extra.bit);
-            }
+            add(&mut self.scores, &mut self.pieces, &extra.impacts, extra.weight, extra.bit);
         }
     }
 
@@ -93,17 +90,12 @@ impl Scratch {
     }
 }
 
-fn add(scores: &mut [f32], impacts: &[Impact], factor: f32) {
+/// Adds what a term is worth to the passages that have it, and marks them.
+fn add(scores: &mut [f32], bits: &mut [u64], impacts: &[Impact], factor: f32, bit: u64) {
     for impact in impacts {
-        if let Some(score) = scores.get_mut(impact.number as usize) {
+        let at = impact.number as usize;
+        if let (Some(score), Some(bits)) = (scores.get_mut(at), bits.get_mut(at)) {
             *score += factor * impact.value;
-        }
-    }
-}
-
-fn mark(bits: &mut [u64], impacts: &[Impact], bit: u64) {
-    for impact in impacts {
-        if let Some(bits) = bits.get_mut(impact.number as usize) {
             *bits |= bit;
         }
     }

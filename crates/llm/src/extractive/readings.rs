@@ -1,0 +1,65 @@
+//! What the passages that were read lately consist of: the same few answer most questions.
+
+use std::fmt;
+use std::sync::Arc;
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use super::matcher::{Word, words};
+use super::units::{self, Unit};
+
+/// Bytes that the texts and what is known of them may take.
+const BYTES: u64 = 16 * 1_024 * 1_024;
+/// What an entry takes beside its content.
+const OVERHEAD: usize = 128;
+/// Entries that are expected, which only sizes the bookkeeping.
+const ENTRIES: usize = 2_048;
+
+/// What a text consists of.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) units: Box<[Unit]>,
+    pub(super) words: Box<[Word]>,
+}
+
+/// The readings of texts, by the text itself: a passage that changed is another one.
+#[derive(Clone)]
+pub(super) struct Readings(Arc<Cache<Arc<str>, Arc<Reading>, Weight>>);
+
+impl Readings {
+    /// The reading of a passage.
+    pub(super) fn of(&self, text: &Arc<str>) -> Arc<Reading> {
+        if let Some(reading) = self.0.get(text) {
+            return reading;
+        }
+        let (units, words) = (units::of(text).into(), words(text).collect());
+        let reading = Arc::new(Reading { units, words });
+        self.0.insert(Arc::clone(text), Arc::clone(&reading));
+        reading
+    }
+}
+
+impl Default for Readings {
+    fn default() -> Self {
+        Self(Arc::new(Cache::with_weighter(ENTRIES, BYTES, Weight)))
+    }
+}
+
+impl fmt::Debug for Readings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Readings").field("passages", &self.0.len()).finish()
+    }
+}
+
+/// What an entry takes, in bytes.
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<Arc<str>, Arc<Reading>> for Weight {
+    fn weight(&self, text: &Arc<str>, reading: &Arc<Reading>) -> u64 {
+        let units = std::mem::size_of_val::<[Unit]>(&reading.units);
+        let words = std::mem::size_of_val::<[Word]>(&reading.words);
+        (text.len() + units + words + OVERHEAD) as u64
+    }
+}
