@@ -248,7 +248,7 @@ mod tests {
         connection.batch_execute("CREATE TABLE t (x INTEGER PRIMARY KEY)").unwrap();
         let writer = Writer::start(connection, url.clone()).unwrap();
         let insert = async |writer: &Writer, number: usize| {
-            let is_refused = number % 5 == 0;
+            let is_refused = number.is_multiple_of(5);
             let sql = format!("INSERT INTO t VALUES ({number})");
             let work = move |c: &mut crate::connection::AnyConnection| {
                 c.batch_execute(&sql)?;
@@ -263,7 +263,7 @@ mod tests {
             tasks.spawn(async move { (number, insert(&writer, number).await) });
         }
         for (number, outcome) in tasks.join_all().await {
-            assert_eq!(outcome.is_ok(), number % 5 != 0, "{number}: {outcome:?}");
+            assert_eq!(outcome.is_ok(), !number.is_multiple_of(5), "{number}: {outcome:?}");
         }
         writer.close().await;
         let mut connection = connect(&url, Access::Read).unwrap();
