@@ -90,13 +90,17 @@ mod tests {
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
         let passing = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let (go, wait) = oneshot::channel::<()>();
-        let started = passing.block_on(async {
-            let work = async move { tokio::spawn(async move { wait.await.is_ok() }) };
-            Lasting::new(lasting.handle().clone(), work).await.unwrap()
-        });
+        let (done, outcome) = oneshot::channel();
+        let work = async move {
+            tokio::spawn(async move {
+                wait.await.unwrap();
+                done.send(7).unwrap();
+            });
+        };
+        passing.block_on(Lasting::new(lasting.handle().clone(), work)).unwrap();
         drop(passing);
         go.send(()).unwrap();
-        assert!(lasting.block_on(started).unwrap());
+        assert_eq!(lasting.block_on(outcome), Ok(7));
     }
 
     #[tokio::test]
