@@ -368,7 +368,7 @@ pub(super) fn completion<T>(
     body: &'static str,
     subject: Option<(String, Option<Id<kind::Agent>>)>,
 ) -> Option<Completion<T>> {
-    Some(Completion::new(claim.clone(), move |_| response(body, subject)))
+    Some(Completion::new(claim.clone(), move |_| response(body, subject.clone())))
 }
 
 pub(super) fn response(
