@@ -11,6 +11,8 @@ use cicerone_egress::{Answer, Egress, EgressError, Request};
 
 use super::fetch::{Excess, Fetch, FetchError, FetchRequest, Fetched};
 
+/// What is encoded in an address that is no UTF-8: nothing of ASCII.
+const BEYOND_ASCII: &percent_encoding::AsciiSet = &percent_encoding::AsciiSet::EMPTY;
 /// Longest `ETag` that is kept.
 const VALIDATOR_CHARS: usize = 1_024;
 
@@ -57,12 +59,20 @@ fn head(answer: &Answer) -> Fetched {
     let validator = |name| one(name).filter(|value: &String| value.len() <= VALIDATOR_CHARS);
     Fetched {
         status: answer.status.as_u16(),
-        location: one(LOCATION),
+        location: answer.headers.get(LOCATION).map(|value| address(value.as_bytes())),
         content_type: one(CONTENT_TYPE),
         retry_after: one(RETRY_AFTER),
         robots_tags: text(&answer.headers, HeaderName::from_static("x-robots-tag")).collect(),
         validators: Validators { etag: validator(ETAG), last_modified: validator(LAST_MODIFIED) },
         body: None,
+    }
+}
+
+/// An address of a header. Bytes that are no UTF-8 are taken as browsers do, one by one.
+fn address(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => percent_encoding::percent_encode(bytes, BEYOND_ASCII).to_string(),
     }
 }
 
@@ -85,6 +95,19 @@ async fn start_of(mut answer: Answer, limit: usize) -> Result<Bytes, EgressError
 
 impl From<EgressError> for FetchError {
     fn from(error: EgressError) -> Self {
-        Self { message: error.to_string(), is_transient: error.is_transient() }
+        let is_outage =
+            error.is_transient() || matches!(error, EgressError::Dns { .. } | EgressError::Tls(_));
+        Self { message: error.to_string(), is_transient: error.is_transient(), is_outage }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    #[test]
+    fn an_address_of_a_header_is_taken_as_browsers_take_it() {
+        assert_eq!(address("/café".as_bytes()), "/café");
+        assert_eq!(address(b"/caf\xe9?a=b%20c"), "/caf%E9?a=b%20c");
     }
 }

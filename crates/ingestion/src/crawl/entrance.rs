@@ -9,7 +9,7 @@ use url::Url;
 
 use super::PRODUCT_TOKEN;
 use super::fetch::{Excess, FetchRequest};
-use super::requests::Requests;
+use super::requests::{Requests, is_transient_status};
 use super::robots::Robots;
 use super::site::Site;
 use super::sitemap::Sitemap;
@@ -51,33 +51,52 @@ pub(super) async fn robots(site: &Site, requests: &Requests) -> Result<Robots, S
     }
 }
 
-/// The names of the pages that the site's sitemaps list, at most `most`, in their order. Sitemaps that
-/// cannot be had or read list nothing: they only help.
+/// What a site's sitemaps list.
+pub(super) struct Listed {
+    /// The names of the pages, in their order.
+    pub(super) pages: Vec<Url>,
+    /// Whether this is all of it: no sitemap failed as it may not fail another time.
+    pub(super) is_whole: bool,
+}
+
+/// The pages that the site's sitemaps list, at most `most`. Sitemaps that cannot be had or read list
+/// nothing: they only help. What `robots.txt` names is read; what an index names only where it is
+/// allowed.
 pub(super) async fn listed_pages(
     site: &Site,
     requests: &Requests,
     robots: &Robots,
     most: usize,
-) -> Vec<Url> {
+) -> Listed {
     let until = Instant::now() + SITEMAP_TIME;
     let mut waiting = named_sitemaps(site, robots);
     waiting.reverse();
     let mut seen: HashSet<Url> = waiting.iter().cloned().collect();
-    let (mut pages, mut read) = (Vec::new(), 0);
+    let (mut pages, mut read, mut is_whole) = (Vec::new(), 0, true);
     while let Some(url) = waiting.pop() {
         if read >= requests.settings.sitemaps || pages.len() >= most {
             tracing::info!(host = site.host_key(), read, "not all sitemaps of a site are read");
+            is_whole = false;
             break;
         }
         read += 1;
-        let Ok(sitemap) = timeout_at(until, sitemap(site, requests, url)).await else { break };
+        let fetched = timeout_at(until, sitemap(site, requests, robots, url)).await;
+        let Ok(fetched) = fetched else {
+            is_whole = false;
+            break;
+        };
+        let Some(sitemap) = fetched else {
+            is_whole = false;
+            continue;
+        };
         let inside = |address: &String| site.name(&site.at("/").join(address).ok()?);
         pages.extend(sitemap.pages.iter().filter_map(inside).take(most - pages.len()));
-        let further: Vec<Url> = sitemap.sitemaps.iter().filter_map(inside).collect();
+        let further = sitemap.sitemaps.iter().filter_map(inside);
+        let further: Vec<Url> = further.filter(|url| robots.allows(url)).collect();
         // The last is taken first, so that they are read in their order.
         waiting.extend(further.into_iter().rev().filter(|url| seen.insert(url.clone())));
     }
-    pages
+    Listed { pages, is_whole }
 }
 
 /// The sitemaps that `robots.txt` names, or else the one in the usual place.
@@ -89,7 +108,8 @@ fn named_sitemaps(site: &Site, robots: &Robots) -> Vec<Url> {
     if inside.is_empty() && robots.allows(&usual) { vec![usual] } else { inside }
 }
 
-async fn sitemap(site: &Site, requests: &Requests, url: Url) -> Sitemap {
+/// One sitemap; none where it may be had another time.
+async fn sitemap(site: &Site, requests: &Requests, robots: &Robots, url: Url) -> Option<Sitemap> {
     let limit = requests.settings.sitemap_bytes;
     let request = FetchRequest {
         url: url.clone(),
@@ -99,14 +119,15 @@ async fn sitemap(site: &Site, requests: &Requests, url: Url) -> Sitemap {
         limit,
         excess: Excess::Cut,
     };
-    let body = match requests.follow(request, |target| site.contains(target)).await {
+    let may_follow = |target: &Url| site.contains(target) && robots.allows(target);
+    let body = match requests.follow(request, may_follow).await {
+        Ok(answer) if is_transient_status(answer.status) => return None,
         Ok(answer) => answer.body,
         Err(error) => {
             tracing::debug!(%url, %error, "a sitemap could not be fetched");
-            None
+            return None;
         }
     };
-    let Some(body) = body else { return Sitemap::default() };
-    let parsed = tokio::task::spawn_blocking(move || Sitemap::parse(&body, limit)).await;
-    parsed.unwrap_or_default()
+    let Some(body) = body else { return Some(Sitemap::default()) };
+    tokio::task::spawn_blocking(move || Sitemap::parse(&body, limit)).await.ok()
 }

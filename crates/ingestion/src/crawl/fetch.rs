@@ -58,6 +58,8 @@ pub struct FetchError {
     pub message: String,
     /// Whether trying again may help.
     pub is_transient: bool,
+    /// Whether it is of the site rather than of the page: its name, its connection, its certificate.
+    pub is_outage: bool,
 }
 
 /// Fetches addresses that strangers chose.

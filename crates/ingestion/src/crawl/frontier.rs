@@ -1,20 +1,25 @@
-//! The pages that a crawl has found and not visited yet, first found first.
+//! The pages that a crawl has found and not visited yet, first found first; of paths that have an endless
+//! supply of queries, most wait behind all others.
 
 use std::collections::{HashSet, VecDeque};
 
 use cicerone_domain::crawl::FoundPage;
 use url::Url;
 
-use super::refusal::Variants;
+use super::refusal::{Variants, is_overlong, refusal};
 
 /// What waits to be visited, and what was ever found.
 #[derive(Debug, Default)]
 pub(super) struct Frontier {
     waiting: VecDeque<FoundPage>,
+    /// What waits behind all others.
+    last: VecDeque<FoundPage>,
     seen: HashSet<String>,
     variants: Variants,
-    /// Most pages that are ever found.
+    /// Most pages that are ever found, and most addresses beside them that are no pages.
     capacity: usize,
+    /// How many of those that were found are no pages.
+    refused: usize,
 }
 
 impl Frontier {
@@ -26,33 +31,44 @@ impl Frontier {
     pub(super) fn note(&mut self, name: &str) {
         if let Ok(url) = Url::parse(name) {
             self.variants.admit(&url);
+            self.refused += usize::from(refusal(&url).is_some());
         }
         self.seen.insert(name.to_owned());
     }
 
     /// Takes back a page that was waiting before an interruption.
     pub(super) fn restore(&mut self, page: FoundPage) {
-        self.note(&page.url);
-        self.waiting.push_back(page);
+        let Ok(url) = Url::parse(&page.url) else { return };
+        self.refused += usize::from(refusal(&url).is_some());
+        self.seen.insert(page.url.clone());
+        self.wait(&url, page);
+    }
+
+    fn wait(&mut self, name: &Url, page: FoundPage) {
+        let queue = if self.variants.admit(name) { &mut self.waiting } else { &mut self.last };
+        queue.push_back(page);
     }
 
     /// Takes in a page by its name; gives it if it is new and there is room for it.
     pub(super) fn offer(&mut self, name: &Url, depth: u32) -> Option<FoundPage> {
-        if self.has_seen(name.as_str()) || self.seen.len() >= self.capacity {
+        if self.has_seen(name.as_str()) || is_overlong(name) {
             return None;
         }
-        if !self.variants.admit(name) {
+        let is_refused = refusal(name).is_some();
+        let of_its_kind = if is_refused { self.refused } else { self.seen.len() - self.refused };
+        if of_its_kind >= self.capacity {
             return None;
         }
+        self.refused += usize::from(is_refused);
         self.seen.insert(name.to_string());
         let page = FoundPage { url: name.to_string(), depth };
-        self.waiting.push_back(page.clone());
+        self.wait(name, page.clone());
         Some(page)
     }
 
     /// The next page to visit.
     pub(super) fn next(&mut self) -> Option<FoundPage> {
-        self.waiting.pop_front()
+        self.waiting.pop_front().or_else(|| self.last.pop_front())
     }
 
     /// Whether a page was found, visited or not.
@@ -86,5 +102,28 @@ mod tests {
             std::iter::from_fn(|| frontier.next()).map(|page| page.url).collect();
         assert_eq!(order, [url("/b"), url("/a"), url("/c")].map(String::from));
         assert_eq!(frontier.found(), 4);
+    }
+
+    #[test]
+    fn what_is_no_page_takes_no_pages_place() {
+        let url = |path: &str| Url::parse("https://example.com").unwrap().join(path).unwrap();
+        let mut frontier = Frontier::new(10);
+        let images = (0..20).filter(|n| frontier.offer(&url(&format!("/{n}.png")), 1).is_some());
+        assert_eq!(images.count(), 10);
+        assert!(frontier.offer(&url("/page"), 1).is_some());
+    }
+
+    #[test]
+    fn endless_queries_wait_behind_everything_else() {
+        let url = |path: &str| Url::parse("https://example.com").unwrap().join(path).unwrap();
+        let mut frontier = Frontier::new(2_000);
+        for number in 0..700 {
+            assert!(frontier.offer(&url(&format!("/?p={number}")), 1).is_some());
+        }
+        frontier.offer(&url("/page"), 1).unwrap();
+        let order: Vec<String> =
+            std::iter::from_fn(|| frontier.next()).map(|page| page.url).collect();
+        assert_eq!(order.len(), 701);
+        assert_eq!(order[500], url("/page").as_str());
     }
 }

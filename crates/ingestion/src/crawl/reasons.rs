@@ -14,6 +14,9 @@ pub(super) const DISALLOWED: &str = "`robots.txt` does not allow it";
 
 /// What the reason of a page begins with that was left out for another of the same content.
 const SAME_CONTENT: &str = "the same content as ";
+/// What stands before and behind the canonical address for which a page was left out.
+const CANONICAL_COPY: &str = "a copy of ";
+const CANONICAL: &str = ", its canonical address";
 
 /// Left out for another page of the same content.
 pub(super) fn same_content(first: &str) -> String {
@@ -23,6 +26,25 @@ pub(super) fn same_content(first: &str) -> String {
 /// Whether a page was left out for another of the same content.
 pub(super) fn is_same_content(reason: &str) -> bool {
     reason.starts_with(SAME_CONTENT)
+}
+
+/// Left out for the page that it calls its canonical address.
+pub(super) fn canonical_copy(original: &str) -> String {
+    format!("{CANONICAL_COPY}`{original}`{CANONICAL}")
+}
+
+/// The canonical address for which a page was left out, if it was.
+pub(super) fn canonical_of(reason: &str) -> Option<&str> {
+    reason
+        .strip_prefix(CANONICAL_COPY)?
+        .strip_suffix(CANONICAL)?
+        .strip_prefix('`')?
+        .strip_suffix('`')
+}
+
+/// Whether a page was left out for another.
+pub(super) fn is_copy(reason: &str) -> bool {
+    is_same_content(reason) || canonical_of(reason).is_some()
 }
 
 /// Whether a page that was skipped stays skipped as long as its bytes stay the same. What headers say

@@ -10,8 +10,8 @@ const ADDRESS_CHARS: usize = 2_000;
 const PATH_SEGMENTS: usize = 24;
 /// How often one segment may stand in a path: relative links that go wrong append it for ever.
 const SEGMENT_REPEATS: usize = 3;
-/// Different queries of one path that are kept. Calendars, filters and sort orders have no end; a
-/// site whose pages all are one path with a number after it fits.
+/// Different queries of one path that are visited as they are found. Calendars, filters and sort orders
+/// have no end; what is beyond waits until nothing else does.
 const QUERIES_A_PATH: u32 = 500;
 
 /// File name extensions of what is no page, by what they are.
@@ -96,16 +96,18 @@ fn file_kind(url: &Url) -> Option<&'static str> {
         .map(|(kind, _)| *kind)
 }
 
-/// Counts the queries of each path, so that an endless supply of them ends.
+/// Whether an address is longer than any that is kept.
+pub(super) fn is_overlong(url: &Url) -> bool {
+    url.as_str().len() > ADDRESS_CHARS
+}
+
+/// Counts the queries of each path, so that an endless supply of them holds up nothing else.
 #[derive(Debug, Default)]
 pub(super) struct Variants(HashMap<String, u32>);
 
 impl Variants {
-    /// Whether an address may be kept: it is not overlong, and its path has not had its share.
+    /// Whether the path of an address has not had its share.
     pub(super) fn admit(&mut self, url: &Url) -> bool {
-        if url.as_str().len() > ADDRESS_CHARS {
-            return false;
-        }
         if url.query().is_none() {
             return true;
         }
@@ -119,7 +121,7 @@ impl Variants {
 mod tests {
     use url::Url;
 
-    use super::{QUERIES_A_PATH, Variants, refusal};
+    use super::{QUERIES_A_PATH, Variants, is_overlong, refusal};
 
     fn refused(path: &str) -> Option<String> {
         refusal(&Url::parse("https://example.com").unwrap().join(path).unwrap())
@@ -179,11 +181,11 @@ mod tests {
     }
 
     #[test]
-    fn overlong_addresses_and_endless_queries_are_not_kept() {
+    fn overlong_addresses_and_endless_queries_are_told() {
         let url = |text: String| Url::parse(&format!("https://example.com/{text}")).unwrap();
         let mut variants = Variants::default();
-        assert!(variants.admit(&url("a".repeat(1_900))));
-        assert!(!variants.admit(&url("a".repeat(2_000))));
+        assert!(!is_overlong(&url("a".repeat(1_900))));
+        assert!(is_overlong(&url("a".repeat(2_000))));
         for query in 0..QUERIES_A_PATH {
             assert!(variants.admit(&url(format!("calendar?day={query}"))));
         }

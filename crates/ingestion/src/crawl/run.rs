@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators, VisitedPage};
 use cicerone_domain::job::Lease;
+use cicerone_domain::source::CrawledPageStatus;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
@@ -20,7 +21,6 @@ use super::journal::Journal;
 use super::reasons;
 use super::refusal::refusal;
 use super::requests::{Requests, is_transient_status};
-use super::robots::Robots;
 use super::site::Site;
 use super::visit::{Visiting, Visitor, left_out, not_got_to};
 use super::{Crawler, Stop};
@@ -44,7 +44,6 @@ enum Limit {
 struct Run<'a> {
     crawler: &'a Crawler,
     visitor: Arc<Visitor>,
-    robots: Robots,
     frontier: Frontier,
     journal: Journal,
     /// Pages that are being visited.
@@ -56,8 +55,33 @@ struct Run<'a> {
     title: Option<String>,
     /// Why the start page has no text, if it has none.
     start_reason: Option<String>,
-    /// Pages that did not change since they were left out for another of the same content.
-    copies: Vec<(VisitedPage, u32)>,
+    /// Pages that are left out for another, if that turns out to have text.
+    copies: Vec<Copy>,
+    /// Copies that were read after all.
+    parted: HashSet<String>,
+    /// Whether all that the sitemaps list is known.
+    is_listed: bool,
+}
+
+/// A page that is left out for another.
+struct Copy {
+    page: VisitedPage,
+    depth: u32,
+    original: Original,
+}
+
+/// The page that a copy is left out for.
+enum Original {
+    /// The one of this content.
+    Content([u8; 32]),
+    /// The one of this name.
+    Page(String),
+}
+
+impl Copy {
+    fn found(&self) -> FoundPage {
+        FoundPage { url: self.page.url.clone(), depth: self.depth }
+    }
 }
 
 /// Crawls a site and gives the source's title.
@@ -75,11 +99,10 @@ pub(super) async fn run(
     let known: HashMap<_, _> = known.into_iter().map(|page| (page.url.clone(), page)).collect();
 
     let site = site_of(start, &so_far)?;
-    let (visitor, robots) = enter(crawler, site, Arc::new(known), crawl_subpages).await?;
+    let visitor = enter(crawler, site, Arc::new(known), crawl_subpages).await?;
     let mut run = Run {
         crawler,
         visitor,
-        robots,
         frontier: Frontier::new(crawler.settings.pages.saturating_mul(FOUND_A_PAGE)),
         journal: Journal::new(Arc::clone(store), lease.clone(), &so_far),
         in_flight: HashSet::new(),
@@ -88,6 +111,8 @@ pub(super) async fn run(
         title: None,
         start_reason: None,
         copies: Vec::new(),
+        parted: HashSet::new(),
+        is_listed: !crawl_subpages,
     };
     // The start page is recorded together with all that it and the sitemaps lead to.
     if so_far.visited.is_empty() {
@@ -115,7 +140,7 @@ async fn enter(
     site: Site,
     known: Arc<HashMap<String, KnownPage>>,
     follows_links: bool,
-) -> Result<(Arc<Visitor>, Robots), Stop> {
+) -> Result<Arc<Visitor>, Stop> {
     let settings = crawler.settings;
     let mut requests = Requests {
         fetch: Arc::clone(&crawler.ports.fetch),
@@ -129,7 +154,7 @@ async fn enter(
     let delay = robots.crawl_delay.filter(|delay| !delay.is_zero());
     requests.delay = delay.map(|delay| delay.min(settings.longest_delay));
     let reader = Arc::clone(&crawler.ports.read);
-    Ok((Arc::new(Visitor { site, requests, reader, known, follows_links }), robots))
+    Ok(Arc::new(Visitor { site, robots, requests, reader, known, follows_links }))
 }
 
 impl Run<'_> {
@@ -159,9 +184,13 @@ impl Run<'_> {
             }
             if flights.is_empty() && self.outages == 0 {
                 // Others must have been visited before it is known which of these are copies still.
-                let parted = self.parted_copies();
-                flights
-                    .extend(parted.into_iter().map(|page| visitor.visit(page, Visiting::Afresh)));
+                for page in self.parted_copies() {
+                    self.in_flight.insert(page.url.clone());
+                    flights.push(visitor.visit(page, Visiting::Afresh));
+                }
+            }
+            if flights.is_empty() && self.outages == 0 && self.find_unlisted() {
+                continue;
             }
             if flights.is_empty() {
                 if self.outages > 0 && !self.is_alive().await {
@@ -183,20 +212,16 @@ impl Run<'_> {
         }
     }
 
-    /// Settles the pages that did not change since they were left out for another of the same content:
-    /// gives those whose content no other page has any more.
-    fn parted_copies(&mut self) -> Vec<FoundPage> {
-        let mut parted = Vec::new();
-        for (page, depth) in std::mem::take(&mut self.copies) {
-            let hash = page.content_hash.unwrap_or_default();
-            match self.journal.same_content(&hash).map(reasons::same_content) {
-                Some(reason) => {
-                    self.journal.visited(VisitedPage { reason: Some(reason), ..page });
-                }
-                None => parted.push(FoundPage { url: page.url, depth }),
-            }
+    /// Takes in the pages of the last crawl that have text and that this one did not come upon, where
+    /// not all that the sitemaps list is known: they may stand there. Whether there are any.
+    fn find_unlisted(&mut self) -> bool {
+        if std::mem::replace(&mut self.is_listed, true) || self.limit() != Limit::None {
+            return false;
         }
-        parted
+        let pages = self.never_found();
+        let are_some = !pages.is_empty();
+        pages.into_iter().for_each(|page| self.journal.found(page));
+        are_some
     }
 
     /// Whether the site still answers, after pages that it did not answer.
@@ -211,7 +236,7 @@ impl Run<'_> {
         };
         match self.visitor.requests.send(request).await {
             Ok(answer) => !is_transient_status(answer.status),
-            Err(error) => !error.is_transient,
+            Err(error) => !error.is_outage,
         }
     }
 
@@ -243,7 +268,7 @@ impl Run<'_> {
         if let Some(reason) = refusal(&url) {
             return Some(reason);
         }
-        if !self.robots.allows(&url) {
+        if !self.visitor.robots.allows(&url) {
             return Some(reasons::DISALLOWED.to_owned());
         }
         let depth = self.crawler.settings.depth;
@@ -257,9 +282,7 @@ impl Run<'_> {
             let message = "the site stopped answering while it was read; refresh it again later";
             return Err(Stop::Failed(message.to_owned()));
         }
-        for (page, _) in std::mem::take(&mut self.copies) {
-            self.journal.visited(page);
-        }
+        self.leave_copies();
         self.leave_rest(limit);
         self.journal.record(self.frontier.found()).await?;
         if self.journal.readable() > 0 {
@@ -267,6 +290,29 @@ impl Run<'_> {
         }
         let reason = self.start_reason.as_deref().unwrap_or("no page of it has text");
         Err(Stop::Failed(format!("nothing readable was found at `{}`: {reason}", self.start)))
+    }
+
+    /// Leaves out the copies that are left: those whose original has no text keep what they had.
+    fn leave_copies(&mut self) {
+        let known = Arc::clone(&self.visitor.known);
+        for copy in std::mem::take(&mut self.copies) {
+            let has_original = match &copy.original {
+                Original::Content(hash) => self.journal.same_content(hash).is_some(),
+                Original::Page(name) => matches!(
+                    self.journal.outcome(name),
+                    Some(CrawledPageStatus::Indexed | CrawledPageStatus::Unchanged)
+                ),
+            };
+            let had_text = known.get(&copy.page.url).filter(|known| known.document.is_some());
+            let page = match had_text {
+                Some(known) if !has_original => {
+                    let reason = copy.page.reason.clone().unwrap_or_default();
+                    not_got_to(&copy.found(), known, reason)
+                }
+                Some(_) | None => copy.page,
+            };
+            self.journal.visited(page);
+        }
     }
 
     /// Notes for each page that was not got to why that is. Where the site or the time is to blame, and

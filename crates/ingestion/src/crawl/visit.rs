@@ -17,6 +17,7 @@ use super::fetch::{Excess, FetchError, FetchRequest, Fetched};
 use super::read::ReadPage;
 use super::reasons;
 use super::requests::{Requests, is_transient_status, redirect_target};
+use super::robots::Robots;
 use super::site::Site;
 use crate::extract::{PageReading, Unreadable, passages_of};
 use content::{Kind, may_be_readable};
@@ -30,6 +31,8 @@ const SPELLINGS: usize = 5;
 /// What visits need.
 pub(super) struct Visitor {
     pub(super) site: Site,
+    /// What the site allows to be requested.
+    pub(super) robots: Robots,
     pub(super) requests: Requests,
     pub(super) reader: Arc<dyn ReadPage>,
     pub(super) known: Arc<HashMap<String, KnownPage>>,
@@ -74,10 +77,9 @@ pub(super) enum Visiting {
 }
 
 impl Visitor {
-    /// Visits a page. A redirect to another spelling of its own address is followed, except from the
-    /// start page: where that leads decides how all pages are spelled.
+    /// Visits a page. A redirect to another spelling of its own address is followed; from the start page
+    /// only where scheme and host stay, since where that leads decides how all pages are spelled.
     pub(super) async fn visit(&self, found: FoundPage, how: Visiting) -> Visit {
-        let is_start = how == Visiting::Start;
         let known = self.known.get(&found.url).filter(|_| how != Visiting::Afresh);
         let Ok(name) = Url::parse(&found.url) else {
             let page = failed(blank(&found), known, "its address is no URL".to_owned());
@@ -90,7 +92,11 @@ impl Visitor {
                 Err(error) => return self.unanswered(&found, known, &error),
             };
             match redirect_target(&url, &answer) {
-                Some(target) if !is_start && self.site.name(&target).as_ref() == Some(&name) => {
+                Some(target) if self.is_spelling_of(&name, &target, how) => {
+                    if !self.robots.allows(&target) {
+                        let page = self.fetched(&found);
+                        return visit(skipped(page, reasons::DISALLOWED.to_owned()), found.depth);
+                    }
                     url = target;
                 }
                 Some(target) => return self.redirected(&found, &answer, target),
@@ -99,6 +105,12 @@ impl Visitor {
         }
         let page = failed(self.fetched(&found), known, "it redirects to itself".to_owned());
         visit(page, found.depth)
+    }
+
+    /// Whether a redirect's target is the page itself, addressed otherwise.
+    fn is_spelling_of(&self, name: &Url, target: &Url, how: Visiting) -> bool {
+        let is_same_site = || Site::of(target).as_ref() == Some(&self.site);
+        self.site.name(target).as_ref() == Some(name) && (how != Visiting::Start || is_same_site())
     }
 
     fn request(&self, url: &Url, known: Option<&KnownPage>) -> FetchRequest {
@@ -129,7 +141,7 @@ impl Visitor {
         error: &FetchError,
     ) -> Visit {
         let page = failed(self.fetched(found), known, error.to_string());
-        Visit { is_outage: error.is_transient, ..visit(page, found.depth) }
+        Visit { is_outage: error.is_outage, ..visit(page, found.depth) }
     }
 
     /// The page is elsewhere: there it is visited under its own name, if it is within the site.
@@ -189,8 +201,7 @@ impl Visitor {
         };
         page.content_hash = Some(body.hash);
         // A copy is read once more, since its bytes are there: the other page may have changed.
-        let is_copy =
-            |known: &KnownPage| known.reason.as_deref().is_some_and(reasons::is_same_content);
+        let is_copy = |known: &KnownPage| known.reason.as_deref().is_some_and(reasons::is_copy);
         let same = |known: &&KnownPage| {
             lasts(known) && !is_copy(known) && known.content_hash == Some(body.hash)
         };
@@ -208,12 +219,14 @@ impl Visitor {
 
     /// Reads a body; a text or a PDF is a page without links.
     async fn read(&self, url: &Url, kind: Kind, bytes: Bytes) -> Result<PageReading, Unreadable> {
-        let file = match kind {
+        let (file, bytes) = match kind {
             Kind::Html { charset } => {
                 return self.reader.page(url, bytes, charset.as_deref()).await;
             }
-            Kind::Pdf => UploadType::Pdf,
-            Kind::Text => UploadType::Text,
+            Kind::Pdf => (UploadType::Pdf, bytes),
+            Kind::Text { charset } => {
+                (UploadType::Text, content::in_utf8(bytes, charset.as_deref()))
+            }
         };
         let reading = self.reader.file(file, bytes).await?;
         Ok(PageReading { reading, ..PageReading::default() })

@@ -7,11 +7,14 @@ use encoding_rs::Encoding;
 
 use super::Unreadable;
 
+/// Characters beyond ASCII that came out right for each that did not, at least.
+const WHOLE_A_DAMAGED: usize = 4;
 /// At most one control character in so many characters of a text; beyond that it is binary.
 const CHARS_A_CONTROL: usize = 100;
 
 /// The text that `bytes` hold: UTF-8, UTF-16 behind its byte order mark, otherwise the legacy
-/// encoding that their statistics point to. The byte order mark is no part of the text.
+/// encoding that their statistics point to. The byte order mark is no part of the text. A few damaged
+/// characters become U+FFFD.
 ///
 /// Fails with [`Unreadable`] where they are no text.
 pub fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
@@ -22,12 +25,12 @@ pub fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
 pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
     let (encoding, mark) = match Encoding::for_bom(bytes) {
         Some(found) => found,
-        None if std::str::from_utf8(bytes).is_ok() => (encoding_rs::UTF_8, 0),
+        None if is_mostly_utf8(bytes) => (encoding_rs::UTF_8, 0),
         None => (legacy(bytes)?, 0),
     };
     let body = bytes.get(mark..).unwrap_or_default();
     let (text, malformed) = encoding.decode_without_bom_handling(body);
-    if malformed {
+    if malformed && !is_mostly_whole(&text) {
         let name = encoding.name();
         return Err(Unreadable::new(format!(
             "the file is not valid {name} text; save it as UTF-8 and upload it again"
@@ -37,6 +40,19 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
         return Err(binary());
     }
     Ok(text)
+}
+
+/// Whether the bytes are UTF-8, a few damaged places aside.
+fn is_mostly_utf8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok() || is_mostly_whole(&String::from_utf8_lossy(bytes))
+}
+
+/// Whether a decoded text has far more characters beyond ASCII than places where it was damaged: in a
+/// wrong encoding they hardly ever come out right.
+pub(super) fn is_mostly_whole(text: &str) -> bool {
+    let damaged = text.matches(char::REPLACEMENT_CHARACTER).count();
+    let beyond = text.chars().filter(|char| !char.is_ascii()).count() - damaged;
+    damaged * WHOLE_A_DAMAGED <= beyond
 }
 
 /// The encoding that the bytes are most likely in.

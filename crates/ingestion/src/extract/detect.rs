@@ -3,9 +3,11 @@
 use std::io::{Cursor, Read as _};
 
 use cicerone_domain::UploadType;
+use encoding_rs::Encoding;
 use zip::ZipArchive;
 
 use super::decode::decoded;
+use super::docx::is_protected;
 
 /// How far into a file its `%PDF-` may stand: readers accept it within the first 1,024 bytes.
 const PDF_HEADER_BYTES: usize = 1_024;
@@ -17,8 +19,8 @@ const DOCX_MAIN_PART: &str = "wordprocessingml.document.main+xml";
 /// The type of an uploaded file by its content, whatever its name; none where no source can be made
 /// from it.
 ///
-/// A DOCX is a ZIP archive that declares a WordprocessingML document; other archives are none. Text
-/// is what [`decode`](fn@super::decode) can read, except for formats that merely look like text
+/// A DOCX is a ZIP archive that declares a WordprocessingML document; other archives are none. One
+/// behind a password is one as well, so that reading it can say so. Text is what [`decode`](fn@super::decode) can read, except for formats that merely look like text
 /// (RTF, PostScript).
 pub fn detect_upload_type(bytes: &[u8]) -> Option<UploadType> {
     let start = bytes.get(..PDF_HEADER_BYTES).unwrap_or(bytes);
@@ -31,17 +33,21 @@ pub fn detect_upload_type(bytes: &[u8]) -> Option<UploadType> {
     if bytes.starts_with(b"{\\rtf") || bytes.starts_with(b"%!PS") {
         return None;
     }
-    // Signatures of a few letters ("BM", "GIF") begin texts too, so valid UTF-8 is asked first.
-    if std::str::from_utf8(bytes).is_err() && encoding_rs::Encoding::for_bom(bytes).is_none() {
-        if start.windows(5).any(|window| window == b"%PDF-") {
-            return Some(UploadType::Pdf);
-        }
-        let known = infer::get(bytes).map(|found| found.matcher_type());
-        if known.is_some_and(|kind| kind != infer::MatcherType::Text) {
-            return None;
-        }
+    if is_protected(bytes) {
+        return Some(UploadType::Docx);
+    }
+    let is_text = std::str::from_utf8(bytes).is_ok() || Encoding::for_bom(bytes).is_some();
+    let has_header = start.windows(5).any(|window| window == b"%PDF-");
+    if has_header && (!is_text || has_trailer(bytes)) {
+        return Some(UploadType::Pdf);
     }
     decoded(bytes).is_ok().then_some(UploadType::Text)
+}
+
+/// Whether a file ends as a PDF does, which a text about them hardly will.
+fn has_trailer(bytes: &[u8]) -> bool {
+    let end = bytes.get(bytes.len().saturating_sub(PDF_HEADER_BYTES)..).unwrap_or(bytes);
+    end.windows(9).any(|window| window == b"startxref")
 }
 
 /// Whether a ZIP archive declares a Word document.

@@ -24,6 +24,7 @@ use element::Element;
 use markdown::Block;
 use notes::Notes;
 use numbering::Numbering;
+pub(super) use package::is_protected;
 use package::{Package, Relationship};
 use paragraph::Story;
 use styles::Styles;

@@ -91,6 +91,8 @@ fn a_file_is_titled_by_its_name_and_read_in_its_encoding() {
     let (shift_jis, _, _) = encoding_rs::SHIFT_JIS.encode(japanese);
     assert_eq!(decode(&shift_jis).unwrap(), japanese);
     assert_eq!(detect_upload_type(&shift_jis), Some(UploadType::Text));
+    let damaged = [german.as_bytes(), b" caf\xe9"].concat();
+    assert_eq!(decode(&damaged).unwrap(), format!("{german} caf\u{fffd}"));
 }
 
 #[test]
@@ -132,6 +134,18 @@ fn a_pdf_is_told_by_its_header_also_behind_a_preamble() {
     assert_eq!(detect_upload_type(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), Some(UploadType::Pdf));
     assert_eq!(detect_upload_type(b"\xff\x01\r\n%PDF-1.4\n%\xe2\xe3"), Some(UploadType::Pdf));
     assert_eq!(detect_upload_type(b"How to write %PDF-1.4 by hand"), Some(UploadType::Text));
+    let plain = b"\n\n%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\nstartxref\n9\n%%EOF\n";
+    assert_eq!(detect_upload_type(plain), Some(UploadType::Pdf));
+}
+
+#[test]
+fn a_docx_behind_a_password_is_one_and_an_old_document_is_none() {
+    let ole = |name: &str| {
+        let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".as_slice(), &[0; 600], &name].concat()
+    };
+    assert_eq!(detect_upload_type(&ole("EncryptedPackage")), Some(UploadType::Docx));
+    assert_eq!(detect_upload_type(&ole("WordDocument")), None);
 }
 
 #[test]
@@ -153,4 +167,6 @@ fn texts_that_begin_like_a_binary_signature_are_text() {
     {
         assert_eq!(detect_upload_type(text.as_bytes()), Some(UploadType::Text), "{text}");
     }
+    let legacy = b"BM caf\xe9 au lait, cr\xe8me br\xfbl\xe9e et g\xe2teau";
+    assert_eq!(detect_upload_type(legacy), Some(UploadType::Text));
 }

@@ -40,6 +40,31 @@ async fn a_disallowed_page_is_never_requested() {
 }
 
 #[tokio::test]
+async fn what_is_disallowed_is_not_requested_by_way_of_a_sitemap_or_a_redirect() {
+    let site = Server::start().await;
+    site.set(
+        "/robots.txt",
+        robots("User-agent: *\nDisallow: /private/\nDisallow: /*?utm_source\n"),
+    );
+    let index = format!(
+        "<sitemapindex><sitemap><loc>{}</loc></sitemap><sitemap><loc>{}</loc></sitemap></sitemapindex>",
+        site.url("/private/s.xml"),
+        site.url("/moved.xml"),
+    );
+    site.set("/sitemap.xml", answer(200, "application/xml", index));
+    site.set("/moved.xml", redirect("/private/t.xml"));
+    site.set("/", page("Start", &links(&["/t"])));
+    site.set("/t", redirect("/t?utm_source=z"));
+    site.set("/t?utm_source=z", page("T", ""));
+    let bench = Bench::new();
+    bench.crawl(&site.url("/")).await;
+    assert_eq!(bench.pages(), ["/ indexed", "/t skipped `robots.txt` does not allow it"]);
+    for path in ["/private/s.xml", "/private/t.xml", "/t?utm_source=z"] {
+        assert_eq!(site.requests(path), 0, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_disallowed_start_page_fails_the_source_without_a_request() {
     let site = Server::start().await;
     site.set("/robots.txt", robots("user-agent: *\ndisallow: /\n"));

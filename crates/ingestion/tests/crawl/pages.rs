@@ -3,7 +3,7 @@
 use cicerone_domain::crawl::PageContent;
 
 use crate::bench::{Bench, quick};
-use crate::server::{Server, answer, links, page, status};
+use crate::server::{Server, answer, links, page, redirect, status};
 
 #[tokio::test]
 async fn texts_and_pdfs_are_taken_and_the_rest_is_skipped_with_its_type() {
@@ -146,13 +146,35 @@ async fn a_page_is_not_lost_where_its_canonical_page_is() {
         bench.pages(),
         [
             "/ indexed".to_owned(),
-            format!("/a skipped a copy of `{}`, its canonical address", site.url("/b")),
-            "/b indexed".to_owned(),
+            "/a indexed".to_owned(),
+            format!("/b skipped a copy of `{}`, its canonical address", site.url("/a")),
             "/c indexed".to_owned(),
             "/gone failed there is no such page (the server answered 404)".to_owned(),
             "/no skipped `robots.txt` does not allow it".to_owned(),
         ]
     );
+}
+
+#[tokio::test]
+async fn a_page_is_not_lost_where_its_canonical_page_turns_out_to_have_no_text() {
+    let site = Server::start().await;
+    let canonical = |to: &str| format!("<link rel=\"canonical\" href=\"{to}\">");
+    site.set("/", page("Start", &(canonical("/gone") + &links(&["/docs/", "/first", "/down"]))));
+    // The usual slip: the address without the slash leads back to the one with it.
+    site.set("/docs/", page("Docs", &canonical("/docs")));
+    site.set("/docs", redirect("/docs/"));
+    site.set("/down", page("Down", &canonical("/quiet")));
+    site.set("/quiet", page("Quiet", "").with("x-robots-tag", "noindex"));
+    // A chain whose end is not there: one of it stays.
+    site.set("/first", page("First", &canonical("/second")));
+    site.set("/second", page("Second", &canonical("/third")));
+    let bench = Bench::with(cicerone_ingestion::CrawlSettings { parallel: 1, ..quick() });
+    bench.crawl(&site.url("/")).await;
+    let texts: Vec<String> =
+        bench.pages().into_iter().filter(|page| page.ends_with("indexed")).collect();
+    assert_eq!(texts, ["/ indexed", "/docs/ indexed", "/down indexed", "/second indexed"]);
+    let copy = format!("/first skipped a copy of `{}`, its canonical address", site.url("/second"));
+    assert!(bench.pages().contains(&copy), "{:?}", bench.pages());
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Crawling again: what did not change costs nothing, what failed keeps what it had.
 
 use crate::bench::{Bench, quick};
-use crate::server::{Server, broken, links, page, redirect, status};
+use crate::server::{Server, answer, broken, links, page, redirect, status};
 
 /// A site of four pages: two with an entity tag, one with a date, one with neither.
 async fn site() -> Server {
@@ -181,4 +181,50 @@ async fn a_page_is_taken_up_again_once_its_reason_is_over() {
         bench.pages(),
         ["/ unchanged", "/a indexed", "/double indexed", "/moved indexed", "/quiet indexed"]
     );
+}
+
+#[tokio::test]
+async fn a_copy_is_read_once_its_canonical_page_is_gone() {
+    let site = Server::start().await;
+    let canonical = "<link rel=\"canonical\" href=\"/real\">";
+    site.set("/", page("Start", &links(&["/copy", "/real"])));
+    site.set("/copy", page("Copy", canonical).with("etag", "\"c\""));
+    site.set("/real", page("Real", "").with("etag", "\"r\""));
+    let bench = Bench::new();
+    bench.crawl(&site.url("/")).await;
+    let copy = format!("/copy skipped a copy of `{}`, its canonical address", site.url("/real"));
+    assert_eq!(bench.pages(), ["/ indexed", copy.as_str(), "/real indexed"]);
+    bench.store.finish();
+    site.forget();
+    bench.crawl(&site.url("/")).await;
+    assert_eq!(bench.pages(), ["/ unchanged", copy.as_str(), "/real unchanged"]);
+    assert_eq!(site.statuses().iter().filter(|(_, status)| *status == 304).count(), 2);
+    bench.store.finish();
+    site.remove("/real");
+    bench.crawl(&site.url("/")).await;
+    let gone = "/real failed there is no such page (the server answered 404)";
+    assert_eq!(bench.pages(), ["/ unchanged", "/copy indexed", gone]);
+}
+
+#[tokio::test]
+async fn pages_of_a_sitemap_that_fails_are_kept() {
+    let site = Server::start().await;
+    let sitemap = answer(200, "text/plain", [site.url("/a"), site.url("/b")].join("\n"));
+    site.set("/", page("Start", ""));
+    site.set("/sitemap.xml", sitemap.clone());
+    site.set("/a", page("A", "").with("etag", "\"a\""));
+    site.set("/b", page("B", "").with("etag", "\"b\""));
+    let bench = Bench::new();
+    bench.train(&site.url("/")).await;
+    assert_eq!(bench.store.documents().len(), 3);
+    site.set("/sitemap.xml", status(503));
+    site.remove("/b");
+    bench.crawl(&site.url("/")).await;
+    let gone = "/b failed there is no such page (the server answered 404)";
+    assert_eq!(bench.pages(), ["/ unchanged", "/a unchanged", gone]);
+    bench.store.finish();
+    // One that is there and does not list them says that they are no longer part of the site.
+    site.set("/sitemap.xml", answer(200, "text/plain", site.url("/")));
+    bench.crawl(&site.url("/")).await;
+    assert_eq!(bench.pages(), ["/ unchanged"]);
 }

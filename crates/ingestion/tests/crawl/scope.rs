@@ -93,6 +93,31 @@ async fn a_start_page_without_end_fails() {
 }
 
 #[tokio::test]
+async fn a_start_page_may_redirect_to_itself_with_a_parameter_that_only_tracks() {
+    let site = Server::start().await;
+    site.set("/", redirect("/?PHPSESSID=abc"));
+    site.set("/?PHPSESSID=abc", page("Start", ""));
+    let bench = Bench::new();
+    bench.crawl(&site.url("/")).await;
+    assert_eq!(bench.pages(), ["/ indexed"]);
+}
+
+#[tokio::test]
+async fn pages_that_differ_in_their_query_are_all_taken() {
+    let site = Server::start().await;
+    let numbered: Vec<String> = (0..600).map(|number| format!("/?p={number}")).collect();
+    let names: Vec<&str> = numbered.iter().map(String::as_str).collect();
+    site.set("/", page("Start", &links(&names)));
+    for (number, name) in numbered.iter().enumerate() {
+        site.set(name, page(&format!("Page {number}"), ""));
+    }
+    let bench = Bench::new();
+    bench.crawl(&site.url("/")).await;
+    let pages = bench.pages();
+    assert_eq!(pages.iter().filter(|page| page.ends_with(" indexed")).count(), 601, "{pages:?}");
+}
+
+#[tokio::test]
 async fn pages_are_spelled_as_the_start_page_is_in_the_end() {
     let network = Network::new(Duration::ZERO);
     network.set("http://example.com/", scripted::redirect("https://www.example.com/en/"));

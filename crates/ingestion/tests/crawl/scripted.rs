@@ -53,7 +53,11 @@ pub(crate) fn busy(status: u16, retry_after: Option<&str>) -> Fetched {
 
 /// A connection that breaks off.
 pub(crate) fn broken() -> FetchError {
-    FetchError { message: "the connection broke off".to_owned(), is_transient: true }
+    FetchError {
+        message: "the connection broke off".to_owned(),
+        is_transient: true,
+        is_outage: true,
+    }
 }
 
 impl Network {

@@ -1,10 +1,10 @@
 //! What a visit leads to: whether its page counts, and which pages it makes known.
 
-use cicerone_domain::crawl::VisitedPage;
+use cicerone_domain::crawl::{FoundPage, VisitedPage};
 use cicerone_domain::source::CrawledPageStatus;
 use url::Url;
 
-use super::Run;
+use super::{Copy, Original, Run};
 use crate::crawl::reasons;
 use crate::crawl::refusal::refusal;
 use crate::crawl::visit::{Lead, Visit, skipped};
@@ -22,12 +22,13 @@ impl Run<'_> {
                     page.links = vec![name.into()];
                 }
             }
-            Some(Lead::Canonical(name)) if self.is_copy_of(&name, depth) => {
-                page = skipped(page, format!("a copy of `{name}`, its canonical address"));
+            Some(Lead::Canonical(name)) if self.may_be_copy_of(&page.url, &name, depth) => {
+                page = skipped(page, reasons::canonical_copy(name.as_str()));
             }
             Some(Lead::Canonical(_)) | None => {}
         }
         let page = self.unless_double(page);
+        let original = self.original_of(&page);
         for link in &page.links {
             if let Ok(name) = Url::parse(link) {
                 self.find(&name, depth.saturating_add(1));
@@ -39,14 +40,55 @@ impl Run<'_> {
             http_status = page.http_status,
             "visited a page"
         );
-        if page.http_status == Some(304)
-            && page.reason.as_deref().is_some_and(reasons::is_same_content)
-        {
-            // The page that has its content may come later, and may have changed.
-            self.copies.push((page, depth));
-        } else {
-            self.journal.visited(page);
+        match original {
+            Some(original) => self.copies.push(Copy { page, depth, original }),
+            None => self.journal.visited(page),
         }
+    }
+
+    /// The page that a page was left out for, where it must be seen in the end whether that one has
+    /// text: it may come later, and may have changed.
+    fn original_of(&self, page: &VisitedPage) -> Option<Original> {
+        let reason =
+            page.reason.as_deref().filter(|_| page.status == CrawledPageStatus::Skipped)?;
+        if let Some(name) = reasons::canonical_of(reason) {
+            return Some(Original::Page(name.to_owned()));
+        }
+        let is_unread = page.http_status == Some(304) && reasons::is_same_content(reason);
+        is_unread.then(|| Original::Content(page.content_hash.unwrap_or_default()))
+    }
+
+    /// Settles the copies whose original has text. Gives those that must be read after all, since
+    /// theirs has none; where originals wait for each other, the first of them.
+    pub(super) fn parted_copies(&mut self) -> Vec<FoundPage> {
+        let mut parted = Vec::new();
+        let mut waiting = Vec::new();
+        for copy in std::mem::take(&mut self.copies) {
+            match &copy.original {
+                Original::Content(hash) => match self.journal.same_content(hash) {
+                    Some(first) => {
+                        let reason = Some(reasons::same_content(first));
+                        self.journal.visited(VisitedPage { reason, ..copy.page });
+                    }
+                    None => parted.push(copy.found()),
+                },
+                Original::Page(name) => match self.journal.outcome(name) {
+                    Some(CrawledPageStatus::Indexed | CrawledPageStatus::Unchanged) => {
+                        self.journal.visited(copy.page);
+                    }
+                    Some(CrawledPageStatus::Skipped | CrawledPageStatus::Failed) => {
+                        parted.push(copy.found());
+                    }
+                    None => waiting.push(copy),
+                },
+            }
+        }
+        if parted.is_empty() && !waiting.is_empty() {
+            parted.push(waiting.remove(0).found());
+        }
+        self.copies = waiting;
+        self.parted.extend(parted.iter().map(|page| page.url.clone()));
+        parted
     }
 
     /// Takes in a page by its name, if it is new.
@@ -59,11 +101,13 @@ impl Run<'_> {
     /// Whether a page may be left out for the one that it calls its canonical address: only if that has
     /// text or may still turn out to, so that pages that point at each other or at one that is gone
     /// are not lost.
-    fn is_copy_of(&mut self, name: &Url, depth: u32) -> bool {
+    fn may_be_copy_of(&mut self, own: &str, name: &Url, depth: u32) -> bool {
         match self.journal.outcome(name.as_str()) {
             Some(CrawledPageStatus::Indexed | CrawledPageStatus::Unchanged) => true,
             Some(CrawledPageStatus::Skipped | CrawledPageStatus::Failed) => false,
-            None if refusal(name).is_some() || !self.robots.allows(name) => false,
+            None if refusal(name).is_some() || !self.visitor.robots.allows(name) => false,
+            // It was left out once for a page that turned out to have no text.
+            None if self.parted.contains(own) => false,
             None => {
                 self.find(name, depth);
                 self.frontier.has_seen(name.as_str())

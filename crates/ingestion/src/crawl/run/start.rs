@@ -9,7 +9,7 @@ use url::Url;
 use super::{FOUND_A_PAGE, Run, enter};
 use crate::crawl::entrance::listed_pages;
 use crate::crawl::site::Site;
-use crate::crawl::visit::{Lead, Visit, Visiting};
+use crate::crawl::visit::{Lead, Visit, Visiting, Visitor};
 use crate::crawl::{PRODUCT_TOKEN, Stop, reasons};
 
 /// Redirects from the start page to where it really is.
@@ -55,7 +55,7 @@ impl Run<'_> {
     }
 
     fn check_allowed(&self, start: &FoundPage) -> Result<(), Stop> {
-        if Url::parse(&start.url).is_ok_and(|url| self.robots.allows(&url)) {
+        if Url::parse(&start.url).is_ok_and(|url| self.visitor.robots.allows(&url)) {
             return Ok(());
         }
         Err(Stop::Failed(format!(
@@ -70,8 +70,7 @@ impl Run<'_> {
         let visitor = &self.visitor;
         if let Some(site) = Site::of(address).filter(|site| *site != visitor.site) {
             let known = Arc::clone(&visitor.known);
-            let entered = enter(self.crawler, site, known, visitor.follows_links).await?;
-            (self.visitor, self.robots) = entered;
+            self.visitor = enter(self.crawler, site, known, visitor.follows_links).await?;
         }
         Ok(())
     }
@@ -89,10 +88,12 @@ impl Run<'_> {
         self.start_reason = reason;
         if self.visitor.follows_links {
             let most = self.crawler.settings.pages.saturating_mul(FOUND_A_PAGE);
-            let (site, requests) = (&self.visitor.site, &self.visitor.requests);
-            for name in listed_pages(site, requests, &self.robots, most).await {
-                self.find(&name, 1);
+            let Visitor { site, requests, robots, .. } = &*self.visitor;
+            let listed = listed_pages(site, requests, robots, most).await;
+            for name in &listed.pages {
+                self.find(name, 1);
             }
+            self.is_listed = listed.is_whole;
         }
         self.journal.record(self.frontier.found()).await
     }

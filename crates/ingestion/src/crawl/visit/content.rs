@@ -1,5 +1,12 @@
 //! What an answer holds: a page, a text, a PDF, or something that is not read.
 
+use bytes::Bytes;
+
+/// How far into a body control characters are counted.
+const BINARY_BYTES: usize = 64 * 1_024;
+/// A body with more than one control character in so many bytes is binary.
+const BYTES_A_CONTROL: usize = 50;
+
 /// What a crawl reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -8,8 +15,11 @@ pub(super) enum Kind {
         /// The `charset` parameter.
         charset: Option<String>,
     },
-    /// Plain text or Markdown.
-    Text,
+    /// Plain text or Markdown, with the encoding that its header names.
+    Text {
+        /// The `charset` parameter.
+        charset: Option<String>,
+    },
     /// A PDF.
     Pdf,
 }
@@ -31,10 +41,26 @@ pub(super) fn kind(content_type: Option<&str>, bytes: &[u8]) -> Option<Kind> {
     }
     let essence = content_type.map(essence).filter(|essence| !essence.is_empty());
     match essence.as_deref().map_or(Some(Declared::Unknown), declared)? {
+        Declared::Html | Declared::Text if is_binary(bytes, content_type) => None,
         Declared::Html => Some(Kind::Html { charset: content_type.and_then(charset) }),
-        Declared::Text => Some(Kind::Text),
+        Declared::Text => Some(Kind::Text { charset: content_type.and_then(charset) }),
         Declared::Pdf | Declared::Unknown => sniffed(start, bytes, content_type),
     }
+}
+
+/// Whether what is said to be a page or a text is neither: has more control characters than any, in no
+/// encoding of 16 bits.
+fn is_binary(bytes: &[u8], content_type: Option<&str>) -> bool {
+    let is_wide = |label: String| {
+        let encoding = encoding_rs::Encoding::for_label(label.trim().as_bytes());
+        encoding.is_some_and(|e| e == encoding_rs::UTF_16LE || e == encoding_rs::UTF_16BE)
+    };
+    let start = bytes.get(..BINARY_BYTES).unwrap_or(bytes);
+    let is_control = |byte: &&u8| matches!(byte, 0..=8 | 14..=26 | 28..=31);
+    let controls = start.iter().filter(is_control).count();
+    controls * BYTES_A_CONTROL > start.len()
+        && encoding_rs::Encoding::for_bom(bytes).is_none()
+        && !content_type.and_then(charset).is_some_and(is_wide)
 }
 
 /// What the header alone says.
@@ -72,7 +98,23 @@ fn sniffed(start: &[u8], bytes: &[u8], content_type: Option<&str>) -> Option<Kin
     }
     crate::extract::detect_upload_type(bytes)
         .is_some_and(|kind| kind == cicerone_domain::UploadType::Text)
-        .then_some(Kind::Text)
+        .then_some(Kind::Text { charset: None })
+}
+
+/// A text in UTF-8, where it is in the encoding that its header names; as it is where it is not, or
+/// where it has a mark of its own.
+pub(super) fn in_utf8(bytes: Bytes, charset: Option<&str>) -> Bytes {
+    let said = charset.and_then(|label| encoding_rs::Encoding::for_label(label.trim().as_bytes()));
+    let Some(encoding) = said.filter(|encoding| *encoding != encoding_rs::UTF_8) else {
+        return bytes;
+    };
+    if encoding_rs::Encoding::for_bom(&bytes).is_some() {
+        return bytes;
+    }
+    match encoding.decode_without_bom_handling(&bytes) {
+        (text, false) => Bytes::from(text.into_owned()),
+        (_, true) => bytes,
+    }
 }
 
 /// The type without its parameters.
@@ -90,10 +132,41 @@ fn charset(content_type: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, kind, may_be_readable};
+    use super::{Kind, in_utf8, kind, may_be_readable};
 
     fn html(charset: Option<&str>) -> Option<Kind> {
         Some(Kind::Html { charset: charset.map(str::to_owned) })
+    }
+
+    fn text(charset: Option<&str>) -> Option<Kind> {
+        Some(Kind::Text { charset: charset.map(str::to_owned) })
+    }
+
+    #[test]
+    fn what_is_binary_is_no_page_whatever_the_header_says() {
+        let wide: Vec<u8> = "<p>words".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(kind(Some("text/html; charset=utf-16le"), &wide), html(Some("utf-16le")));
+        for binary in [
+            &b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..],
+            b"\x1f\x8b\x08\0\0\0\0\0\x02\x03",
+            b"PK\x03\x04\x14\0",
+        ] {
+            assert_eq!(kind(Some("text/html"), binary), None);
+            assert_eq!(kind(Some("text/plain; charset=utf-8"), binary), None);
+        }
+    }
+
+    #[test]
+    fn a_text_is_in_the_encoding_that_its_header_names_where_that_fits() {
+        let text = "Привет, как дела?";
+        let (cyrillic, ..) = encoding_rs::WINDOWS_1251.encode(text);
+        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for (bytes, charset) in [(&*cyrillic, "windows-1251"), (&*wide, "UTF-16LE")] {
+            assert_eq!(in_utf8(bytes.to_vec().into(), Some(charset)), text);
+        }
+        for charset in [None, Some("utf-8"), Some("shift_jis"), Some("nonsense")] {
+            assert_eq!(in_utf8(text.into(), charset), text);
+        }
     }
 
     #[test]
@@ -102,15 +175,15 @@ mod tests {
         assert_eq!(kind(Some("text/html"), page), html(None));
         assert_eq!(kind(Some("Text/HTML; Charset=\"Shift_JIS\""), page), html(Some("Shift_JIS")));
         assert_eq!(kind(Some("application/xhtml+xml; charset=utf-8"), page), html(Some("utf-8")));
-        assert_eq!(kind(Some("text/plain"), page), Some(Kind::Text));
-        assert_eq!(kind(Some("text/markdown; charset=utf-8"), b"# a"), Some(Kind::Text));
+        assert_eq!(kind(Some("text/plain"), page), text(None));
+        assert_eq!(kind(Some("text/markdown; charset=utf-8"), b"# a"), text(Some("utf-8")));
     }
 
     #[test]
     fn the_content_tells_what_the_header_does_not() {
         assert_eq!(kind(None, b"\n <!DOCTYPE html>"), html(None));
         assert_eq!(kind(Some("application/octet-stream"), b"\xef\xbb\xbf<html>"), html(None));
-        assert_eq!(kind(None, b"words"), Some(Kind::Text));
+        assert_eq!(kind(None, b"words"), text(None));
         assert_eq!(kind(None, b"\x00\x01\x02"), None);
         assert_eq!(kind(Some("text/html"), b"%PDF-1.7"), Some(Kind::Pdf));
         assert_eq!(kind(Some("application/pdf"), b"\n%PDF-1.7"), Some(Kind::Pdf));

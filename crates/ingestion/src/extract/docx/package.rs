@@ -167,9 +167,14 @@ fn canonical(name: &str) -> String {
     name.replace('\\', "/").trim_start_matches('/').to_lowercase()
 }
 
-fn ole(bytes: &[u8]) -> Unreadable {
+/// Whether a file is a document behind a password.
+pub(in crate::extract) fn is_protected(bytes: &[u8]) -> bool {
     let name: Vec<u8> = ENCRYPTED.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    Unreadable::new(match bytes.windows(name.len()).any(|window| window == name) {
+    bytes.starts_with(OLE) && bytes.windows(name.len()).any(|window| window == name)
+}
+
+fn ole(bytes: &[u8]) -> Unreadable {
+    Unreadable::new(match is_protected(bytes) {
         true => PROTECTED,
         false => "the file is in the format of Word before 2007; save it as DOCX and upload that",
     })

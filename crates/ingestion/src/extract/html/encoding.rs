@@ -6,13 +6,15 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use url::Url;
 
+use crate::extract::decode::is_mostly_whole;
+
 /// How far into a page its own word of its encoding is looked for (HTML 13.2.3.2).
 const PRESCAN_BYTES: usize = 1_024;
 
 /// The text of a page. What is malformed in it becomes replacement characters.
 ///
 /// A byte order mark outweighs the server's word, and that the page's own. Where what was said does
-/// not fit the bytes, they speak for themselves.
+/// not fit the bytes, a few damaged characters aside, they speak for themselves.
 pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&str>, url: &Url) -> Cow<'a, str> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0;
@@ -20,13 +22,9 @@ pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&str>, url: &Url) -> C
     let said = charset
         .and_then(|label| Encoding::for_label(label.trim().as_bytes()))
         .or_else(|| stated(bytes));
-    if let Some(encoding) = said {
-        let (text, is_malformed) = encoding.decode_without_bom_handling(bytes);
-        if !is_malformed {
-            return text;
-        }
-    } else if let Ok(text) = std::str::from_utf8(bytes) {
-        return Cow::Borrowed(text);
+    let (text, is_malformed) = said.unwrap_or(UTF_8).decode_without_bom_handling(bytes);
+    if !is_malformed || is_mostly_whole(&text) {
+        return text;
     }
     guessed(bytes, url).decode_without_bom_handling(bytes).0
 }
@@ -94,5 +92,13 @@ mod tests {
         assert_eq!(decoded(&latin, Some("utf-8")), page);
         assert_eq!(decoded(&latin, None), page);
         assert_eq!(decoded(page.as_bytes(), Some("utf-9")), page);
+    }
+
+    #[test]
+    fn a_damaged_character_does_not_damage_the_others() {
+        let page = b"<p>Die \xc3\x96ffnungszeiten f\xc3\xbcr G\xc3\xa4ste: t\xc3\xa4glich caf\xe9.";
+        let whole = "<p>Die Öffnungszeiten für Gäste: täglich caf\u{fffd}.";
+        assert_eq!(decoded(page, Some("utf-8")), whole);
+        assert_eq!(decoded(page, None), whole);
     }
 }
