@@ -1,5 +1,7 @@
 //! Accounts, API keys and what a key may do.
 
+mod bounds;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -11,6 +13,8 @@ use crate::error::Error;
 use crate::id::{self, Id, kind};
 use crate::limits;
 use crate::timestamp::Timestamp;
+
+pub use bounds::{KeyPatch, parse_agent_ids, parse_expiry, parse_permissions, unknown_agent};
 
 /// An owner of agents, files and keys. Nothing crosses accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,6 +120,12 @@ impl Permissions {
         self.0 & other.0 == other.0
     }
 
+    /// These and those of `other`.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// The names on the wire; `*` alone where everything is allowed.
     pub fn names(self) -> Vec<&'static str> {
         if self == Self::ALL {
@@ -164,6 +174,8 @@ pub struct ApiKey {
     pub agent_ids: Option<Vec<Id<kind::Agent>>>,
     /// When it stops to work.
     pub expires_at: Option<Timestamp>,
+    /// When a request last carried it, within some seconds.
+    pub last_used_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
     /// The first and last characters of the secret, to recognise it by.

@@ -107,6 +107,16 @@ impl<T> Completion<T> {
         &self.claim
     }
 
+    /// The same for a store whose outcome is only part of the answer's.
+    #[must_use]
+    pub fn over<U>(self, whole: impl Fn(&U) -> T + Send + 'static) -> Completion<U>
+    where
+        T: 'static,
+    {
+        let Self { claim, render } = self;
+        Completion::new(claim, move |outcome| render(&whole(outcome)))
+    }
+
     /// The answer to keep for `outcome`. A store may ask again where it repeats a transaction.
     pub fn response(&self, outcome: &T) -> StoredResponse {
         (self.render)(outcome)

@@ -64,3 +64,5 @@ pub const JOB_ATTEMPTS: u32 = 5;
 pub const JOB_LEASE_MILLIS: i64 = 30_000;
 /// Longest account or API key name.
 pub const KEY_NAME_CHARS: usize = 100;
+/// Most agents that a key can be restricted to.
+pub const KEY_AGENTS: usize = 100;

@@ -11,6 +11,6 @@ mod uploads;
 pub use agents::Agents;
 pub use conversations::{Accepted, ConversationLimits, Conversations, NewMessage};
 pub use idempotency::{Admission, Idempotency};
-pub use keys::{Keys, NewKey, RootKey};
+pub use keys::{Issued, Keys, NewKey, RootKey};
 pub use sources::{NewSource, Sources};
 pub use uploads::{IncomingFile, NewUpload, Uploads};

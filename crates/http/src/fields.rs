@@ -118,6 +118,25 @@ impl Fields {
         })
     }
 
+    /// An array of strings.
+    pub(crate) fn texts(&mut self, name: &str) -> Result<Given<Vec<String>>, Error> {
+        let given = self.take(name, "must be an array of strings", |value| match value {
+            Value::Array(values) => Some(values),
+            _ => None,
+        })?;
+        let text = |(index, value)| match value {
+            Value::String(text) => Ok(text),
+            _ => Err(Error::invalid(format!("{name}[{index}]"), "must be a string")),
+        };
+        Ok(match given {
+            Given::Value(values) => {
+                Given::Value(values.into_iter().enumerate().map(text).collect::<Result<_, _>>()?)
+            }
+            Given::Null => Given::Null,
+            Given::Absent => Given::Absent,
+        })
+    }
+
     fn take<T>(
         &mut self,
         name: &str,
@@ -184,6 +203,9 @@ mod tests {
         assert_eq!(param(fields.number("x").unwrap_err()), "x");
         assert_eq!(param(fields.pairs("m").unwrap_err()), "m.a");
         assert_eq!(param(fields.pairs("l").unwrap_err()), "l");
+        let mut fields = self::fields(r#"{"t": ["a", 1], "s": "a"}"#);
+        assert_eq!(param(fields.texts("t").unwrap_err()), "t[1]");
+        assert_eq!(param(fields.texts("s").unwrap_err()), "s");
     }
 
     #[test]

@@ -4,4 +4,5 @@ pub(crate) mod agents;
 pub(crate) mod conversations;
 pub(crate) mod files;
 pub(crate) mod health;
+pub(crate) mod keys;
 pub(crate) mod sources;

@@ -7,7 +7,7 @@ use utoipa::openapi::path::Parameter;
 use crate::docs;
 use crate::endpoint::AnswerSchema::{Empty, Json, JsonOrEvents, List, Text};
 use crate::endpoint::Endpoint;
-use crate::handlers::{agents, conversations, files, health, sources};
+use crate::handlers::{agents, conversations, files, health, keys, sources};
 use crate::openapi::parameters::{cursor, metadata, moment, one_of, page_size};
 
 const QUERY: &str = "A parameter is out of range, given twice, or a cursor of another list.";
@@ -15,10 +15,17 @@ const BODY: &str = "A required field is missing, or a field has a bad value.";
 
 /// Every route, in the order of the documentation.
 pub(crate) fn routes() -> Vec<Endpoint> {
-    [agent_routes(), source_routes(), file_routes(), conversation_routes(), open_routes()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        agent_routes(),
+        source_routes(),
+        file_routes(),
+        conversation_routes(),
+        key_routes(),
+        open_routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn paging() -> [Parameter; 2] {
@@ -247,6 +254,47 @@ fn send() -> Endpoint {
              is still being carried out.",
         )
         .refuses(503, "The model gave no reply, or the server is at its limit.")
+}
+
+fn key_routes() -> Vec<Endpoint> {
+    let (all, one) = ("/v1/api_keys", "/v1/api_keys/{key_id}");
+    let wider = "The key that is used lacks a permission: the one that this needs, or one that it \
+        would give away.";
+    let bounds = "A required field is missing, a field has a bad value, or the key would be \
+        restricted less than the one that is used.";
+    vec![
+        Endpoint::new(Method::POST, all, "createApiKey", "Create an API key", keys::create)
+            .details(
+                "The only answer that shows `key`; a repetition with the same idempotency key does \
+                 not. A key makes none that is wider than itself: in permissions, agents or time.",
+            )
+            .json("CreateApiKey")
+            .keyed()
+            .gives(201, Json("IssuedApiKey"))
+            .refuses(400, bounds)
+            .refuses(403, wider),
+        Endpoint::new(Method::GET, all, "listApiKeys", "List API keys", keys::list)
+            .details("Newest first. A key that is restricted to agents sees those within the same.")
+            .query(paging())
+            .gives(200, List("ApiKey"))
+            .refuses(400, QUERY),
+        Endpoint::new(Method::GET, one, "getApiKey", "Retrieve an API key", keys::find)
+            .gives(200, Json("ApiKey")),
+        Endpoint::new(Method::PATCH, one, "updateApiKey", "Update an API key", keys::update)
+            .details(
+                "Only the fields given change. What results is no wider than the key that is used.",
+            )
+            .json("UpdateApiKey")
+            .keyed()
+            .gives(200, Json("ApiKey"))
+            .refuses(400, bounds)
+            .refuses(403, wider),
+        Endpoint::new(Method::DELETE, one, "deleteApiKey", "Delete an API key", keys::delete)
+            .details("It stops to work within a second.")
+            .keyed()
+            .gives(204, Empty)
+            .refuses(400, "A key cannot delete itself."),
+    ]
 }
 
 fn open_routes() -> Vec<Endpoint> {

@@ -2,10 +2,12 @@
 
 mod agent;
 mod conversation;
+mod key;
 mod source;
 mod upload;
 
 pub(crate) use agent::AgentView;
 pub(crate) use conversation::{ConversationView, DoneEvent, KeptReply, ReplyView, TokenEvent};
+pub(crate) use key::{IssuedKeyView, KeyView};
 pub(crate) use source::{DocumentView, HitView, PageView, PassageView, SearchView, SourceView};
 pub(crate) use upload::UploadView;

@@ -14,8 +14,9 @@ use crate::idempotency::ClaimRow;
 use crate::jobs::{JobRow, LEASED};
 use crate::keys::AccountRow;
 use crate::schema::{
-    accounts, agents, conversation_metadata, crawl_pages, discarded_objects, document_texts,
-    documents, idempotency, installation, jobs, messages, passages, sources, uploads,
+    accounts, agents, api_keys, conversation_metadata, crawl_pages, discarded_objects,
+    document_texts, documents, idempotency, installation, jobs, messages, passages, sources,
+    uploads,
 };
 use crate::sources::{DocumentRow, PassageRow, SourceRow, TextRow};
 
@@ -111,6 +112,17 @@ pub(crate) fn lock_agent(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
         AnyConnection::Sqlite(c) => query.get_result(c).optional()?,
     };
     Ok(found.is_some())
+}
+
+/// Holds a key's row, so that changes of it follow each other.
+pub(crate) fn lock_key(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
+    match c {
+        AnyConnection::Postgres(c) => {
+            let query = api_keys::table.find(id).select(api_keys::id);
+            query.for_update().get_result::<String>(c).optional().map(|_| ())
+        }
+        AnyConnection::Sqlite(_) => Ok(()),
+    }
 }
 
 /// Holds the rows of these uploads, so that nobody begins to use them.

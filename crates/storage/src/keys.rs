@@ -1,10 +1,13 @@
 //! Accounts, keys, and what the installation keeps for itself.
 
+mod managed;
+
 use async_trait::async_trait;
-use cicerone_domain::access::KeyHash;
+use cicerone_domain::access::{KeyHash, KeyPatch};
 use cicerone_domain::id::kind;
+use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::KeyStore;
-use cicerone_domain::{Account, ApiKey, Error, Id, Permissions};
+use cicerone_domain::{Account, ApiKey, Error, Id, Page, PageRequest, Permissions, Timestamp};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
@@ -27,8 +30,8 @@ pub(crate) struct AccountRow {
     created_at: i64,
 }
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = api_keys, treat_none_as_default_value = false)]
+#[derive(Clone, Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = api_keys, treat_none_as_default_value = false, treat_none_as_null = true)]
 struct KeyRow {
     id: String,
     account_id: String,
@@ -39,6 +42,7 @@ struct KeyRow {
     is_root: bool,
     hint: String,
     expires_at: Option<i64>,
+    last_used_at: Option<i64>,
     created_at: i64,
 }
 
@@ -76,6 +80,7 @@ impl KeyRow {
             is_root,
             hint: key.hint.clone(),
             expires_at: key.expires_at.map(|end| end.as_millis()),
+            last_used_at: key.last_used_at.map(|at| at.as_millis()),
             created_at: key.created_at.as_millis(),
         })
     }
@@ -90,6 +95,7 @@ impl KeyRow {
                 .map_err(Failure::internal)?,
             agent_ids: self.agent_ids.as_deref().map(from_json).transpose()?,
             expires_at: self.expires_at.map(time),
+            last_used_at: self.last_used_at.map(time),
             created_at: time(self.created_at),
             hint: self.hint,
         })
@@ -154,6 +160,63 @@ impl KeyStore for Storage {
                 }
             })
             .await
+    }
+
+    async fn issue_key(
+        &self,
+        maker: &ApiKey,
+        key: ApiKey,
+        hash: KeyHash,
+        completion: Option<Completion<ApiKey>>,
+    ) -> Result<ApiKey, Error> {
+        let maker = maker.clone();
+        self.db
+            .write_completing(completion, move |c| {
+                managed::insert(c, &maker, &key, hash)?;
+                Ok(key.clone())
+            })
+            .await
+    }
+
+    async fn find_key_by_id(
+        &self,
+        reader: &ApiKey,
+        id: Id<kind::ApiKey>,
+    ) -> Result<Option<ApiKey>, Error> {
+        let reader = reader.clone();
+        self.db.lookup(move |c| Ok(managed::find(c, &reader, id)?.map(|(key, _)| key))).await
+    }
+
+    async fn list_keys(&self, reader: &ApiKey, page: PageRequest) -> Result<Page<ApiKey>, Error> {
+        let reader = reader.clone();
+        self.db.read(move |c| managed::list(c, &reader, &page)).await
+    }
+
+    async fn update_key(
+        &self,
+        maker: &ApiKey,
+        id: Id<kind::ApiKey>,
+        patch: KeyPatch,
+        completion: Option<Completion<ApiKey>>,
+    ) -> Result<ApiKey, Error> {
+        let maker = maker.clone();
+        self.db
+            .write_completing(completion, move |c| managed::update(c, &maker, id, patch.clone()))
+            .await
+    }
+
+    async fn remove_key(
+        &self,
+        remover: &ApiKey,
+        id: Id<kind::ApiKey>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        let remover = remover.clone();
+        self.db.write_completing(completion, move |c| managed::remove(c, &remover, id)).await
+    }
+
+    async fn note_uses(&self, uses: Vec<(Id<kind::ApiKey>, Timestamp)>) -> Result<(), Error> {
+        self.db.write(move |c| managed::note_uses(c, &uses)).await
     }
 
     async fn find_key(&self, hash: KeyHash) -> Result<Option<ApiKey>, Error> {

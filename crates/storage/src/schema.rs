@@ -35,6 +35,7 @@ table! {
         is_root -> Bool,
         hint -> Text,
         expires_at -> Nullable<BigInt>,
+        last_used_at -> Nullable<BigInt>,
         created_at -> BigInt,
     }
 }

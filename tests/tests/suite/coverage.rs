@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::routes::{ROUTES, Route};
 use crate::world::client;
-use crate::{agents, conversations, files, sources};
+use crate::{agents, conversations, files, keys, sources};
 
 /// Which answers of a route are tested, and by what.
 pub(crate) struct Covers {
@@ -18,7 +18,7 @@ pub(crate) struct Covers {
 }
 
 /// What each endpoint's file covers.
-const ENDPOINTS: [&Covers; 21] = [
+const ENDPOINTS: [&Covers; 26] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -40,6 +40,11 @@ const ENDPOINTS: [&Covers; 21] = [
     &conversations::list::COVERS,
     &conversations::get::COVERS,
     &conversations::delete::COVERS,
+    &keys::create::COVERS,
+    &keys::list::COVERS,
+    &keys::get::COVERS,
+    &keys::update::COVERS,
+    &keys::delete::COVERS,
 ];
 
 /// Answers that tests provoke on every route alike, by walking [`ROUTES`]: `authentication`,

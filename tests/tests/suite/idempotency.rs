@@ -8,7 +8,7 @@ use cicerone_tests::{Answer, Client};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::routes::{Names, ROUTES};
+use crate::routes::{Names, ROUTES, shown_again};
 use crate::world::{NO_SOURCE, account, client, server};
 
 /// Identical requests at once.
@@ -43,7 +43,7 @@ async fn on_every_write_a_repetition_gets_the_answer_of_before() {
             let again = route.request(&client, &names).idempotent(&key).send().await;
             assert!(replayed(&again), "{}: {}", route.name(), again.text());
             assert_eq!(again.status, first.status, "{}", route.name());
-            assert_eq!(again.body, first.body, "{}", route.name());
+            assert_eq!(shown_again(&again), shown_again(&first), "{}", route.name());
             assert_eq!(again.header("content-type"), first.header("content-type"));
             assert_ne!(again.request_id(), first.request_id(), "the request is another");
         }

@@ -21,6 +21,7 @@ mod durability;
 mod files;
 mod idempotency;
 mod isolation;
+mod keys;
 mod model;
 mod on_postgres;
 mod operations;

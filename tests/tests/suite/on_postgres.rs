@@ -8,7 +8,7 @@ use cicerone_tests::sse::Streamed;
 use cicerone_tests::{Client, Server};
 use serde_json::json;
 
-use crate::routes::{Names, ROUTES};
+use crate::routes::{Names, ROUTES, shown_again};
 use crate::world::program;
 
 /// Servers on one new database; none where PostgreSQL is not installed.
@@ -70,7 +70,8 @@ async fn every_write_is_idempotent() {
         assert!(first.status < 300, "{}: {}", route.name(), first.text());
         let again = route.request(&client, &names).idempotent(&key).send().await;
         assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", route.name());
-        assert_eq!((again.status, &again.body), (first.status, &first.body), "{}", route.name());
+        assert_eq!(again.status, first.status, "{}", route.name());
+        assert_eq!(shown_again(&again), shown_again(&first), "{}", route.name());
     }
 }
 

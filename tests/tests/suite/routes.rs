@@ -5,7 +5,7 @@ use cicerone_tests::scenario::id;
 use cicerone_tests::{Answer, Client};
 use serde_json::{Value, json};
 
-use crate::world::{NO_AGENT, NO_CONVERSATION, NO_FILE, NO_SOURCE};
+use crate::world::{NO_AGENT, NO_CONVERSATION, NO_FILE, NO_KEY, NO_SOURCE};
 
 /// A route of the API.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +29,7 @@ enum Body {
     Source,
     Query,
     Message,
+    Key,
 }
 
 const fn route(
@@ -41,7 +42,7 @@ const fn route(
 }
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 21] = [
+pub(crate) const ROUTES: [Route; 26] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -63,6 +64,11 @@ pub(crate) const ROUTES: [Route; 21] = [
     route("GET", "/v1/agents/{agent_id}/conversations", "conversations:read", Body::None),
     route("GET", "/v1/conversations/{conversation_id}", "conversations:read", Body::None),
     route("DELETE", "/v1/conversations/{conversation_id}", "conversations:write", Body::None),
+    route("POST", "/v1/api_keys", "keys:write", Body::Key),
+    route("GET", "/v1/api_keys", "keys:read", Body::None),
+    route("GET", "/v1/api_keys/{key_id}", "keys:read", Body::None),
+    route("PATCH", "/v1/api_keys/{key_id}", "keys:write", Body::Change),
+    route("DELETE", "/v1/api_keys/{key_id}", "keys:write", Body::None),
 ];
 
 /// The ids that a request names.
@@ -76,6 +82,8 @@ pub(crate) struct Names {
     pub(crate) conversation: String,
     /// A file.
     pub(crate) file: String,
+    /// A key within the agent.
+    pub(crate) key: String,
 }
 
 impl Names {
@@ -86,7 +94,9 @@ impl Names {
         client.failed(&source).await;
         let conversation = id(&client.ask(&agent, "Hello there").await);
         let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
-        Self { agent, source, conversation, file }
+        let key = json!({ "name": "Guide", "permissions": ["keys:write"], "agent_ids": [agent] });
+        let key = id(&client.post("/v1/api_keys", key).await.expect(201));
+        Self { agent, source, conversation, file, key }
     }
 
     /// Things that do not exist.
@@ -96,6 +106,7 @@ impl Names {
             source: NO_SOURCE.to_owned(),
             conversation: NO_CONVERSATION.to_owned(),
             file: NO_FILE.to_owned(),
+            key: NO_KEY.to_owned(),
         }
     }
 
@@ -105,6 +116,7 @@ impl Names {
             .replace("{source_id}", &self.source)
             .replace("{conversation_id}", &self.conversation)
             .replace("{file_id}", &self.file)
+            .replace("{key_id}", &self.key)
     }
 
     /// The text of an answer with the placeholders in place of these ids.
@@ -113,6 +125,7 @@ impl Names {
             .replace(&self.source, "{source_id}")
             .replace(&self.conversation, "{conversation_id}")
             .replace(&self.file, "{file_id}")
+            .replace(&self.key, "{key_id}")
     }
 }
 
@@ -156,7 +169,17 @@ impl Route {
             Body::Change => Some(json!({ "name": "Docent" })),
             Body::Source => Some(json!({ "type": "text", "content": "The museum." })),
             Body::Query => Some(json!({ "query": "museum" })),
+            Body::Key => Some(json!({ "name": "Guide", "permissions": ["keys:write"] })),
             Body::Message => Some(json!({ "agent_id": names.agent, "message": "Hello there" })),
         }
+    }
+}
+
+/// What an answer holds that is shown again: all but the secret of a new key.
+pub(crate) fn shown_again(answer: &Answer) -> Vec<u8> {
+    let text = answer.text();
+    match text.rsplit_once(",\"key\":\"ck_") {
+        Some((before, secret)) if secret.ends_with("\"}") => format!("{before}}}").into_bytes(),
+        Some(_) | None => text.as_bytes().to_vec(),
     }
 }

@@ -44,3 +44,5 @@ pub(crate) const NO_SOURCE: &str = "src_0000000000";
 pub(crate) const NO_CONVERSATION: &str = "conv_0000000000";
 /// A file's id that no file has.
 pub(crate) const NO_FILE: &str = "file_0000000000";
+/// A key's id that no key has.
+pub(crate) const NO_KEY: &str = "key_0000000000";

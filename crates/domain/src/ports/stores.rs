@@ -8,7 +8,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::access::{Account, ApiKey, KeyHash, Scope};
+use crate::access::{Account, ApiKey, KeyHash, KeyPatch, Scope};
 use crate::agent::{Agent, AgentPatch, AgentStatus};
 use crate::content::{Document, Passage};
 use crate::conversation::{Conversation, ConversationFilter, Message, Turn};
@@ -31,6 +31,42 @@ pub trait KeyStore: Send + Sync {
     async fn find_account(&self, name: &str) -> Result<Option<Account>, Error>;
     /// Adds a key. Fails with [`Error::NotFound`] where its account does not exist.
     async fn insert_key(&self, key: ApiKey, hash: KeyHash) -> Result<(), Error>;
+    /// Adds a key that `maker` makes, for agents that exist for it. Fails with what
+    /// [`ApiKey::check_no_wider`] fails with, and with [`Error::Invalid`] for an agent that does not
+    /// exist.
+    async fn issue_key(
+        &self,
+        maker: &ApiKey,
+        key: ApiKey,
+        hash: KeyHash,
+        completion: Option<Completion<ApiKey>>,
+    ) -> Result<ApiKey, Error>;
+    /// The key of that id, where it exists for `reader`.
+    async fn find_key_by_id(
+        &self,
+        reader: &ApiKey,
+        id: Id<kind::ApiKey>,
+    ) -> Result<Option<ApiKey>, Error>;
+    /// Keys that exist for `reader`, newest first.
+    async fn list_keys(&self, reader: &ApiKey, page: PageRequest) -> Result<Page<ApiKey>, Error>;
+    /// Applies a change that `maker` makes. Fails as [`KeyStore::issue_key`] does, and with
+    /// [`Error::NotFound`].
+    async fn update_key(
+        &self,
+        maker: &ApiKey,
+        id: Id<kind::ApiKey>,
+        patch: KeyPatch,
+        completion: Option<Completion<ApiKey>>,
+    ) -> Result<ApiKey, Error>;
+    /// Removes a key that exists for `remover`. Fails with [`Error::NotFound`].
+    async fn remove_key(
+        &self,
+        remover: &ApiKey,
+        id: Id<kind::ApiKey>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error>;
+    /// Notes when keys were last used; those that are gone are passed over.
+    async fn note_uses(&self, uses: Vec<(Id<kind::ApiKey>, Timestamp)>) -> Result<(), Error>;
     /// The key with that hash, expired ones included.
     async fn find_key(&self, hash: KeyHash) -> Result<Option<ApiKey>, Error>;
     /// Makes `key` (with `hash`) the one root key of `account`, creating the account where it does

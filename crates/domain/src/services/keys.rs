@@ -1,11 +1,16 @@
 //! Use cases of accounts and API keys.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::access::{Account, ApiKey, DEFAULT_ACCOUNT, KeySecret, Permissions, parse_key_name};
+use crate::access::{
+    Account, ApiKey, DEFAULT_ACCOUNT, KeyPatch, KeySecret, Permissions, parse_key_name,
+};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id::{Id, kind};
+use crate::idempotency::Completion;
+use crate::page::{Page, PageRequest};
 use crate::ports::KeyStore;
 use crate::timestamp::Timestamp;
 
@@ -20,6 +25,15 @@ pub struct NewKey {
     pub agent_ids: Option<Vec<Id<kind::Agent>>>,
     /// When it stops to work.
     pub expires_at: Option<Timestamp>,
+}
+
+/// A key that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issued {
+    /// The key.
+    pub key: ApiKey,
+    /// Its secret; none in an answer that is kept, for it is kept nowhere.
+    pub secret: Option<KeySecret>,
 }
 
 /// What a start found or made.
@@ -39,12 +53,14 @@ pub struct Keys {
     store: Arc<dyn KeyStore>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    /// Uses that are not stored yet.
+    uses: Arc<Mutex<HashMap<Id<kind::ApiKey>, Timestamp>>>,
 }
 
 impl Keys {
     /// The use cases over these ports.
     pub fn new(store: Arc<dyn KeyStore>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { store, clock, entropy }
+        Self { store, clock, entropy, uses: Arc::default() }
     }
 
     /// The key that `secret` belongs to; none where it is unknown, mistyped or expired.
@@ -79,6 +95,7 @@ impl Keys {
             permissions: Permissions::ALL,
             agent_ids: None,
             expires_at: None,
+            last_used_at: None,
             created_at: now,
             hint: secret.hint(),
         };
@@ -114,23 +131,99 @@ impl Keys {
             .find_account(account)
             .await?
             .ok_or_else(|| Error::not_found("account", account))?;
-        let id = Id::random(self.entropy.as_ref());
-        let secret = KeySecret::generate(id, self.entropy.as_ref());
-        let key = ApiKey {
-            id,
-            account_id: owner.id,
-            name: parse_key_name("name", new.name)?,
-            permissions: new.permissions,
-            agent_ids: new.agent_ids,
-            expires_at: new.expires_at,
-            created_at: self.clock.now(),
-            hint: secret.hint(),
-        };
+        let new = NewKey { name: parse_key_name("name", new.name)?, ..new };
+        let (key, secret) = self.made(owner.id, new);
         self.store.insert_key(key.clone(), secret.hash()).await?;
         Ok((key, secret))
     }
 
-    /// Revokes a key. Fails with [`Error::NotFound`].
+    /// Makes a key for the caller's account, no wider than the caller's: see
+    /// [`ApiKey::check_no_wider`]. The secret is in what this gives and nowhere else: what the
+    /// completion keeps is without it.
+    pub async fn issue(
+        &self,
+        caller: &ApiKey,
+        new: NewKey,
+        completion: Option<Completion<Issued>>,
+    ) -> Result<Issued, Error> {
+        let (key, secret) = self.made(caller.account_id, new);
+        let kept = |key: &ApiKey| Issued { key: key.clone(), secret: None };
+        let completion = completion.map(|completion| completion.over(kept));
+        let key = self.store.issue_key(caller, key, secret.hash(), completion).await?;
+        Ok(Issued { key, secret: Some(secret) })
+    }
+
+    /// A key. Fails with [`Error::NotFound`].
+    pub async fn find(&self, caller: &ApiKey, id: Id<kind::ApiKey>) -> Result<ApiKey, Error> {
+        let found = self.store.find_key_by_id(caller, id).await?;
+        found.ok_or_else(|| Error::not_found("API key", id))
+    }
+
+    /// Keys, newest first.
+    pub async fn list(&self, caller: &ApiKey, page: PageRequest) -> Result<Page<ApiKey>, Error> {
+        self.store.list_keys(caller, page).await
+    }
+
+    /// Changes a key into one that is no wider than the caller's. Fails with [`Error::NotFound`].
+    pub async fn update(
+        &self,
+        caller: &ApiKey,
+        id: Id<kind::ApiKey>,
+        patch: KeyPatch,
+        completion: Option<Completion<ApiKey>>,
+    ) -> Result<ApiKey, Error> {
+        self.store.update_key(caller, id, patch, completion).await
+    }
+
+    /// Deletes a key. Fails with [`Error::NotFound`], and with [`Error::InvalidOperation`] for the
+    /// caller's own.
+    pub async fn delete(
+        &self,
+        caller: &ApiKey,
+        id: Id<kind::ApiKey>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        if id == caller.id {
+            let text = "a key cannot delete itself; use another one, or the command line";
+            return Err(Error::InvalidOperation(text.to_owned()));
+        }
+        self.store.remove_key(caller, id, completion).await
+    }
+
+    /// Takes note that a request carried a key, to be stored by [`Keys::store_uses`].
+    pub fn note_use(&self, id: Id<kind::ApiKey>) {
+        let now = self.clock.now();
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner).insert(id, now);
+    }
+
+    /// Stores the uses that were noted since the last time.
+    pub async fn store_uses(&self) -> Result<(), Error> {
+        let uses = std::mem::take(&mut *self.uses.lock().unwrap_or_else(PoisonError::into_inner));
+        if uses.is_empty() {
+            return Ok(());
+        }
+        self.store.note_uses(uses.into_iter().collect()).await
+    }
+
+    /// A new key as it is kept, and its secret.
+    fn made(&self, account: Id<kind::Account>, new: NewKey) -> (ApiKey, KeySecret) {
+        let id = Id::random(self.entropy.as_ref());
+        let secret = KeySecret::generate(id, self.entropy.as_ref());
+        let key = ApiKey {
+            id,
+            account_id: account,
+            name: new.name,
+            permissions: new.permissions,
+            agent_ids: new.agent_ids,
+            expires_at: new.expires_at,
+            last_used_at: None,
+            created_at: self.clock.now(),
+            hint: secret.hint(),
+        };
+        (key, secret)
+    }
+
+    /// Revokes a key of any account. Fails with [`Error::NotFound`].
     pub async fn revoke_key(&self, id: Id<kind::ApiKey>) -> Result<(), Error> {
         if self.store.delete_key(id).await? { Ok(()) } else { Err(Error::not_found("API key", id)) }
     }

@@ -12,18 +12,19 @@ use super::parameters::{id, string};
 use crate::endpoint::{AnswerSchema, Endpoint};
 use crate::failure::{ErrorBody, ErrorEvent, STATUS_CODES};
 use crate::views::{
-    AgentView, ConversationView, DocumentView, DoneEvent, HitView, PageView, PassageView,
-    ReplyView, SearchView, SourceView, TokenEvent, UploadView,
+    AgentView, ConversationView, DocumentView, DoneEvent, HitView, IssuedKeyView, KeyView,
+    PageView, PassageView, ReplyView, SearchView, SourceView, TokenEvent, UploadView,
 };
 
 const JSON: &str = "application/json";
-const LISTS: [(&str, &str); 6] = [
+const LISTS: [(&str, &str); 7] = [
     ("AgentList", "Agent"),
     ("SourceList", "Source"),
     ("DocumentList", "Document"),
     ("PassageList", "Passage"),
     ("PageList", "Page"),
     ("ConversationList", "Conversation"),
+    ("ApiKeyList", "ApiKey"),
 ];
 
 /// The schemas of all answers, by name.
@@ -39,6 +40,8 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     add::<UploadView<'_>>(&mut all);
     add::<ConversationView<'_>>(&mut all);
     add::<ReplyView<'_>>(&mut all);
+    add::<KeyView<'_>>(&mut all);
+    add::<IssuedKeyView<'_>>(&mut all);
     add::<TokenEvent<'_>>(&mut all);
     add::<DoneEvent<'_>>(&mut all);
     add::<ErrorEvent<'_>>(&mut all);

@@ -1,7 +1,7 @@
 //! The schemas of bodies: exactly what the handlers take.
 
 use cicerone_domain::agent::{MODEL_DEFAULT, MODELS};
-use cicerone_domain::limits;
+use cicerone_domain::{Permission, limits};
 use serde_json::{Value, json};
 use utoipa::openapi::schema::{
     KnownFormat, Object, ObjectBuilder, OneOfBuilder, SchemaFormat, SchemaType, Type,
@@ -17,13 +17,15 @@ const NO_NUL: &str = "^[^\\u0000]*$";
 
 /// The schemas of all bodies, by name.
 pub(crate) fn schemas(extra_models: &[String]) -> Vec<(String, RefOr<Schema>)> {
-    let all: [(&str, RefOr<Schema>); 6] = [
+    let all: [(&str, RefOr<Schema>); 8] = [
         ("CreateAgent", agent(extra_models, false).required("name").into()),
         ("UpdateAgent", agent(extra_models, true).into()),
         ("CreateSource", source()),
         ("Search", search().into()),
         ("UploadFile", upload().into()),
         ("SendMessage", message().into()),
+        ("CreateApiKey", key().required("name").required("permissions").into()),
+        ("UpdateApiKey", key().into()),
     ];
     all.map(|(name, schema)| (name.to_owned(), schema)).into()
 }
@@ -152,6 +154,28 @@ fn upload() -> ObjectBuilder {
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
         .description(Some("The file: PDF, DOCX or text by its content, at most 10,485,760 bytes."));
     ObjectBuilder::new().property("file", file).required("file")
+}
+
+fn key() -> ObjectBuilder {
+    let names = Permission::ALL.map(Permission::name);
+    let permissions = utoipa::openapi::ArrayBuilder::new()
+        .items(string().enum_values(Some(names.into_iter().chain(["*"]))))
+        .min_items(Some(1))
+        .description(Some("What it may do; `*` is everything."));
+    let agents = utoipa::openapi::ArrayBuilder::new()
+        .schema_type(nullable(Type::Array))
+        .items(id("agent_"))
+        .min_items(Some(1))
+        .max_items(Some(limits::KEY_AGENTS))
+        .description(Some("The only agents that exist for it; null for all of the account."));
+    let expiry = optional_string("When it stops to work, in the future; null for never.")
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .pattern(Some("Z$"));
+    ObjectBuilder::new()
+        .property("name", not_blank(limits::KEY_NAME_CHARS).description(Some("A name for people.")))
+        .property("permissions", permissions)
+        .property("agent_ids", agents)
+        .property("expires_at", expiry)
 }
 
 fn message() -> ObjectBuilder {

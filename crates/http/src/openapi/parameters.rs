@@ -47,6 +47,7 @@ pub(crate) fn of_path(path: &'static str) -> impl Iterator<Item = Parameter> {
             "source_id" => id("src_"),
             "conversation_id" => id("conv_"),
             "file_id" => id("file_"),
+            "key_id" => id("key_"),
             _ => string().build(),
         };
         ParameterBuilder::new()

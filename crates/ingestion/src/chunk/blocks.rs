@@ -141,21 +141,29 @@ impl<'a> Scanner<'a> {
         self.lines = 0;
     }
 
-    /// The level of the heading that this line makes of the one before (CommonMark 4.3).
+    /// The level of the heading that this line makes of the one before (CommonMark 4.3), which must
+    /// have more than marks.
     fn underline_of(&self, body: &str) -> Option<u8> {
         let under_one_line = self.is_in(&Kind::Paragraph) && self.lines == 1;
         let all = |mark: char| body.len() >= 2 && body.chars().all(|char| char == mark);
-        match under_one_line {
-            true if all('=') => Some(1),
-            true if all('-') => Some(2),
-            true | false => None,
-        }
+        let level = match under_one_line {
+            true if all('=') => 1,
+            true if all('-') => 2,
+            true | false => return None,
+        };
+        (!self.title().is_empty()).then_some(level)
+    }
+
+    /// What is open, as a title.
+    fn title(&self) -> String {
+        let range = self.current.as_ref().map(|block| block.range.clone()).unwrap_or_default();
+        plain(self.text.get(range).unwrap_or_default())
     }
 
     /// Makes the line before a heading.
     fn underline(&mut self, level: u8, range: Range<usize>) {
+        let title = self.title();
         if let Some(block) = &mut self.current {
-            let title = plain(self.text.get(block.range.clone()).unwrap_or_default());
             block.kind = Kind::Heading { level, title };
             block.range.end = range.end;
         }

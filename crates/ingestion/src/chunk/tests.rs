@@ -70,6 +70,12 @@ fn headings_start_chunks_and_make_a_path() {
 }
 
 #[test]
+fn marks_alone_are_no_heading() {
+    let text = "One.\n\n*\n---\nTwo.\n\n**\n===\n\nThree.\u{2028}Four.";
+    assert!(headings(text).iter().all(Option::is_none), "{:?}", headings(text));
+}
+
+#[test]
 fn small_sections_share_a_chunk_under_the_path_that_they_share() {
     let text = "# Shop\n\n## Hours\n\nNine to five.\n\n## Phone\n\nCall 555 0199.\n";
     assert_eq!(chunks(text).len(), 1);

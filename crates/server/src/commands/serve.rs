@@ -2,6 +2,7 @@
 
 mod banner;
 mod sweep;
+mod uses;
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -124,7 +125,8 @@ impl Work {
                 stop.run_until_cancelled(sweep::run(index, keys, agents)).await;
             })
         };
-        Self { stop, running, tasks: vec![worker, housekeeper, sweep] }
+        let uses = tokio::spawn(uses::run(parts.keys.clone(), stop.clone()));
+        Self { stop, running, tasks: vec![worker, housekeeper, sweep, uses] }
     }
 
     /// Tells whether the worker runs.

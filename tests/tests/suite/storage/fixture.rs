@@ -312,6 +312,7 @@ pub(super) fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
         permissions: Permissions::from_names(["agents:read", "keys:write"]).unwrap(),
         agent_ids: Some(vec![new_id(), new_id()]),
         expires_at: Some(Timestamp::from_millis(START)),
+        last_used_at: None,
         created_at: Timestamp::from_millis(START - 1),
         hint: "ck_abcd…wxyz".to_owned(),
     };

@@ -1,0 +1,199 @@
+//! What one key may do to others: nothing that would give away more than it has itself.
+
+use super::{ApiKey, Permission, Permissions};
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::limits;
+use crate::timestamp::Timestamp;
+
+/// A change of a key. What is none stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyPatch {
+    /// A name for people.
+    pub name: Option<String>,
+    /// What it may do.
+    pub permissions: Option<Permissions>,
+    /// The only agents that exist for it, or all of the account.
+    pub agent_ids: Option<Option<Vec<Id<kind::Agent>>>>,
+    /// When it stops to work, or never.
+    pub expires_at: Option<Option<Timestamp>>,
+}
+
+impl ApiKey {
+    /// Applies a change.
+    pub fn apply(&mut self, patch: KeyPatch) {
+        let KeyPatch { name, permissions, agent_ids, expires_at } = patch;
+        self.name = name.unwrap_or_else(|| std::mem::take(&mut self.name));
+        self.permissions = permissions.unwrap_or(self.permissions);
+        self.agent_ids = agent_ids.unwrap_or_else(|| self.agent_ids.take());
+        self.expires_at = expires_at.unwrap_or(self.expires_at);
+    }
+
+    /// Whether `other`, of the same account, exists for this key: one that is restricted to agents
+    /// sees the keys that are restricted to some of these.
+    pub fn sees(&self, other: &Self) -> bool {
+        let Some(own) = &self.agent_ids else { return true };
+        other.agent_ids.as_ref().is_some_and(|ids| ids.iter().all(|id| own.contains(id)))
+    }
+
+    /// Checks that `other` is no wider than this key, which makes or changes it.
+    ///
+    /// Fails with [`Error::Forbidden`] and the first permission that this key lacks; with
+    /// [`Error::InvalidOperation`] where this key is restricted to agents and the other is not, or to
+    /// others; with [`Error::Invalid`] where the other would outlive this one.
+    pub fn check_no_wider(&self, other: &Self) -> Result<(), Error> {
+        let lacking = |permission: &Permission| {
+            other.permissions.allows(*permission) && !self.permissions.allows(*permission)
+        };
+        if let Some(permission) = Permission::ALL.into_iter().find(lacking) {
+            return Err(Error::Forbidden(permission));
+        }
+        if !self.permissions.covers(other.permissions) {
+            let text = "this key does not have every permission to come and cannot give `*`";
+            return Err(Error::InvalidOperation(text.to_owned()));
+        }
+        if !self.sees(other) {
+            let text = "this key is restricted to agents, and so must be every key that it makes";
+            return Err(Error::InvalidOperation(text.to_owned()));
+        }
+        let outlives = |own: Timestamp| other.expires_at.is_none_or(|end| end > own);
+        match self.expires_at {
+            Some(own) if outlives(own) => Err(Error::invalid(
+                "expires_at",
+                format!("must not be later than {own}, the end of the key that is used"),
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// Reads the names of permissions: at least one, each known.
+pub fn parse_permissions(names: &[String]) -> Result<Permissions, Error> {
+    if names.is_empty() {
+        return Err(Error::invalid("permissions", "must name at least one permission"));
+    }
+    let mut all = Permissions::default();
+    for (index, name) in names.iter().enumerate() {
+        let one = Permissions::from_names([name.as_str()])
+            .map_err(|error| Error::invalid(format!("permissions[{index}]"), error.to_string()))?;
+        all = all.with(one);
+    }
+    Ok(all)
+}
+
+/// Reads the ids of agents: at least one, each once. Whether they exist is for the store to see.
+pub fn parse_agent_ids(ids: &[String]) -> Result<Vec<Id<kind::Agent>>, Error> {
+    if !(1..=limits::KEY_AGENTS).contains(&ids.len()) {
+        let message = format!("must name 1 to {} agents, or be null for all", limits::KEY_AGENTS);
+        return Err(Error::invalid("agent_ids", message));
+    }
+    let mut read: Vec<Id<kind::Agent>> = Vec::with_capacity(ids.len());
+    for (index, text) in ids.iter().enumerate() {
+        let id = text.parse().map_err(|_| unknown_agent(index))?;
+        if !read.contains(&id) {
+            read.push(id);
+        }
+    }
+    Ok(read)
+}
+
+/// The refusal of an agent that does not exist for whoever names it.
+pub fn unknown_agent(index: usize) -> Error {
+    Error::invalid(format!("agent_ids[{index}]"), "must be the id of an agent")
+}
+
+/// Reads the end of a key, which must lie ahead.
+pub fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
+    let end =
+        Timestamp::parse(text).map_err(|error| Error::invalid("expires_at", error.to_string()))?;
+    if end <= now {
+        return Err(Error::invalid("expires_at", "must lie in the future"));
+    }
+    Ok(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KeyPatch, parse_agent_ids, parse_expiry, parse_permissions};
+    use crate::clock::SystemEntropy;
+    use crate::{ApiKey, Error, Id, Permission, Permissions, Timestamp};
+
+    fn key(permissions: &[&str]) -> ApiKey {
+        ApiKey {
+            id: Id::random(&SystemEntropy),
+            account_id: Id::random(&SystemEntropy),
+            name: "key".to_owned(),
+            permissions: Permissions::from_names(permissions.iter().copied()).unwrap(),
+            agent_ids: None,
+            expires_at: None,
+            last_used_at: None,
+            created_at: Timestamp::from_millis(0),
+            hint: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_key_gives_no_more_than_it_has() {
+        let own = key(&["keys:write", "agents:read"]);
+        own.check_no_wider(&key(&["agents:read"])).unwrap();
+        let wider = own.check_no_wider(&key(&["agents:read", "sources:read"])).unwrap_err();
+        assert!(matches!(wider, Error::Forbidden(Permission::SourcesRead)));
+        let every_one = key(&Permission::ALL.map(Permission::name));
+        let everything = every_one.check_no_wider(&key(&["*"])).unwrap_err();
+        assert!(matches!(everything, Error::InvalidOperation(_)));
+        key(&["*"]).check_no_wider(&every_one).unwrap();
+    }
+
+    #[test]
+    fn a_key_within_agents_sees_and_makes_those_within_the_same() {
+        let [one, other] = [Id::random(&SystemEntropy), Id::random(&SystemEntropy)];
+        let within = |agents: &[_]| ApiKey { agent_ids: Some(agents.to_vec()), ..key(&["*"]) };
+        let own = within(&[one]);
+        own.check_no_wider(&within(&[one])).unwrap();
+        for wider in [within(&[other]), within(&[one, other]), key(&["*"])] {
+            assert!(!own.sees(&wider));
+            assert!(matches!(own.check_no_wider(&wider), Err(Error::InvalidOperation(_))));
+        }
+        assert!(key(&["*"]).sees(&own));
+    }
+
+    #[test]
+    fn a_key_makes_none_that_outlives_it() {
+        let until = |end| ApiKey { expires_at: Some(Timestamp::from_millis(end)), ..key(&["*"]) };
+        until(10).check_no_wider(&until(10)).unwrap();
+        key(&["*"]).check_no_wider(&until(10)).unwrap();
+        for longer in [until(11), key(&["*"])] {
+            assert!(matches!(until(10).check_no_wider(&longer), Err(Error::Invalid(_))));
+        }
+    }
+
+    #[test]
+    fn a_change_leaves_what_it_does_not_name() {
+        let mut changed = key(&["agents:read"]);
+        let before = changed.clone();
+        changed.apply(KeyPatch::default());
+        assert_eq!(changed, before);
+        let end = Timestamp::from_millis(5);
+        changed.apply(KeyPatch { expires_at: Some(Some(end)), ..KeyPatch::default() });
+        assert_eq!(changed, ApiKey { expires_at: Some(end), ..before.clone() });
+        changed.apply(KeyPatch { expires_at: Some(None), ..KeyPatch::default() });
+        assert_eq!(changed, before);
+    }
+
+    #[test]
+    fn bad_values_are_named() {
+        let param = |error: Error| match error {
+            Error::Invalid(field) => field.param,
+            other => panic!("{other:?}"),
+        };
+        let names = ["agents:read".to_owned(), "agents".to_owned()];
+        assert_eq!(param(parse_permissions(&names).unwrap_err()), "permissions[1]");
+        assert_eq!(param(parse_permissions(&[]).unwrap_err()), "permissions");
+        let ids = ["agent_0123456789".to_owned(), "src_0123456789".to_owned()];
+        assert_eq!(param(parse_agent_ids(&ids).unwrap_err()), "agent_ids[1]");
+        assert_eq!(param(parse_agent_ids(&[]).unwrap_err()), "agent_ids");
+        let now = Timestamp::from_millis(1_000);
+        assert_eq!(param(parse_expiry("1970-01-01T00:00:01Z", now).unwrap_err()), "expires_at");
+        assert!(parse_expiry("1970-01-01T00:00:02Z", now).is_ok());
+    }
+}
