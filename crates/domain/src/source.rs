@@ -138,6 +138,9 @@ fn parse_text(text: String) -> Result<String, Error> {
 /// An absolute http or https address with a host and without credentials.
 pub fn parse_website(text: &str) -> Result<Url, Error> {
     let bad = |message: String| Error::invalid("content", message);
+    if text.contains('\0') {
+        return Err(bad("must not contain the NUL character".to_owned()));
+    }
     let url = Url::parse(text.trim()).map_err(|cause| {
         bad(format!("must be a full URL such as https://example.com/docs ({cause})"))
     })?;

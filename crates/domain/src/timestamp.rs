@@ -43,7 +43,7 @@ impl Timestamp {
     /// Reads a moment: ISO 8601 (the RFC 3339 profile), UTC, ending in `Z`. Finer fractions than a
     /// millisecond are cut.
     pub fn parse(text: &str) -> Result<Self, ParseTimestampError> {
-        if !text.ends_with('Z') {
+        if !text.ends_with('Z') || text.as_bytes().get(10) != Some(&b'T') {
             return Err(ParseTimestampError);
         }
         let moment = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| ParseTimestampError)?;

@@ -41,7 +41,11 @@ pub(crate) struct Keyed {
 impl Incoming {
     /// The idempotency key of a request whose body consists of `parts`; none where it has none.
     pub(crate) fn keyed(&self, parts: &[&[u8]]) -> Result<Option<Keyed>, Error> {
-        let Some(value) = self.request.headers().get(IDEMPOTENCY_KEY) else { return Ok(None) };
+        let mut values = self.request.headers().get_all(IDEMPOTENCY_KEY);
+        let Some(value) = values.next() else { return Ok(None) };
+        if values.next().is_some() {
+            return Err(Error::invalid(IDEMPOTENCY_KEY, "must be given once"));
+        }
         // Bytes that are no visible ASCII become one that is refused as such.
         let key = IdempotencyKey::parse(value.to_str().unwrap_or(" "))?;
         let mut hash = Sha256::new();

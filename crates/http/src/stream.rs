@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, Responder as _};
 use actix_web_lab::sse;
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt as _, stream};
 use serde::Serialize;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
@@ -13,7 +14,7 @@ use tokio::task::JoinHandle;
 use crate::change::{Executed, joined, mark_replayed};
 use crate::context::RequestId;
 use crate::failure::Failure;
-use crate::response::Answer;
+use crate::response::{Answer, send};
 use crate::views::{DoneEvent, KeptReply, TokenEvent};
 
 /// A change that gives a reply piece by piece.
@@ -33,6 +34,12 @@ pub(crate) async fn stream_reply(
         // No token comes any more: it was refused, is one of before, or is empty.
         Ok(None) => {
             let executed = joined(task).await?;
+            if executed.response.status != StatusCode::OK {
+                // A refusal of before; it was plain then, too.
+                let mut response = send(executed.response)?;
+                mark_replayed(&mut response);
+                return Ok(response);
+            }
             let first = if executed.is_replay { Some(kept(&executed)?.reply) } else { None };
             let first = first.filter(|text| !text.is_empty());
             Reply { first, tokens, end: End::Known(executed) }
@@ -54,13 +61,26 @@ fn respond(
     events: impl Stream<Item = sse::Event> + 'static,
     heartbeat: Duration,
 ) -> HttpResponse {
-    let stream = sse::Sse::from_infallible_stream(events).with_keep_alive(heartbeat);
+    let stream = sse::Sse::from_infallible_stream(with_heartbeats(events, heartbeat));
     let mut response = stream.respond_to(request).map_into_boxed_body();
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
     let buffering = HeaderName::from_static("x-accel-buffering");
     headers.insert(buffering, HeaderValue::from_static("no"));
     response
+}
+
+/// The events, with a comment after every so long a silence between them.
+fn with_heartbeats(
+    events: impl Stream<Item = sse::Event> + 'static,
+    every: Duration,
+) -> impl Stream<Item = sse::Event> + 'static {
+    stream::unfold(Box::pin(events), move |mut events| async move {
+        match tokio::time::timeout(every, events.next()).await {
+            Ok(event) => event.map(|event| (event, events)),
+            Err(_) => Some((sse::Event::Comment("keep-alive".into()), events)),
+        }
+    })
 }
 
 /// A reply of which some may still be to come.
@@ -153,8 +173,7 @@ mod tests {
 
     async fn text(answer: Answer) -> String {
         let bytes = to_bytes(answer.unwrap().into_body()).await.unwrap();
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
-        text.replace(": keep-alive\n\n", "")
+        String::from_utf8(bytes.to_vec()).unwrap()
     }
 
     const DONE: &str = "event: done\ndata: {\"conversation_id\":\"conv_0123456789\",\"sources_used\":[{\"id\":\"src_0123456789\",\"title\":\"T\"}]}\n\n";

@@ -30,7 +30,7 @@ use crate::pages::{created_before, lookahead};
 use crate::schema::sources;
 use crate::scope::Visible;
 use crate::storage::Storage;
-use crate::uploads::remove_unused;
+use crate::uploads::{self, remove_unused};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = sources, treat_none_as_default_value = false)]
@@ -155,7 +155,7 @@ impl SourceStore for Storage {
             .write_completing(completion, move |c| {
                 agents::require_locked(c, &visible, source.agent_id)?;
                 if let SourceContent::File(upload) = &source.content
-                    && !dialect::hold_upload(c, &visible.account, &upload.to_string())?
+                    && !uploads::hold(c, &visible, *upload)?
                 {
                     return Err(
                         Error::invalid("content", "must be the id of an uploaded file").into()

@@ -15,6 +15,7 @@ use crate::dialect;
 use crate::error::Failure;
 use crate::idempotency::erase_of;
 use crate::schema::{discarded_objects, sources, uploads};
+use crate::scope::Visible;
 use crate::storage::Storage;
 
 /// Ids of one statement.
@@ -88,20 +89,41 @@ pub(crate) fn remove_unused(
     Ok(count)
 }
 
-/// The upload, where it belongs to the account.
+/// The upload, where it lies in the scope: within agents, one that others alone use does not.
 fn find(
     c: &mut AnyConnection,
-    account: &str,
+    visible: &Visible,
     id: Id<kind::Upload>,
 ) -> Result<Option<Upload>, Failure> {
-    uploads::table
+    let found: Option<UploadRow> = uploads::table
         .filter(uploads::id.eq(id.to_string()))
-        .filter(uploads::account_id.eq(account))
+        .filter(uploads::account_id.eq(&visible.account))
         .select(UploadRow::as_select())
         .get_result(c)
-        .optional()?
-        .map(Upload::try_from)
-        .transpose()
+        .optional()?;
+    let Some(row) = found else { return Ok(None) };
+    if let Some(agents) = &visible.agents {
+        let users: Vec<String> = sources::table
+            .filter(sources::upload_id.eq(id.to_string()))
+            .select(sources::agent_id)
+            .distinct()
+            .load(c)?;
+        if !users.is_empty() && !users.iter().any(|agent| agents.contains(agent)) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(Upload::try_from(row)?))
+}
+
+/// Holds an upload that lies in the scope, so that it is not removed before a source uses it. False
+/// where there is none.
+pub(crate) fn hold(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Upload>,
+) -> Result<bool, Failure> {
+    Ok(dialect::hold_upload(c, &visible.account, &id.to_string())?
+        && find(c, visible, id)?.is_some())
 }
 
 /// Notes that the object of an upload is to be removed.
@@ -141,8 +163,8 @@ impl UploadStore for Storage {
         scope: &Scope,
         id: Id<kind::Upload>,
     ) -> Result<Option<Upload>, Error> {
-        let account = scope.account.to_string();
-        self.db.lookup(move |c| find(c, &account, id)).await
+        let visible = Visible::from(scope);
+        self.db.lookup(move |c| find(c, &visible, id)).await
     }
 
     async fn delete_upload(
@@ -152,12 +174,12 @@ impl UploadStore for Storage {
         now: Timestamp,
         completion: Option<Completion<()>>,
     ) -> Result<(), Error> {
-        let account = scope.account.to_string();
+        let visible = Visible::from(scope);
         self.db
             .write_completing(completion, move |c| {
                 let upload = [id.to_string()];
                 dialect::lock_uploads(c, &upload)?;
-                if find(c, &account, id)?.is_none() {
+                if find(c, &visible, id)?.is_none() {
                     return Err(Error::not_found("file", id).into());
                 }
                 if remove_unused(c, &upload, now)? == 0 {

@@ -370,3 +370,26 @@ async fn of_identical_sources_and_uploads_at_once_one_is_added() {
     assert_eq!(created.len(), 1, "{created:?}");
     assert!(answers.iter().all(|answer| matches!(answer.status, 201 | 409)));
 }
+
+#[tokio::test]
+async fn a_refusal_of_a_stream_is_repeated_as_it_was() {
+    let client = client();
+    let body = json!({ "agent_id": crate::world::NO_AGENT, "message": "Hello", "stream": true });
+    let key = format!("stream-{}", client.agent().await);
+    let first = send(&client, "/v1/conversations", &body, &key).await;
+    first.refused(404, "resource_not_found");
+    let again = send(&client, "/v1/conversations", &body, &key).await;
+    again.refused(404, "resource_not_found");
+    assert!(replayed(&again) && !replayed(&first));
+    assert_eq!(
+        (again.body.clone(), again.header("content-type")),
+        (first.body.clone(), first.header("content-type"))
+    );
+}
+
+#[tokio::test]
+async fn two_keys_on_one_request_are_refused() {
+    let request = client().request("POST", "/v1/agents").json(&json!({ "name": "Guide" }));
+    let answer = request.idempotent("one").idempotent("two").send().await;
+    answer.refuses(400, "invalid_parameter", "Idempotency-Key");
+}

@@ -103,6 +103,29 @@ async fn for_a_key_within_agents_the_others_do_not_exist() {
 }
 
 #[tokio::test]
+async fn for_a_key_within_agents_the_files_of_the_others_do_not_exist() {
+    let server = own_server();
+    let client = server.client();
+    let (inside, outside) = (client.agent().await, client.agent().await);
+    let arguments = ["--account", "default", "--permission", "*", "--agent", &inside];
+    let restricted = client.with_key(&server.create_key(&arguments).secret);
+    let file = client.upload("hours.txt", "The museum opens at nine.").await.expect(201);
+    let file = file["id"].as_str().unwrap();
+    let path = format!("/v1/files/{file}");
+    restricted.get(&path).await.expect(200);
+    let source = client.source(&outside, "file", file).await;
+    client.trained(&source).await;
+    restricted.get(&path).await.refused(404, "resource_not_found");
+    restricted.delete(&path).await.refused(404, "resource_not_found");
+    let body = serde_json::json!({ "type": "file", "content": file });
+    let answer = restricted.post(&format!("/v1/agents/{inside}/sources"), body).await;
+    answer.refuses(400, "invalid_parameter", "content");
+    // Where one of its agents uses it too, it is there.
+    client.trained(&client.source(&inside, "file", file).await).await;
+    restricted.get(&path).await.expect(200);
+}
+
+#[tokio::test]
 async fn a_key_within_agents_can_create_none() {
     let server = own_server();
     let agent = server.client().agent().await;

@@ -58,8 +58,8 @@ pub(crate) async fn update(
 ) -> Answer {
     let body = incoming.json(&app).await?;
     let patch = patch(body.fields, |model| app.agents.knows_model(model))?;
-    let id = incoming.path_id()?;
     let keyed = incoming.keyed(&[&body.bytes])?;
+    let id = incoming.path_id()?;
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(updated, move |app, caller, completion| async move {
@@ -75,8 +75,9 @@ pub(crate) async fn delete(
     mut incoming: Incoming,
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
+    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id()?;
-    let change = Change::new(&app, &caller, incoming.keyed(&[&body])?);
+    let change = Change::new(&app, &caller, keyed);
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
             app.agents.delete(&caller.scope, id, completion).await

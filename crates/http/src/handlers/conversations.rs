@@ -81,8 +81,9 @@ pub(crate) async fn delete(
     mut incoming: Incoming,
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
+    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id()?;
-    let change = Change::new(&app, &caller, incoming.keyed(&[&body])?);
+    let change = Change::new(&app, &caller, keyed);
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
             app.conversations.delete(&caller.scope, id, completion).await

@@ -56,8 +56,9 @@ pub(crate) async fn update(
 ) -> Answer {
     let body = incoming.json(&app).await?;
     let patch = patch(body.fields, app.clock.now())?;
+    let keyed = incoming.keyed(&[&body.bytes])?;
     let id = incoming.path_id()?;
-    let change = Change::new(&app, &caller, incoming.keyed(&[&body.bytes])?);
+    let change = Change::new(&app, &caller, keyed);
     change
         .answer(updated, move |app, caller, completion| async move {
             app.keys.update(&caller.key, id, patch, completion).await
@@ -72,8 +73,9 @@ pub(crate) async fn delete(
     mut incoming: Incoming,
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
+    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id()?;
-    let change = Change::new(&app, &caller, incoming.keyed(&[&body])?);
+    let change = Change::new(&app, &caller, keyed);
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
             app.keys.delete(&caller.key, id, completion).await

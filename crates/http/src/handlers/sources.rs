@@ -62,8 +62,9 @@ pub(crate) async fn delete(
     mut incoming: Incoming,
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
+    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id()?;
-    let change = Change::new(&app, &caller, incoming.keyed(&[&body])?);
+    let change = Change::new(&app, &caller, keyed);
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
             app.sources.delete(&caller.scope, id, completion).await
@@ -78,8 +79,9 @@ pub(crate) async fn refresh(
     mut incoming: Incoming,
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
+    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id()?;
-    let change = Change::new(&app, &caller, incoming.keyed(&[&body])?);
+    let change = Change::new(&app, &caller, keyed);
     change
         .answer(refreshed, move |app, caller, completion| async move {
             app.sources.refresh(&caller.scope, id, completion).await

@@ -9,7 +9,7 @@ use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::Hit;
 
 pub(super) use self::quoted::Quoted;
-use self::read::{Asked, Read};
+use self::read::{Asked, Read, Spelling, Words};
 use super::matcher::{Mask, Matcher};
 use super::readings::Readings;
 use super::units::Kind;
@@ -40,14 +40,24 @@ pub(super) fn sentences<'a>(
 ) -> Choice<'a> {
     let asked = Asked::of(&request.question);
     let reading = |hit: &Hit| readings.of(&hit.text);
-    let mut read: Vec<Read<'_>> = Vec::new();
     let top = request.passages.first().map_or(1.0, |hit| hit.score);
-    for (index, hit) in asked.reading_order(&request.passages, reading).take(PASSAGES) {
-        // A pair is quoted whole or not at all.
-        if !hit.is_pair || index == 0 {
-            let prior = if top > 0.0 { 0.7 + 0.3 * (hit.score / top).clamp(0.0, 1.0) } else { 1.0 };
-            read.extend(Read::new(index, hit, matcher, &asked, prior, &read, reading));
+    let read_in = |spelling: Spelling| {
+        let mut read: Vec<Read<'_>> = Vec::new();
+        for (index, hit) in asked.reading_order(&request.passages, reading).take(PASSAGES) {
+            // A pair is quoted whole or not at all.
+            if !hit.is_pair || index == 0 {
+                let share = if top > 0.0 { (hit.score / top).clamp(0.0, 1.0) } else { 1.0 };
+                let (prior, reading) = (0.7 + 0.3 * share, reading(hit));
+                let words = Words { matcher, spelling };
+                let new = Read::new(index, hit, words, &asked, prior, &read, &reading);
+                read.extend(new);
+            }
         }
+        read
+    };
+    let mut read = read_in(Spelling::Right);
+    if !read.iter().any(Read::has_words) {
+        read = read_in(Spelling::Similar);
     }
     let mut pick = Pick { read, matcher, order: Vec::new(), covered: 0, chars: 0 };
     pick.fill();

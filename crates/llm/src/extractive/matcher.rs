@@ -12,6 +12,12 @@ use cicerone_language::{Language, Script, fold, terms};
 
 /// Words of the question that are looked for: the bits of a [`Mask`].
 const TERMS: usize = 64;
+/// Letters of a word that may be spelled in another way, at least.
+const SIMILAR_CHARS: usize = 4;
+/// Letters that endings have at most.
+const ENDING_CHARS: usize = 3;
+/// Languages that write several words together as one.
+const COMPOUNDING: [&str; 8] = ["dan", "deu", "est", "fin", "hun", "nld", "nob", "swe"];
 /// Letters that a word and its analysed form have in common, at least.
 const COMMON: usize = 3;
 
@@ -113,6 +119,28 @@ impl<'a> Matcher<'a> {
         found
     }
 
+    /// Where `text` has words that are spelled nearly like one of the question's, or are put together
+    /// with it. For where [`Matcher::find`] finds none: search finds such passages too.
+    pub(super) fn find_similar(
+        &self,
+        text: &str,
+        words: impl IntoIterator<Item = Word>,
+        language: Option<Language>,
+    ) -> Vec<Occurrence> {
+        let mut found = Vec::new();
+        for word in words {
+            let at = word.at as usize;
+            let Some(word) = text.get(at..at + word.length as usize) else { continue };
+            let folded = fold(word);
+            let similar = self.forms.iter().filter(|(form, _)| is_similar(form, &folded, language));
+            let mask = similar.fold(0, |mask, (_, index)| mask | 1 << index);
+            if mask != 0 {
+                found.push(Occurrence { at, mask });
+            }
+        }
+        found
+    }
+
     /// The words of the question that `text` has.
     pub(super) fn mask(&self, text: &str, language: Option<Language>) -> Mask {
         let found = self.find(text, words(text), language);
@@ -173,6 +201,34 @@ impl<'a> Matcher<'a> {
             letters().any(|(a, b)| a == *first && (b == *second || *second == '\0'))
         })
     }
+}
+
+/// Whether a word is a slip away from the analysed form of another, or, in a language that puts words
+/// together, begins or ends with it.
+fn is_similar(form: &str, word: &str, language: Option<Language>) -> bool {
+    let (length, other) = (form.chars().count(), word.chars().count());
+    if length < SIMILAR_CHARS || other < SIMILAR_CHARS {
+        return false;
+    }
+    if language.is_some_and(|language| COMPOUNDING.contains(&language.code())) && other > length {
+        let is_last = |at: usize| {
+            word.get(at + form.len()..).is_some_and(|rest| rest.chars().count() <= ENDING_CHARS)
+        };
+        if word.starts_with(form) || word.rfind(form).is_some_and(is_last) {
+            return true;
+        }
+    }
+    let pairs =
+        |text: &str| -> Vec<(char, char)> { text.chars().zip(text.chars().skip(1)).collect() };
+    let (one, mut two) = (pairs(form), pairs(word));
+    let all = one.len() + two.len();
+    let common = one.iter().filter(|pair| {
+        let place = two.iter().position(|other| other == *pair);
+        place.map(|place| two.swap_remove(place)).is_some()
+    });
+    form.chars().next() == word.chars().next()
+        && length.abs_diff(other) <= ENDING_CHARS
+        && common.count() * 4 >= all
 }
 
 /// The first letters, filled up with NUL.
@@ -288,6 +344,24 @@ mod tests {
             let words = question(asked, language);
             let matcher = Matcher::new(&words);
             assert_ne!(matcher.mask(text, language), 0, "{asked}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_misspelled_or_put_together_are_similar() {
+        for (language, asked, text, is_similar) in [
+            ("eng", "warrenty", "The warranty lasts.", true),
+            ("eng", "often", "Use softened water.", false),
+            ("eng", "forget", "The unforgettable view.", false),
+            ("deu", "Preis", "Die Eintrittspreise", true),
+            ("deu", "Zeit", "Die Öffnungszeiten", true),
+            ("deu", "Garten", "Die Gartentür", true),
+            ("eng", "tent", "The water", false),
+        ] {
+            let language = Language::from_code(language);
+            let words = question(asked, language);
+            let found = Matcher::new(&words).find_similar(text, words_of(text), language);
+            assert_eq!(!found.is_empty(), is_similar, "{asked}: {text}");
         }
     }
 

@@ -63,7 +63,10 @@ pub(super) fn of(text: &str) -> Vec<Unit> {
                     reader.close();
                     fence = Some((range.start, mark));
                 }
-                _ => reader.line(range, trimmed, lines.peek().map(|next| next.trim())),
+                _ => {
+                    let below = lines.clone().find(|line| !line.trim().is_empty());
+                    reader.line(range, trimmed, lines.peek().map(|next| next.trim()), below);
+                }
             },
         }
     }
@@ -88,7 +91,8 @@ enum Open {
 }
 
 impl Reader<'_> {
-    fn line(&mut self, range: Range<usize>, line: &str, next: Option<&str>) {
+    /// Reads a line; `next` is the one behind it, `below` the first of those that is not blank.
+    fn line(&mut self, range: Range<usize>, line: &str, next: Option<&str>, below: Option<&str>) {
         let is_underline = |line: &str| is_rule(line) && !line.contains(['*', '_']);
         if line.is_empty() {
             // A blank line within a list does not end it.
@@ -106,11 +110,35 @@ impl Reader<'_> {
             self.keep(|open| matches!(open, Open::Table), || Open::Table);
             let kind = if next.is_some_and(is_separator) { Kind::Header } else { Kind::Row };
             self.add(kind, range);
+        } else if self.is_numbered_title(line, next, below) {
+            self.close();
+            self.push(Kind::Heading, range);
         } else if let Some(is_ordered) = item(line) {
             self.keep(|open| matches!(open, Open::List), || Open::List);
             self.add(Kind::Item { is_ordered }, range);
         } else {
             self.prose(range);
+        }
+    }
+
+    /// Whether an item with a number is the title of a section: short, without an end, above prose that
+    /// is no part of it.
+    fn is_numbered_title(&self, line: &str, next: Option<&str>, below: Option<&str>) -> bool {
+        let is_prose = |line: &str| {
+            let begins =
+                line.chars().next().is_some_and(|c| c.is_alphanumeric() && !c.is_lowercase());
+            begins && item(line).is_none() && !is_row(line)
+        };
+        let ends =
+            |line: &str| line.ends_with(['.', '!', '?', ':', ';', ',', '。', '！', '？', '：']);
+        let is_title =
+            item(line) == Some(true) && line.chars().nth(HEADING_CHARS).is_none() && !ends(line);
+        match next {
+            Some("") | None => {
+                // The last step of a list has text behind it, too.
+                is_title && !matches!(self.open, Some(Open::List)) && below.is_some_and(is_prose)
+            }
+            Some(next) => is_title && is_prose(next),
         }
     }
 
@@ -255,6 +283,29 @@ mod tests {
                 (Kind::Code, "```sh\ncargo run\n\nls\n```"),
                 (Kind::Header, "| a | b |"),
                 (Kind::Row, "| 1 | 2 |"),
+            ]
+        );
+    }
+
+    #[test]
+    fn numbered_titles_are_told_from_numbered_items() {
+        let step = Kind::Item { is_ordered: true };
+        for text in [
+            "1. Refunds\nRefunds are paid late.\n\n2. Shipping\nShipping is slow.",
+            "1. Refunds\n\nRefunds are paid late.\n\n2. Shipping\n\nShipping is slow.",
+        ] {
+            let titles = [(Kind::Heading, "1. Refunds"), (Kind::Heading, "2. Shipping")];
+            let read = kinds(text);
+            assert_eq!([read[0], read[2]], titles, "{read:?}");
+            assert_eq!(read[1], (Kind::Sentence, "Refunds are paid late."));
+        }
+        assert_eq!(
+            kinds("1. Open the app\nand wait.\n2. Press start\n3. Wait\n\nThen it runs."),
+            [
+                (step, "1. Open the app\nand wait."),
+                (step, "2. Press start"),
+                (step, "3. Wait"),
+                (Kind::Sentence, "Then it runs."),
             ]
         );
     }

@@ -42,7 +42,9 @@ impl Draft {
         (self.text, self.filter.cited())
     }
 
-    fn pass_on(&mut self, clean: String) {
+    fn pass_on(&mut self, mut clean: String) {
+        // No database text can hold it, and no reader misses it.
+        clean.retain(|char| char != '\0');
         if clean.is_empty() {
             return;
         }

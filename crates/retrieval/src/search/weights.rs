@@ -46,6 +46,9 @@ pub(super) const SIMILAR_PIECES: f32 = 0.7;
 /// What such a word counts against one that is there as it is.
 pub(super) const SIMILAR: f32 = 0.8;
 
+/// Passages that a word's share of the question is measured by at the least.
+pub(super) const FEWEST_PASSAGES: u64 = 100;
+
 /// The share of the question's weight that a relevant passage contains.
 pub(super) const FLOOR: f32 = 0.42;
 /// The same where words are not told apart and grams that span two of them are lacking.

@@ -74,6 +74,24 @@ async fn what_the_sources_do_not_cover_is_not_relevant() {
 }
 
 #[tokio::test]
+async fn a_single_passage_answers_though_the_question_has_a_word_that_it_lacks() {
+    let world = World::new();
+    let text = "The museum opens at nine. On Mondays it is closed.";
+    world.put("text", vec![passage(0, text)]);
+    for question in
+        ["When does it open?", "At what time does the museum open?", "Which day is it closed?"]
+    {
+        let found = world.ask(question).await;
+        assert!(found.hits[0].is_relevant, "{question} {}", found.hits[0].coverage);
+    }
+    for question in ["How do trains cross the mountains?", "Where can I buy a bridge, open or not?"]
+    {
+        let found = world.ask(question).await;
+        assert!(found.hits.iter().all(|hit| !hit.is_relevant), "{question}");
+    }
+}
+
+#[tokio::test]
 async fn a_question_of_stop_words_alone_finds_only_its_own_pair() {
     let world = shop();
     let found = world.ask("Who are you?").await;

@@ -186,6 +186,9 @@ impl Default for IndexSection {
     }
 }
 
+/// Most of anything that may go on at once: beyond lies a slip of the hand.
+const MOST_AT_ONCE: usize = 100_000;
+
 impl Settings {
     /// Checks what must be at least one.
     pub(super) fn check_numbers(&self) -> Result<(), (&'static str, String)> {
@@ -210,6 +213,18 @@ impl Settings {
         ];
         if let Some((key, _)) = positive.into_iter().find(|(_, holds)| !holds) {
             return Err((key, "must be at least 1".to_owned()));
+        }
+        let bounded = [
+            ("http.threads", http.threads.unwrap_or_default()),
+            ("http.replies_at_once", http.replies_at_once),
+            ("http.uploads_at_once", http.uploads_at_once),
+            ("workers.parallel", workers.parallel),
+            ("workers.readers", workers.readers),
+            ("crawl.parallel", self.crawl.parallel),
+            ("crawl.requests_per_host", self.crawl.requests_per_host),
+        ];
+        if let Some((key, _)) = bounded.into_iter().find(|(_, number)| *number > MOST_AT_ONCE) {
+            return Err((key, format!("must be at most {MOST_AT_ONCE}")));
         }
         if self.crawl.seconds >= workers.deadline_seconds {
             let deadline = workers.deadline_seconds;

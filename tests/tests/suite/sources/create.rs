@@ -152,6 +152,7 @@ async fn a_malformed_address_is_refused() {
         "http://user:secret@example.com/",
         "http://exa mple.com",
         "http://[::1",
+        "http://example.com/\u{0}",
     ];
     for address in addresses {
         let answer = add(json!({ "type": "website", "content": address })).await;

@@ -7,6 +7,8 @@ use crate::extractive::units::{Kind, Unit};
 
 /// Characters up to which a sentence is joined by the one before that it refers to.
 const WITH_CONTEXT_CHARS: usize = 450;
+/// Characters up to which the steps of a list are quoted together.
+const STEPS_CHARS: usize = 900;
 
 /// What is quoted of a passage.
 #[derive(Debug)]
@@ -66,11 +68,13 @@ impl<'a> Quoted<'a> {
             Some(Kind::Item { is_ordered }) => {
                 let start = self.block_start(unit);
                 let is_introduced = start > 0 && introduces(self.unit_text(start - 1));
-                match (is_ordered, is_introduced) {
+                let (from, to) = match (is_ordered, is_introduced) {
                     (true, true) => (start - 1, self.block_end(unit)),
                     (true, false) => (start, self.block_end(unit)),
                     (false, _) => (unit, unit),
-                }
+                };
+                // Steps are told together, unless that is half a page.
+                if self.chars(from, to) > STEPS_CHARS { (unit, unit) } else { (from, to) }
             }
             Some(Kind::Code) if unit > 0 && introduces(self.unit_text(unit - 1)) => {
                 (unit - 1, unit)
@@ -84,6 +88,11 @@ impl<'a> Quoted<'a> {
             Some(Kind::Sentence) => (self.antecedent(unit), unit),
             _ => (unit, unit),
         }
+    }
+
+    /// How long what stands from one unit to another is.
+    fn chars(&self, from: usize, to: usize) -> usize {
+        (from..=to).map(|unit| self.unit_text(unit).chars().count()).sum()
     }
 
     /// Whether `unit` begins with a word such as "it".

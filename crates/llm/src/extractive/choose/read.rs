@@ -8,7 +8,7 @@ use cicerone_language::Language;
 use super::quoted::{Quoted, is_question};
 use crate::extractive::definition::Subject;
 use crate::extractive::hints::Wanted;
-use crate::extractive::matcher::{Mask, Matcher};
+use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
 use crate::extractive::units::Kind;
 
@@ -70,6 +70,34 @@ pub(super) struct Read<'a> {
     pub(super) scores: Vec<f32>,
     /// The words of the question in all of it.
     words: Mask,
+    /// Those in what stands above it.
+    above: Mask,
+}
+
+/// How the words of the question are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// In their forms.
+    Right,
+    /// In what looks like them.
+    Similar,
+}
+
+/// The words of the question, and how they are looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Words<'m> {
+    pub(super) matcher: &'m Matcher<'m>,
+    pub(super) spelling: Spelling,
+}
+
+impl Words<'_> {
+    fn find(self, text: &str, reading: &Reading, language: Option<Language>) -> Vec<Occurrence> {
+        let all = reading.words.iter().copied();
+        match self.spelling {
+            Spelling::Right => self.matcher.find(text, all, language),
+            Spelling::Similar => self.matcher.find_similar(text, all, language),
+        }
+    }
 }
 
 impl<'a> Read<'a> {
@@ -77,16 +105,16 @@ impl<'a> Read<'a> {
     pub(super) fn new(
         index: usize,
         hit: &'a Hit,
-        matcher: &Matcher<'_>,
+        words: Words<'_>,
         asked: &Asked<'_>,
         prior: f32,
         before: &[Self],
-        reading: impl FnOnce(&Hit) -> Arc<Reading>,
+        reading: &Arc<Reading>,
     ) -> Option<Self> {
         let language = hit.language.as_deref().and_then(Language::from_code);
         let text = &*hit.text;
-        let reading = reading(hit);
-        let found = matcher.find(text, reading.words.iter().copied(), language);
+        let Words { matcher, .. } = words;
+        let found = words.find(text, reading, language);
         let words = found.iter().fold(0, |mask, one| mask | one.mask);
         if !is_worth_reading(words, matcher, before) {
             return None;
@@ -103,15 +131,21 @@ impl<'a> Read<'a> {
                 within.fold(0, |mask, one| mask | one.mask)
             })
             .collect();
-        let quoted = Quoted { index, text, reading, chosen: Vec::new() };
-        let mut read = Self { quoted, own, scores: Vec::new(), words };
+        let quoted = Quoted { index, text, reading: Arc::clone(reading), chosen: Vec::new() };
+        let mut read = Self { quoted, own, scores: Vec::new(), words, above };
         read.score(matcher, asked, above, prior);
         Some(read)
     }
 
+    /// Whether it or what stands above it has a word of the question.
+    pub(super) fn has_words(&self) -> bool {
+        self.words | self.above != 0
+    }
+
     /// Weighs each unit by the words of the question in it, in the one before and in the headings.
     fn score(&mut self, matcher: &Matcher<'_>, asked: &Asked<'_>, above: Mask, prior: f32) {
-        let total = matcher.weight(Mask::MAX).max(f32::MIN_POSITIVE);
+        let asked_for = matcher.weight(Mask::MAX);
+        let total = asked_for.max(f32::MIN_POSITIVE);
         let mut heading = above;
         let mut before: (Option<usize>, Mask) = (None, 0);
         for (unit, own) in self.quoted.units().iter().zip(&self.own) {
@@ -143,7 +177,11 @@ impl<'a> Read<'a> {
             if unit.kind == Kind::Header {
                 score = 0.0;
             }
-            score += FIRST / f32::from(u16::try_from(self.scores.len() + 1).unwrap_or(u16::MAX));
+            // Where no word tells anything, the first sentence is as good as any.
+            if score > 0.0 || asked_for <= 0.0 {
+                score +=
+                    FIRST / f32::from(u16::try_from(self.scores.len() + 1).unwrap_or(u16::MAX));
+            }
             before = (Some(unit.block), *own);
             self.scores.push(score * prior);
         }

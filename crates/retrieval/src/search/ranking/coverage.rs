@@ -56,9 +56,9 @@ impl<'looked> Measured<'looked> {
             .iter()
             .filter(|words| !words.is_empty())
             .map(|words| {
-                let total: f32 = words.iter().map(|(_, word)| word.weight).sum();
+                let total: f32 = words.iter().map(|(_, word)| word.share).sum();
                 let share = |(number, word): &(usize, &LookedWord<'_>)| {
-                    word.weight * share_found(found, *number, word)
+                    word.share * share_found(found, *number, word)
                 };
                 (words.iter().map(share).sum::<f32>() / total).min(1.0)
             })

@@ -7,7 +7,7 @@ use super::coverage::Overlap;
 use super::impacts::{self, Impact};
 use crate::search::question::{Extra, Question, Word};
 use crate::search::snapshot::{GRAMS, PAIRS, Snapshot, WORD_FIELDS};
-use crate::search::weights::WEIGHTS;
+use crate::search::weights::{FEWEST_PASSAGES, WEIGHTS};
 
 /// Words whose presence is remembered a passage: one bit each.
 const WORDS: usize = 64;
@@ -25,6 +25,10 @@ pub(super) struct LookedWord<'question> {
     pub(super) forms: &'question [String],
     /// Its rarity times what it weighs in the question.
     pub(super) weight: f32,
+    /// The same for telling how much of the question a passage contains. How rare a word is, few
+    /// passages cannot tell: in a single one every word that it has would count next to nothing beside
+    /// any that it lacks. So there are taken to be some more, which have none of the words.
+    pub(super) share: f32,
     pub(super) is_stop_word: bool,
     pub(super) is_compound: bool,
     /// Where it stands: in each field and form, with what the field counts.
@@ -86,6 +90,7 @@ fn look_up_words<'question>(
         let looked = LookedWord {
             forms: &word.forms,
             weight: word.weight * rarity(snapshot.passages, frequency),
+            share: word.weight * rarity(snapshot.passages.max(FEWEST_PASSAGES), frequency),
             is_stop_word: word.is_stop_word,
             is_compound: word.is_compound,
             places,
