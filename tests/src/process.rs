@@ -79,7 +79,11 @@ impl Builder {
 
     /// Starts it on a new data directory.
     pub fn start(self) -> Server {
-        let data = TempDir::with_prefix("cicerone-test-").expect("a temporary directory");
+        self.start_in(TempDir::with_prefix("cicerone-test-").expect("a temporary directory"))
+    }
+
+    /// Starts it on this data directory.
+    pub fn start_in(self, data: TempDir) -> Server {
         let running = Running::start(&self, data.path());
         Server { builder: self, data, running }
     }

@@ -76,6 +76,17 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: MigrateCommand,
     },
+    /// Write everything that is kept to one file, also while the server runs.
+    #[command(after_help = BACKUP_HELP)]
+    Backup {
+        /// The new file, as `cicerone.tar.gz`.
+        file: PathBuf,
+    },
+    /// Put back what `backup` wrote, into an empty data directory.
+    Restore {
+        /// The file that `backup` wrote.
+        file: PathBuf,
+    },
     /// Look at the settings.
     Config {
         #[command(subcommand)]
@@ -100,6 +111,14 @@ const SERVE_HELP: &str = "\
 Prints the address that it listens on, on its first start also a key and commands to try, and logs
 to standard error. SIGTERM or Ctrl-C stops it gracefully, a second one at once. Settings come from
 the environment: see `cicerone --help`.";
+
+const BACKUP_HELP: &str = "\
+Example:
+  cicerone backup /backup/cicerone-$(date +%F).tar.gz
+
+The file holds the database and the uploads as they are at one moment; indexes are made again from
+them. It holds API keys as hashes only, and everything else in the clear: keep it as you keep the data
+directory. A PostgreSQL database is backed up with pg_dump, and then the uploads beside it.";
 
 const ASK_HELP: &str = "\
 Examples:

@@ -2,9 +2,11 @@
 
 pub(crate) mod account;
 pub(crate) mod ask;
+pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod key;
 pub(crate) mod migrate;
 pub(crate) mod openapi;
+pub(crate) mod restore;
 pub(crate) mod serve;

@@ -48,6 +48,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Account { command } => commands::account::run(&environment, command),
         Command::Key { command } => commands::key::run(&environment, command),
         Command::Migrate { command } => commands::migrate::run(&environment, command),
+        Command::Backup { file } => commands::backup::run(&environment, &file),
+        Command::Restore { file } => commands::restore::run(&environment, &file),
         Command::Config { command } => commands::config::run(&environment, command),
         Command::Openapi => commands::openapi::run(&environment),
         Command::Completions { shell } => commands::completions::run(shell),

@@ -52,6 +52,14 @@ pub enum OpenError {
         /// What went wrong.
         cause: String,
     },
+    /// A database could not be copied, or a copy is not whole.
+    #[error("copying the database `{url}` failed: {cause}")]
+    Snapshot {
+        /// Which database.
+        url: DatabaseUrl,
+        /// What went wrong.
+        cause: String,
+    },
     /// A thread could not be started.
     #[error("cannot start a thread for the database")]
     Thread(#[source] std::io::Error),

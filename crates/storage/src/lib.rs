@@ -34,6 +34,7 @@ mod objects;
 mod pages;
 mod schema;
 mod scope;
+pub mod snapshots;
 mod sources;
 mod spool;
 mod storage;

@@ -13,6 +13,7 @@
 
 mod agents;
 mod authentication;
+mod backup;
 mod command_line;
 mod consistency;
 mod conversations;

@@ -1,0 +1,129 @@
+//! `cicerone backup`.
+
+mod archive;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cicerone_domain::ports::ObjectStore as _;
+use cicerone_domain::upload::ObjectKey;
+use cicerone_storage::{UploadObjects, snapshots};
+
+use crate::configuration::{Configuration, Environment, load};
+use crate::failure::Failure;
+use crate::{output, wiring};
+
+use archive::Writer;
+pub(super) use archive::{Entry, Reader};
+
+/// How often a copy is begun anew because an upload of it was deleted meanwhile.
+const TRIES: usize = 5;
+
+/// Writes the database and the uploads as they are at one moment to `file`.
+pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure> {
+    let configuration = load(environment)?;
+    check_embedded(&configuration)?;
+    if let Some(database) = configuration.database.sqlite_path().filter(|path| !path.exists()) {
+        let message = format!("there is no database at `{}` yet", database.display());
+        return Err(Failure::new(message));
+    }
+    if file.exists() {
+        let message = format!("`{}` exists; name a new file", file.display());
+        return Err(Failure::misuse(message));
+    }
+    wiring::install_tls()?;
+    let partial = Partial::beside(file);
+    let uploads = wiring::runtime(1)?.block_on(write(&configuration, &partial))?;
+    fs::rename(&partial.0, file).map_err(|error| cannot_write(file, &error))?;
+    output::line(&format!("wrote `{}` with {uploads} uploads", file.display()))
+}
+
+/// A PostgreSQL database has tools of its own.
+pub(super) fn check_embedded(configuration: &Configuration) -> Result<(), Failure> {
+    if configuration.database.sqlite_path().is_some() {
+        return Ok(());
+    }
+    Err(Failure::misuse(format!(
+        "`CICERONE_DATABASE_URL`: `{}` is backed up with pg_dump and restored with pg_restore; copy the \
+         uploads after it",
+        configuration.database
+    )))
+}
+
+async fn write(configuration: &Configuration, partial: &Partial) -> Result<usize, Failure> {
+    let objects = objects(configuration)?;
+    for _ in 0..TRIES {
+        let copy = Copy::take(configuration)?;
+        let mut writer = Writer::create(&partial.0)?;
+        writer.database(&copy.path)?;
+        if write_uploads(&mut writer, &objects, &copy.uploads).await? {
+            writer.finish()?;
+            return Ok(copy.uploads.len());
+        }
+    }
+    Err(Failure::new("uploads were deleted all the time while they were copied; try again"))
+}
+
+/// Adds the uploads; false where one of them is gone.
+async fn write_uploads(
+    writer: &mut Writer,
+    objects: &UploadObjects,
+    keys: &[ObjectKey],
+) -> Result<bool, Failure> {
+    for key in keys {
+        let found = objects.get(key).await;
+        let found = found.map_err(|error| Failure::because("cannot read an upload", &error))?;
+        let Some(bytes) = found else { return Ok(false) };
+        writer.upload(key, &bytes)?;
+    }
+    Ok(true)
+}
+
+/// The place of the uploads.
+pub(super) fn objects(configuration: &Configuration) -> Result<UploadObjects, Failure> {
+    UploadObjects::open(&configuration.object_store_url)
+        .map_err(|error| Failure::because("`CICERONE_OBJECT_STORE_URL`", &error))
+}
+
+/// A copy of the database beside it; dropped, it is removed.
+struct Copy {
+    path: PathBuf,
+    uploads: Vec<ObjectKey>,
+    _folder: tempfile::TempDir,
+}
+
+impl Copy {
+    fn take(configuration: &Configuration) -> Result<Self, Failure> {
+        let folder =
+            tempfile::Builder::new().prefix("backup-").tempdir_in(configuration.data_dir());
+        let folder = folder.map_err(|error| {
+            let place = configuration.data_dir().display();
+            Failure::because(&format!("`CICERONE_DATA_DIR`: cannot write in `{place}`"), &error)
+        })?;
+        let path = folder.path().join("cicerone.db");
+        let uploads = snapshots::take(&configuration.database, &path)?;
+        Ok(Self { path, uploads, _folder: folder })
+    }
+}
+
+/// A file in the making; dropped before it is renamed, it is removed.
+struct Partial(PathBuf);
+
+impl Partial {
+    fn beside(file: &Path) -> Self {
+        let mut name = file.as_os_str().to_owned();
+        name.push(".partial");
+        Self(name.into())
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // After the renaming there is none.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn cannot_write(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::because(&format!("cannot write `{}`", file.display()), error)
+}

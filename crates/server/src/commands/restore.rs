@@ -1,0 +1,84 @@
+//! `cicerone restore`.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write as _};
+use std::path::Path;
+
+use cicerone_domain::ports::ObjectStore as _;
+use cicerone_storage::snapshots;
+
+use super::backup::{Entry, Reader, check_embedded, objects};
+use crate::configuration::{Environment, load};
+use crate::data_directory::DataDirectory;
+use crate::failure::Failure;
+use crate::{output, wiring};
+
+/// Puts back what a backup holds. The database comes into its place last of all, so that a failure
+/// leaves none.
+pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure> {
+    let configuration = load(environment)?;
+    check_embedded(&configuration)?;
+    let Some(database) = configuration.database.sqlite_path() else { return Ok(()) };
+    let reader = Reader::open(file)?;
+    let _alone = DataDirectory::open(configuration.data_dir())?;
+    if database.exists() {
+        return Err(Failure::misuse(format!(
+            "`{}` exists; restore into an empty data directory",
+            database.display()
+        )));
+    }
+    wiring::install_tls()?;
+    let store = objects(&configuration)?;
+    let runtime = wiring::runtime(1)?;
+    let cannot = |error: &io::Error| {
+        Failure::because(&format!("cannot write `{}`", database.display()), error)
+    };
+    // Beside it, so that it can be renamed into its place.
+    let beside = database.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let beside = beside.unwrap_or(Path::new("."));
+    fs::create_dir_all(beside).map_err(|error| cannot(&error))?;
+    let folder = tempfile::Builder::new().prefix("restore-").tempdir_in(beside);
+    let folder = folder.map_err(|error| cannot(&error))?;
+    let copy = folder.path().join("cicerone.db");
+    let damaged =
+        |error: &io::Error| Failure::because(&format!("`{}` is damaged", file.display()), error);
+    let mut uploads = 0_usize;
+    reader.each(|entry| match entry {
+        Entry::Database(bytes) => {
+            let mut file = File::create(&copy).map_err(|error| cannot(&error))?;
+            pass_on(bytes, &mut file, &damaged, &cannot)?;
+            file.sync_all().map_err(|error| cannot(&error))
+        }
+        Entry::Upload(key, bytes) => {
+            uploads += 1;
+            let mut held = Vec::new();
+            bytes.read_to_end(&mut held).map_err(|error| damaged(&error))?;
+            let bytes = held;
+            let put = runtime.block_on(store.put(&key, bytes.into()));
+            put.map_err(|error| Failure::because("cannot store an upload", &error))
+        }
+    })?;
+    if !copy.exists() {
+        return Err(Failure::new(format!("`{}` holds no database", file.display())));
+    }
+    snapshots::verify(&copy)?;
+    fs::rename(&copy, database).map_err(|error| cannot(&error))?;
+    output::line(&format!("restored `{}` and {uploads} uploads", database.display()))
+}
+
+/// Copies what can be read; a fault of either side is told as such.
+fn pass_on(
+    from: &mut dyn Read,
+    to: &mut File,
+    damaged: impl Fn(&io::Error) -> Failure,
+    cannot: impl Fn(&io::Error) -> Failure,
+) -> Result<(), Failure> {
+    let mut buffer = vec![0; 64 * 1_024];
+    loop {
+        let count = from.read(&mut buffer).map_err(|error| damaged(&error))?;
+        let Some(bytes) = buffer.get(..count).filter(|bytes| !bytes.is_empty()) else {
+            return Ok(());
+        };
+        to.write_all(bytes).map_err(|error| cannot(&error))?;
+    }
+}

@@ -1,0 +1,71 @@
+//! Copies of an embedded database, taken while it is used, and whether one is whole.
+
+use std::path::Path;
+
+use cicerone_domain::Id;
+use cicerone_domain::id::kind;
+use cicerone_domain::upload::{ObjectKey, object_key};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+
+use crate::columns::id;
+use crate::connection::{Access, AnyConnection, connect};
+use crate::error::{Failure, OpenError};
+use crate::migrations;
+use crate::schema::uploads;
+use crate::url::DatabaseUrl;
+
+/// What SQLite says of a database without a fault.
+const WHOLE: &str = "ok";
+
+#[derive(QueryableByName)]
+struct Finding {
+    #[diesel(sql_type = Text)]
+    integrity_check: String,
+}
+
+/// Copies the SQLite database `url` as it is at one moment to the new file `into`, also while servers
+/// use it, and gives where the bytes of its uploads lie. Blocks.
+///
+/// Fails where `into` exists, and for another kind of database.
+pub fn take(url: &DatabaseUrl, into: &Path) -> Result<Vec<ObjectKey>, OpenError> {
+    let failed = |cause: String| OpenError::Snapshot { url: url.clone(), cause };
+    let path = into.to_str().ok_or_else(|| failed("the path is not UTF-8".to_owned()))?;
+    let AnyConnection::Sqlite(mut connection) = connect(url, Access::Write)? else {
+        return Err(failed("only a SQLite file can be copied".to_owned()));
+    };
+    diesel::sql_query("VACUUM INTO ?")
+        .bind::<Text, _>(path)
+        .execute(&mut connection)
+        .map_err(|error| failed(error.to_string()))?;
+    let copy = DatabaseUrl::sqlite(into);
+    objects(&mut connect(&copy, Access::Read)?).map_err(|failure| failed(failure.to_string()))
+}
+
+fn objects(c: &mut AnyConnection) -> Result<Vec<ObjectKey>, cicerone_domain::Error> {
+    let ids: Vec<String> =
+        uploads::table.order(uploads::id).select(uploads::id).load(c).map_err(Failure::from)?;
+    let key = |text: &String| -> Result<ObjectKey, Failure> {
+        let upload: Id<kind::Upload> = id("uploads.id", text)?;
+        Ok(object_key(upload))
+    };
+    Ok(ids.iter().map(key).collect::<Result<_, Failure>>()?)
+}
+
+/// Checks that every page of the SQLite file `path` is as it was written, and that this program knows
+/// all of its migrations. Blocks.
+pub fn verify(path: &Path) -> Result<(), OpenError> {
+    let url = DatabaseUrl::sqlite(path);
+    let failed = |cause: String| OpenError::Snapshot { url: url.clone(), cause };
+    let AnyConnection::Sqlite(mut connection) = connect(&url, Access::Read)? else {
+        return Err(failed("only a SQLite file can be checked".to_owned()));
+    };
+    let findings: Vec<Finding> = diesel::sql_query("PRAGMA integrity_check")
+        .load(&mut connection)
+        .map_err(|error| failed(error.to_string()))?;
+    if let Some(fault) = findings.iter().find(|finding| finding.integrity_check != WHOLE) {
+        return Err(failed(fault.integrity_check.clone()));
+    }
+    drop(connection);
+    migrations::status(&url).map(|_| ())
+}
