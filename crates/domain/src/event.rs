@@ -24,6 +24,14 @@ pub struct Event {
     pub payload: String,
 }
 
+/// The payload of an event without what its source held: what is deleted is told of, but not told.
+/// None where it is no payload.
+pub fn without_content(payload: &str) -> Option<String> {
+    let mut payload: serde_json::Value = serde_json::from_str(payload).ok()?;
+    payload.get_mut("data")?.as_object_mut()?.remove("content");
+    Some(payload.to_string())
+}
+
 impl Event {
     /// The event of a source whose processing has just ended. None while it is under way.
     pub fn of_finished(source: &Source, id: Id<kind::Event>, now: Timestamp) -> Option<Self> {
@@ -54,5 +62,20 @@ impl Event {
             created_at: now,
             payload,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_content;
+
+    #[test]
+    fn a_payload_loses_the_content_and_nothing_else() {
+        let payload =
+            r#"{"created_at":"now","data":{"content":"secret","id":"src_1"},"event":"e"}"#;
+        let left = r#"{"created_at":"now","data":{"id":"src_1"},"event":"e"}"#;
+        assert_eq!(without_content(payload).as_deref(), Some(left));
+        assert_eq!(without_content(left).as_deref(), Some(left));
+        assert_eq!(without_content("no JSON"), None);
     }
 }

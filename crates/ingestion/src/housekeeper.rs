@@ -7,8 +7,8 @@ use cicerone_domain::ports::{Housekeeping, ObjectStore};
 use cicerone_domain::{Clock, Error, limits};
 use tokio_util::sync::CancellationToken;
 
-/// How often it goes round.
-const INTERVAL: Duration = Duration::from_secs(60);
+/// How often it goes round: what is deleted is gone from every file within twice that.
+const INTERVAL: Duration = Duration::from_secs(25);
 /// Objects removed in one batch.
 const BATCH: u32 = 100;
 
@@ -41,7 +41,7 @@ impl Housekeeper {
         Self { store, objects, clock }
     }
 
-    /// Goes round every minute until `stop`.
+    /// Goes round until `stop`.
     pub async fn run(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             match self.run_one().await {
@@ -81,6 +81,7 @@ impl Housekeeper {
             self.store.forget_objects(&keys).await?;
             swept.objects += u64::try_from(keys.len()).unwrap_or(u64::MAX);
         }
+        self.store.empty_log().await?;
         let (waiting, running) = self.store.job_counts().await?;
         metrics::gauge!("cicerone_jobs_waiting").set(gauge(waiting));
         metrics::gauge!("cicerone_jobs_running").set(gauge(running));

@@ -14,6 +14,7 @@ use crate::columns::{id, named, narrow, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::Failure;
+use crate::events::erase_content;
 use crate::idempotency::erase_of_agent;
 use crate::pages::{created_before, lookahead};
 use crate::schema::{agents, sources};
@@ -190,6 +191,11 @@ impl AgentStore for Storage {
                     .select(sources::upload_id)
                     .distinct()
                     .load(c)?;
+                let ids: Vec<String> = sources::table
+                    .filter(sources::agent_id.eq(&agent))
+                    .select(sources::id)
+                    .load(c)?;
+                erase_content(c, &ids)?;
                 diesel::delete(agents::table.find(&agent)).execute(c)?;
                 let uploads: Vec<String> = uploads.into_iter().flatten().collect();
                 remove_unused(c, &uploads, now)?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use cicerone_domain::Error;
 use cicerone_domain::idempotency::Completion;
+use diesel::connection::SimpleConnection as _;
 use r2d2::Pool;
 
 use crate::connection::{Access, AnyConnection, Manager, connect};
@@ -28,6 +29,7 @@ pub(crate) struct Db {
     threads: Threads,
     /// The one writer of a SQLite file; none where the pool's connections write.
     writer: Option<Writer>,
+    url: DatabaseUrl,
 }
 
 impl Db {
@@ -54,7 +56,7 @@ impl Db {
         // On SQLite only long reads go through the threads.
         let threads = if is_sqlite { size.min(2) } else { size };
         let threads = Threads::start("storage", threads, patience)?;
-        Ok(Self { pool, threads, writer })
+        Ok(Self { pool, threads, writer, url: url.clone() })
     }
 
     /// Reads on a thread of the pool. `work` may run again where its connection turns out to be lost.
@@ -117,6 +119,21 @@ impl Db {
             Ok(outcome)
         })
         .await
+    }
+
+    /// Carries the write-ahead log of a SQLite file over into it, and empties the log. Writers wait
+    /// meanwhile.
+    pub(crate) async fn empty_log(&self) -> Result<(), Error> {
+        if self.writer.is_none() {
+            return Ok(());
+        }
+        let url = self.url.clone();
+        let work = move || {
+            let mut connection = connect(&url, Access::Write).map_err(Error::unavailable)?;
+            let emptied = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)");
+            emptied.map_err(|error| Failure::from(error).into())
+        };
+        self.threads.run(work).await
     }
 
     /// Takes no more work, and returns when what was taken is done and the threads have ended.

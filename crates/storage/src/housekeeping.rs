@@ -82,6 +82,10 @@ impl Housekeeping for Storage {
             .await
     }
 
+    async fn empty_log(&self) -> Result<(), Error> {
+        self.db.empty_log().await
+    }
+
     async fn job_counts(&self) -> Result<(u64, u64), Error> {
         self.db
             .read(|c| {

@@ -24,6 +24,7 @@ mod crawls;
 mod db;
 mod dialect;
 mod error;
+mod events;
 mod feed;
 mod housekeeping;
 mod idempotency;

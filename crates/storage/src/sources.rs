@@ -24,6 +24,7 @@ use crate::connection::AnyConnection;
 use crate::crawls;
 use crate::dialect::{self, Begin, transaction};
 use crate::error::Failure;
+use crate::events::erase_content;
 use crate::idempotency::{self, erase_of};
 use crate::jobs;
 use crate::pages::{created_before, lookahead};
@@ -346,6 +347,7 @@ fn delete(
     if let SourceContent::File(upload) = &source.content {
         remove_unused(c, &[upload.to_string()], now)?;
     }
+    erase_content(c, &[id.to_string()])?;
     erase_of(c, &id.to_string())?;
     Ok(source)
 }

@@ -18,6 +18,7 @@ mod command_line;
 mod consistency;
 mod conversations;
 mod coverage;
+mod deletion;
 mod durability;
 mod files;
 mod idempotency;

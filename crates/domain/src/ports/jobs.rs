@@ -75,6 +75,9 @@ pub trait Housekeeping: Send + Sync {
     async fn expire_uploads(&self, before: Timestamp, now: Timestamp) -> Result<u64, Error>;
     /// Removes idempotency records whose life ended before `now`. Gives their number.
     async fn expire_idempotency(&self, now: Timestamp) -> Result<u64, Error>;
+    /// Makes what was deleted gone from the database's files: where there is a write-ahead log, it is
+    /// carried over and emptied.
+    async fn empty_log(&self) -> Result<(), Error>;
     /// How many jobs wait and how many run: for the metrics.
     async fn job_counts(&self) -> Result<(u64, u64), Error>;
 }

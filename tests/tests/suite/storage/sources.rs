@@ -278,3 +278,23 @@ async fn pages_are_listed_of_a_website_only() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn the_events_of_what_is_deleted_tell_that_it_was_and_not_what_it_held() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let text = |text: &str| SourceContent::Text(text.to_owned());
+        let source = world.trained(&agent, text("A canary sings."), "A canary sings.").await;
+        world.trained(&agent, text("Another canary sings."), "Another canary sings.").await;
+        let telling = || world.count_where("events", "payload LIKE '%canary%'");
+        assert_eq!((world.count("events"), telling()), (2, 2));
+        let (scope, now) = (world.scope(), world.now());
+        world.storage.delete_source(&scope, source.id, now, None).await.unwrap();
+        assert_eq!((world.count("events"), telling()), (2, 1));
+        world.storage.delete_agent(&scope, agent.id, now, None).await.unwrap();
+        assert_eq!((world.count("events"), telling()), (2, 0));
+        let condition = format!("payload LIKE '%{}%'", source.id);
+        assert_eq!(world.count_where("events", &condition), 1);
+    })
+    .await;
+}
