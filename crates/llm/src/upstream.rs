@@ -113,7 +113,8 @@ impl Upstream {
         let body = self.body(request, model, &messages, tokens.is_some());
         let mut retry = 0;
         loop {
-            let mut draft = Draft::new(request.passages.len(), tokens.cloned());
+            let most = self.reply_tokens(request);
+            let mut draft = Draft::new(request.passages.len(), tokens.cloned(), most);
             let outcome = self.attempt(&body, &mut draft).await;
             *is_started = tokens.is_some() && draft.is_started();
             let failure = match outcome {

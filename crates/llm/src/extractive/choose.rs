@@ -16,6 +16,8 @@ use super::units::Kind;
 
 /// Characters that a reply has at most, unless one piece needs more.
 const REPLY_CHARS: usize = 300;
+/// Characters that a token has, about.
+const CHARS_A_TOKEN: usize = 4;
 /// Passages that are read.
 const PASSAGES: usize = 3;
 /// What standing beside a chosen sentence counts.
@@ -59,7 +61,9 @@ pub(super) fn sentences<'a>(
     if !read.iter().any(Read::has_words) {
         read = read_in(Spelling::Similar);
     }
-    let mut pick = Pick { read, matcher, order: Vec::new(), covered: 0, chars: 0 };
+    let tokens = usize::try_from(request.profile.max_tokens).unwrap_or(usize::MAX);
+    let limit = tokens.saturating_mul(CHARS_A_TOKEN).min(REPLY_CHARS);
+    let mut pick = Pick { read, matcher, order: Vec::new(), covered: 0, chars: 0, limit };
     pick.fill();
     pick.into_choice()
 }
@@ -72,6 +76,8 @@ struct Pick<'a, 'm> {
     order: Vec<usize>,
     covered: Mask,
     chars: usize,
+    /// Characters that the reply may have, beyond its first piece.
+    limit: usize,
 }
 
 impl<'a> Pick<'a, '_> {
@@ -134,7 +140,7 @@ impl<'a> Pick<'a, '_> {
         let chars: usize =
             new.iter().map(|unit| read.quoted.unit_text(*unit).chars().count() + 1).sum();
         let is_first = self.order.is_empty();
-        if !is_first && (self.chars + chars > REPLY_CHARS || self.repeats(read, unit)) {
+        if !is_first && (self.chars + chars > self.limit || self.repeats(read, unit)) {
             return false;
         }
         self.chars += chars;

@@ -208,3 +208,14 @@ fn what_something_is_is_found_behind_passages_that_only_name_it() {
     assert!(reply.text.starts_with("The Orbit is our largest tent."), "{}", reply.text);
     assert_eq!(reply.cited.first(), Some(&3));
 }
+
+#[test]
+fn a_reply_of_few_tokens_has_one_sentence() {
+    let text = "Refunds are paid within a week. Refunds need a receipt.";
+    let mut request = request("How do refunds work?", vec![hit(text)]);
+    let whole = Extractive::default().answer(&request, None).text;
+    assert_eq!(whole, text);
+    request.profile.max_tokens = 5;
+    let short = Extractive::default().answer(&request, None).text;
+    assert_eq!(short, "Refunds are paid within a week.");
+}

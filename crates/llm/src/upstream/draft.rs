@@ -10,18 +10,43 @@ pub(super) struct Draft {
     text: String,
     tokens: Option<TokenSink>,
     is_started: bool,
+    /// Bytes that the model may still write.
+    room: usize,
 }
 
+/// Bytes that a token has at most: real ones have about four.
+const BYTES_A_TOKEN: usize = 32;
+
 impl Draft {
-    /// An empty one, over so many passages.
-    pub(super) fn new(passages: usize, tokens: Option<TokenSink>) -> Self {
-        Self { filter: MarkFilter::new(passages), text: String::new(), tokens, is_started: false }
+    /// An empty one, over so many passages, for a reply of at most so many tokens.
+    pub(super) fn new(passages: usize, tokens: Option<TokenSink>, most_tokens: u32) -> Self {
+        Self {
+            filter: MarkFilter::new(passages),
+            text: String::new(),
+            tokens,
+            is_started: false,
+            room: usize::try_from(most_tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_A_TOKEN),
+        }
+    }
+
+    /// Whether the model wrote more than it was asked for by far: what it writes beyond is left out.
+    pub(super) const fn is_full(&self) -> bool {
+        self.room == 0
     }
 
     /// Adds what the model wrote.
     pub(super) fn push(&mut self, fragment: &str) {
         self.is_started |= !fragment.is_empty();
-        let clean = self.filter.push(fragment);
+        let fits = if fragment.len() <= self.room {
+            self.room -= fragment.len();
+            fragment
+        } else {
+            let ends = fragment.char_indices().map(|(at, _)| at);
+            let end = ends.take_while(|at| *at <= self.room).last().unwrap_or(0);
+            self.room = 0;
+            fragment.get(..end).unwrap_or_default()
+        };
+        let clean = self.filter.push(fits);
         self.pass_on(clean);
     }
 

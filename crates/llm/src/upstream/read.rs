@@ -60,6 +60,11 @@ pub(super) async fn stream(
             return Err(sent_error(&error_text(&error), key));
         }
         state.take(chunk, pace.between, draft);
+        if draft.is_full() {
+            // It is not asked to stop by its limit, so it is stopped by ours.
+            state.finish.get_or_insert_with(|| "length".to_owned());
+            break;
+        }
     }
     finish(state.finish.as_deref(), draft)?;
     Ok(state.usage)

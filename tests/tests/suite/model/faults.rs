@@ -218,3 +218,19 @@ async fn an_endless_answer_is_cut_off() {
     let whole = (0..18).fold(Script::default().bytes(head), |script, _| script.bytes(line.clone()));
     fails(whole, false, "sent more than", &[]).await;
 }
+
+#[tokio::test]
+async fn a_model_that_does_not_stop_is_stopped() {
+    let words = ["word "; 20_000];
+    for (script, is_streamed) in
+        [(Script::tokens(&words), true), (Script::whole(&words.concat()), false)]
+    {
+        let outcome = asked(script, is_streamed).await;
+        let reply = outcome.reply.unwrap();
+        assert!(reply.text.starts_with("word word "));
+        assert!(reply.text.len() < words.concat().len() / 2, "{}", reply.text.len());
+        if is_streamed {
+            assert_eq!(outcome.tokens.concat(), reply.text);
+        }
+    }
+}
