@@ -46,7 +46,7 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
     reader.each(|entry| match entry {
         Entry::Database(bytes) => {
             let mut file = File::create(&copy).map_err(|error| cannot(&error))?;
-            pass_on(bytes, &mut file, &damaged, &cannot)?;
+            pass_on(bytes, &mut file, damaged, cannot)?;
             file.sync_all().map_err(|error| cannot(&error))
         }
         Entry::Upload(key, bytes) => {
