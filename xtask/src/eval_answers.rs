@@ -160,7 +160,7 @@ impl Set {
                         clippy::cast_possible_truncation,
                         reason = "a weight needs few digits"
                     )]
-                    QueryTerm { text: word.text, weight: weight as f32 }
+                    QueryTerm { text: word.text, weight: weight as f32, is_context: false }
                 })
                 .collect(),
         }

@@ -59,6 +59,8 @@ pub struct QueryTerm {
     pub text: String,
     /// How much it tells passages apart: its inverse document frequency, lower for context.
     pub weight: f32,
+    /// Whether it stands in what was said before, and not in the question itself.
+    pub is_context: bool,
 }
 
 /// What a search gave.

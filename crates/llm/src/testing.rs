@@ -41,7 +41,7 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
         terms: words
             .into_iter()
             .filter(|term| !term.is_stop_word)
-            .map(|term| QueryTerm { text: term.text, weight: 1.0 })
+            .map(|term| QueryTerm { text: term.text, weight: 1.0, is_context: false })
             .collect(),
     }
 }

@@ -63,7 +63,10 @@ pub(super) fn sentences<'a>(
     }
     let tokens = usize::try_from(request.profile.max_tokens).unwrap_or(usize::MAX);
     let limit = tokens.saturating_mul(CHARS_A_TOKEN).min(REPLY_CHARS);
-    let mut pick = Pick { read, matcher, order: Vec::new(), covered: 0, chars: 0, limit };
+    let is_asked = |read: &Read<'_>| read.own.iter().any(|own| matcher.is_asked(*own));
+    let answers_itself = matcher.has_context() && read.iter().any(is_asked);
+    let mut pick =
+        Pick { read, matcher, order: Vec::new(), covered: 0, chars: 0, answers_itself, limit };
     pick.fill();
     pick.into_choice()
 }
@@ -76,6 +79,9 @@ struct Pick<'a, 'm> {
     order: Vec<usize>,
     covered: Mask,
     chars: usize,
+    /// Whether there are words of the question itself to answer it, beside those of what was said
+    /// before.
+    answers_itself: bool,
     /// Characters that the reply may have, beyond its first piece.
     limit: usize,
 }
@@ -111,9 +117,11 @@ impl<'a> Pick<'a, '_> {
                 if chosen.contains(&unit) || refused.contains(&(passage, unit)) {
                     continue;
                 }
-                // What has no word of the question answers it at best, but adds nothing to an answer,
-                // unless it goes on about the same.
-                if !self.order.is_empty() && *own == 0 && !read.quoted.refers_back(unit) {
+                // What has no word of the question itself answers it at best, but adds nothing to an
+                // answer, unless it goes on about the same.
+                let is_asked = self.matcher.is_asked(*own);
+                let goes_on = || !self.order.is_empty() && read.quoted.refers_back(unit);
+                if (self.answers_itself || !self.order.is_empty()) && !is_asked && !goes_on() {
                     continue;
                 }
                 let weight = self.matcher.weight(*own);

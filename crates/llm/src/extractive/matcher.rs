@@ -35,6 +35,9 @@ pub(super) struct Matcher<'a> {
     /// The ASCII letters and digits, by their code, that a word of the question begins with.
     first_bytes: [bool; 256],
     weights: Vec<f32>,
+    /// The words that stand in the question itself; all, where none does.
+    asked: Mask,
+    has_context: bool,
     /// What was found of words that were analysed before, in which language.
     analysed: RefCell<HashMap<Option<Language>, HashMap<String, Mask>>>,
 }
@@ -61,6 +64,8 @@ impl<'a> Matcher<'a> {
             beginnings: Vec::new(),
             first_bytes: [false; 256],
             weights: words.iter().map(|word| word.weight).collect(),
+            asked: asked(&words),
+            has_context: words.iter().any(|word| word.is_context),
             analysed: RefCell::default(),
         };
         for (index, word) in words.iter().enumerate() {
@@ -80,6 +85,16 @@ impl<'a> Matcher<'a> {
             }
         }
         matcher
+    }
+
+    /// Whether a word of a mask stands in the question itself.
+    pub(super) fn is_asked(&self, mask: Mask) -> bool {
+        mask & self.asked != 0
+    }
+
+    /// Whether some words stand in what was said before, and others in the question itself.
+    pub(super) const fn has_context(&self) -> bool {
+        self.has_context
     }
 
     /// What the words of a mask weigh.
@@ -203,6 +218,15 @@ impl<'a> Matcher<'a> {
     }
 }
 
+/// The bits of the words that stand in the question itself; of all, where none does.
+fn asked(words: &[&QueryTerm]) -> Mask {
+    let own = words.iter().enumerate().filter(|(_, word)| !word.is_context);
+    match own.fold(0, |mask, (index, _)| mask | 1 << index) {
+        0 => Mask::MAX,
+        own => own,
+    }
+}
+
 /// Whether a word is a slip away from the analysed form of another, or, in a language that puts words
 /// together, begins or ends with it.
 fn is_similar(form: &str, word: &str, language: Option<Language>) -> bool {
@@ -323,7 +347,7 @@ mod tests {
     fn question(text: &str, language: Option<Language>) -> Vec<QueryTerm> {
         terms(text, language)
             .into_iter()
-            .map(|term| QueryTerm { text: term.text, weight: 1.0 })
+            .map(|term| QueryTerm { text: term.text, weight: 1.0, is_context: false })
             .collect()
     }
 
@@ -379,8 +403,11 @@ mod tests {
 
     #[test]
     fn a_mask_weighs_what_its_words_weigh() {
-        let words =
-            [("a", 1.0), ("b", 2.0)].map(|(text, weight)| QueryTerm { text: text.into(), weight });
+        let words = [("a", 1.0), ("b", 2.0)].map(|(text, weight)| QueryTerm {
+            text: text.into(),
+            weight,
+            is_context: false,
+        });
         let matcher = Matcher::new(&words);
         let mask = matcher.mask("b", None);
         assert!((matcher.weight(mask) - 2.0).abs() < f32::EPSILON);

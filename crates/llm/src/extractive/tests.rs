@@ -1,7 +1,7 @@
 //! Replies of the embedded answerer.
 
 use cicerone_domain::ports::{ModelReply, TokenSink};
-use cicerone_domain::retrieval::Hit;
+use cicerone_domain::retrieval::{Hit, QueryTerm};
 
 use super::Extractive;
 use crate::testing::{hit, request};
@@ -218,4 +218,15 @@ fn a_reply_of_few_tokens_has_one_sentence() {
     request.profile.max_tokens = 5;
     let short = Extractive::default().answer(&request, None).text;
     assert_eq!(short, "Refunds are paid within a week.");
+}
+
+#[test]
+fn what_was_said_before_adds_no_sentence() {
+    let text = "The museum opens at nine. Tickets cost twelve euros.";
+    let mut request = request("And the tickets?", vec![hit(text)]);
+    request.terms = [("ticket", 1.0, false), ("museum", 0.9, true), ("open", 0.9, true)]
+        .map(|(text, weight, is_context)| QueryTerm { text: text.to_owned(), weight, is_context })
+        .into();
+    let reply = Extractive::default().answer(&request, None).text;
+    assert_eq!(reply, "Tickets cost twelve euros.");
 }

@@ -7,7 +7,7 @@ mod scoring;
 
 use tantivy::schema::IndexRecordOption;
 
-use super::question::Question;
+use super::question::{QUESTION, Question};
 use super::snapshot::Snapshot;
 use super::weights::{COVERAGE, PAIR_COVERAGE};
 pub(super) use impacts::Impact;
@@ -29,12 +29,20 @@ pub(super) struct Ranked {
     pub(super) coverage: f32,
 }
 
+/// A word that counted.
+pub(super) struct Counted {
+    pub(super) forms: Vec<String>,
+    pub(super) weight: f32,
+    /// Whether it stands in what was said before, and not in the question.
+    pub(super) is_context: bool,
+}
+
 /// What ranking gave.
 pub(super) struct Ranking {
     /// The best, best first.
     pub(super) best: Vec<Ranked>,
-    /// The words that counted: their forms and their weight.
-    pub(super) words: Vec<(Vec<String>, f32)>,
+    /// The words that counted.
+    pub(super) words: Vec<Counted>,
     /// Whether most of the question is grams of a script without spaces.
     pub(super) is_of_grams: bool,
 }
@@ -82,7 +90,15 @@ pub(super) fn rank(
     Ok(Ranking {
         best,
         is_of_grams: grams * 2 > looked.words.len(),
-        words: looked.words.into_iter().map(|word| (word.forms.to_vec(), word.weight)).collect(),
+        words: looked
+            .words
+            .into_iter()
+            .map(|word| Counted {
+                forms: word.forms.to_vec(),
+                weight: word.weight,
+                is_context: word.messages & QUESTION == 0,
+            })
+            .collect(),
     })
 }
 

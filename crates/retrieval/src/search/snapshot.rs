@@ -143,8 +143,12 @@ impl Snapshot {
         let terms = ranking
             .words
             .iter()
-            .flat_map(|(forms, weight)| {
-                forms.iter().map(|text| QueryTerm { text: text.clone(), weight: *weight })
+            .flat_map(|word| {
+                word.forms.iter().map(|text| QueryTerm {
+                    text: text.clone(),
+                    weight: word.weight,
+                    is_context: word.is_context,
+                })
             })
             .collect();
         Ok(Found { hits, terms })
