@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use cicerone_domain::agent::AgentProfile;
 use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::{Hit, QueryTerm};
-use cicerone_domain::{Id, SystemEntropy};
+use cicerone_domain::{Id, SystemEntropy, limits};
 use cicerone_language::{Language, sentences, terms};
 use cicerone_llm::Extractive;
 use serde_json::Value;
@@ -146,7 +146,7 @@ impl Set {
                 model: String::new(),
                 system_prompt: String::new(),
                 temperature: 0.0,
-                max_tokens: 1,
+                max_tokens: limits::REPLY_TOKENS_DEFAULT,
             },
             history: Vec::new(),
             question: question.text.clone(),
