@@ -15,3 +15,9 @@ def before_call(context, case, kwargs):
     # Only a cursor that the list itself has given is taken.
     if case.query:
         case.query.pop("cursor", None)
+    # The end of a key lies ahead, and its agents exist.
+    if "/api_keys" in case.path and isinstance(case.body, dict):
+        if isinstance(case.body.get("expires_at"), str):
+            case.body["expires_at"] = "2999-01-31T08:30:00Z"
+        if isinstance(case.body.get("agent_ids"), list):
+            case.body["agent_ids"] = None
