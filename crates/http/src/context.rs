@@ -89,9 +89,15 @@ impl FromRequest for Incoming {
 }
 
 impl Incoming {
-    /// The id in the path. One that no resource can have is not found, like one that none has.
+    /// The text of the id in the path, which names the lists of its resource.
+    pub(crate) fn path_text(&self) -> &str {
+        self.request.match_info().iter().next().map_or("", |(_, value)| value)
+    }
+
+    /// The id in the path. One that no resource can have is not found, like one that none has: its
+    /// failure comes after those of values, and is kept like any other of what was carried out.
     pub(crate) fn path_id<K: Kind>(&self) -> Result<Id<K>, Error> {
-        let text = self.request.match_info().iter().next().map_or("", |(_, value)| value);
+        let text = self.path_text();
         text.parse().map_err(|_| Error::not_found(K::NAME, text))
     }
 

@@ -393,3 +393,16 @@ async fn two_keys_on_one_request_are_refused() {
     let answer = request.idempotent("one").idempotent("two").send().await;
     answer.refuses(400, "invalid_parameter", "Idempotency-Key");
 }
+
+#[tokio::test]
+async fn that_nothing_can_have_an_id_is_kept_like_any_refusal() {
+    let client = client();
+    let key = format!("nobody-{}", client.agent().await);
+    let delete = |path: &'static str| client.request("DELETE", path).idempotent(&key).send();
+    let first = delete("/v1/agents/nobody").await;
+    first.refused(404, "resource_not_found");
+    let again = delete("/v1/agents/nobody").await;
+    assert!(replayed(&again));
+    assert_eq!(again.body, first.body);
+    delete("/v1/agents/somebody").await.refused(422, "idempotency_key_reused");
+}

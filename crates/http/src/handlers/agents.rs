@@ -59,11 +59,11 @@ pub(crate) async fn update(
     let body = incoming.json(&app).await?;
     let patch = patch(body.fields, |model| app.agents.knows_model(model))?;
     let keyed = incoming.keyed(&[&body.bytes])?;
-    let id = incoming.path_id()?;
+    let id = incoming.path_id();
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(updated, move |app, caller, completion| async move {
-            app.agents.update(&caller.scope, id, patch, completion).await
+            app.agents.update(&caller.scope, id?, patch, completion).await
         })
         .await
 }
@@ -76,11 +76,11 @@ pub(crate) async fn delete(
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
-    let id = incoming.path_id()?;
+    let id = incoming.path_id();
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
-            app.agents.delete(&caller.scope, id, completion).await
+            app.agents.delete(&caller.scope, id?, completion).await
         })
         .await
 }

@@ -51,15 +51,15 @@ pub(crate) async fn list(
     incoming: Incoming,
 ) -> Answer {
     let query = incoming.query()?;
-    let agent_id: Id<kind::Agent> = incoming.path_id()?;
     let account = caller.scope().account;
-    let list = ListName { name: "conversations", account, parent: agent_id.suffix() };
+    let list = ListName { name: "conversations", account, parent: incoming.path_text() };
     let page = app.page(list, &query)?;
     let filter = ConversationFilter {
         created_after: query.moment("created_after")?,
         created_before: query.moment("created_before")?,
         metadata: query.metadata()?,
     };
+    let agent_id: Id<kind::Agent> = incoming.path_id()?;
     let found = app.conversations.list(caller.scope(), agent_id, filter, page).await?;
     Ok(app.envelope(list, &found, ConversationView::from))
 }
@@ -82,11 +82,11 @@ pub(crate) async fn delete(
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
-    let id = incoming.path_id()?;
+    let id = incoming.path_id();
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
-            app.conversations.delete(&caller.scope, id, completion).await
+            app.conversations.delete(&caller.scope, id?, completion).await
         })
         .await
 }

@@ -55,11 +55,11 @@ pub(crate) async fn delete(
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
-    let id = incoming.path_id()?;
+    let id = incoming.path_id();
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
-            app.uploads.delete(&caller.scope, id, completion).await
+            app.uploads.delete(&caller.scope, id?, completion).await
         })
         .await
 }

@@ -57,11 +57,11 @@ pub(crate) async fn update(
     let body = incoming.json(&app).await?;
     let patch = patch(body.fields, app.clock.now())?;
     let keyed = incoming.keyed(&[&body.bytes])?;
-    let id = incoming.path_id()?;
+    let id = incoming.path_id();
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(updated, move |app, caller, completion| async move {
-            app.keys.update(&caller.key, id, patch, completion).await
+            app.keys.update(&caller.key, id?, patch, completion).await
         })
         .await
 }
@@ -74,11 +74,11 @@ pub(crate) async fn delete(
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
-    let id = incoming.path_id()?;
+    let id = incoming.path_id();
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
-            app.keys.delete(&caller.key, id, completion).await
+            app.keys.delete(&caller.key, id?, completion).await
         })
         .await
 }

@@ -23,11 +23,11 @@ pub(crate) async fn create(
 ) -> Answer {
     let body = incoming.json(&app).await?;
     let content = content(body.fields)?;
-    let agent_id = incoming.path_id()?;
+    let agent_id = incoming.path_id();
     let change = Change::new(&app, &caller, incoming.keyed(&[&body.bytes])?);
     change
         .answer(created, move |app, caller, completion| async move {
-            let new = NewSource { agent_id, content: content? };
+            let new = NewSource { content: content?, agent_id: agent_id? };
             app.sources.create(&caller.scope, new, completion).await
         })
         .await
@@ -36,15 +36,15 @@ pub(crate) async fn create(
 /// `GET /v1/agents/{agent_id}/sources`
 pub(crate) async fn list(caller: Authorized<SourcesRead>, app: App, incoming: Incoming) -> Answer {
     let query = incoming.query()?;
-    let agent_id: Id<kind::Agent> = incoming.path_id()?;
     let account = caller.scope().account;
-    let list = ListName { name: "sources", account, parent: agent_id.suffix() };
+    let list = ListName { name: "sources", account, parent: incoming.path_text() };
     let page = app.page(list, &query)?;
     let statuses = "pending, processing, trained, failed";
     let filter = SourceFilter {
         status: query.one_of("status", SourceStatus::from_name, statuses)?,
         source_type: query.one_of("type", SourceType::from_name, "website, text, file, qa")?,
     };
+    let agent_id: Id<kind::Agent> = incoming.path_id()?;
     let sources = app.sources.list(caller.scope(), agent_id, filter, page).await?;
     Ok(app.envelope(list, &sources, SourceView::from))
 }
@@ -63,11 +63,11 @@ pub(crate) async fn delete(
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
-    let id = incoming.path_id()?;
+    let id = incoming.path_id();
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
-            app.sources.delete(&caller.scope, id, completion).await
+            app.sources.delete(&caller.scope, id?, completion).await
         })
         .await
 }
@@ -80,11 +80,11 @@ pub(crate) async fn refresh(
 ) -> Answer {
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
-    let id = incoming.path_id()?;
+    let id = incoming.path_id();
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(refreshed, move |app, caller, completion| async move {
-            app.sources.refresh(&caller.scope, id, completion).await
+            app.sources.refresh(&caller.scope, id?, completion).await
         })
         .await
 }
@@ -96,9 +96,13 @@ pub(crate) async fn documents(
     incoming: Incoming,
 ) -> Answer {
     let query = incoming.query()?;
-    let id: Id<kind::Source> = incoming.path_id()?;
-    let list = ListName { name: "documents", account: caller.scope().account, parent: id.suffix() };
+    let list = ListName {
+        name: "documents",
+        account: caller.scope().account,
+        parent: incoming.path_text(),
+    };
     let page = app.page(list, &query)?;
+    let id: Id<kind::Source> = incoming.path_id()?;
     let documents = app.sources.documents(caller.scope(), id, page).await?;
     Ok(app.envelope(list, &documents, DocumentView::from))
 }
@@ -110,9 +114,13 @@ pub(crate) async fn passages(
     incoming: Incoming,
 ) -> Answer {
     let query = incoming.query()?;
-    let id: Id<kind::Source> = incoming.path_id()?;
-    let list = ListName { name: "passages", account: caller.scope().account, parent: id.suffix() };
+    let list = ListName {
+        name: "passages",
+        account: caller.scope().account,
+        parent: incoming.path_text(),
+    };
     let page = app.page(list, &query)?;
+    let id: Id<kind::Source> = incoming.path_id()?;
     let passages = app.sources.passages(caller.scope(), id, page).await?;
     Ok(app.envelope(list, &passages, PassageView::from))
 }
@@ -120,9 +128,10 @@ pub(crate) async fn passages(
 /// `GET /v1/sources/{source_id}/pages`
 pub(crate) async fn pages(caller: Authorized<SourcesRead>, app: App, incoming: Incoming) -> Answer {
     let query = incoming.query()?;
-    let id: Id<kind::Source> = incoming.path_id()?;
-    let list = ListName { name: "pages", account: caller.scope().account, parent: id.suffix() };
+    let list =
+        ListName { name: "pages", account: caller.scope().account, parent: incoming.path_text() };
     let page = app.page(list, &query)?;
+    let id: Id<kind::Source> = incoming.path_id()?;
     let pages = app.sources.pages(caller.scope(), id, page).await?;
     Ok(app.envelope(list, &pages, PageView::from))
 }

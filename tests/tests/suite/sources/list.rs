@@ -129,3 +129,15 @@ async fn an_unknown_agent_is_not_found() {
     let path = format!("/v1/agents/{NO_AGENT}/sources");
     client().get(&path).await.refused(404, "resource_not_found");
 }
+
+#[tokio::test]
+async fn a_bad_value_is_told_before_that_nothing_can_have_the_id() {
+    for id in [NO_AGENT, "nobody"] {
+        for list in ["sources", "conversations"] {
+            let path = format!("/v1/agents/{id}/{list}");
+            let answer = client().get(&format!("{path}?page_size=0")).await;
+            answer.refuses(400, "invalid_parameter", "page_size");
+            client().get(&path).await.refused(404, "resource_not_found");
+        }
+    }
+}
