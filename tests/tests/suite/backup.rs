@@ -1,6 +1,7 @@
 //! `cicerone backup` and `restore`: what was acknowledged before is there after, and answers.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Output;
 use std::sync::Arc;
@@ -117,13 +118,15 @@ async fn a_file_of_a_restored_upload_can_still_become_a_source() {
 }
 
 #[tokio::test]
-async fn what_is_there_already_is_never_written_over() {
+async fn a_backup_is_its_owner_s_alone_and_what_is_there_is_never_written_over() {
     let server = own_server();
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().join("backup.tar.gz");
     let archive = archive.to_str().unwrap();
     server.succeed(&["backup", archive]);
     let bytes = fs::read(archive).unwrap();
+    let mode = fs::metadata(archive).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0, "{mode:o}");
     let said = refused(&server.command(&["backup", archive]), 2);
     assert!(said.contains("exists; name a new file"), "{said}");
     assert_eq!(fs::read(archive).unwrap(), bytes);

@@ -1,7 +1,7 @@
 //! Use cases of accounts and API keys.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::access::{
     Account, ApiKey, DEFAULT_ACCOUNT, KeyPatch, KeySecret, Permissions, parse_key_name,
@@ -193,16 +193,28 @@ impl Keys {
     /// Takes note that a request carried a key, to be stored by [`Keys::store_uses`].
     pub fn note_use(&self, id: Id<kind::ApiKey>) {
         let now = self.clock.now();
-        self.uses.lock().unwrap_or_else(PoisonError::into_inner).insert(id, now);
+        self.uses().insert(id, now);
     }
 
-    /// Stores the uses that were noted since the last time.
+    /// Stores the uses that were noted since the last time. Where that fails, the next time does it.
     pub async fn store_uses(&self) -> Result<(), Error> {
-        let uses = std::mem::take(&mut *self.uses.lock().unwrap_or_else(PoisonError::into_inner));
+        let uses = std::mem::take(&mut *self.uses());
         if uses.is_empty() {
             return Ok(());
         }
-        self.store.note_uses(uses.into_iter().collect()).await
+        let outcome = self.store.note_uses(uses.iter().map(|(id, at)| (*id, *at)).collect()).await;
+        if outcome.is_err() {
+            // The next time does it; what was noted meanwhile is later.
+            let mut noted = self.uses();
+            for (id, at) in uses {
+                noted.entry(id).or_insert(at);
+            }
+        }
+        outcome
+    }
+
+    fn uses(&self) -> MutexGuard<'_, HashMap<Id<kind::ApiKey>, Timestamp>> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new key as it is kept, and its secret.

@@ -90,9 +90,12 @@ impl Journal {
         self.found.push(page);
     }
 
-    /// What became of a page, if it was visited.
-    pub(super) fn outcome(&self, name: &str) -> Option<CrawledPageStatus> {
-        self.outcomes.get(name).copied()
+    /// Whether a page has text; none where it was not visited.
+    pub(super) fn has_text(&self, name: &str) -> Option<bool> {
+        self.outcomes.get(name).map(|status| match status {
+            CrawledPageStatus::Indexed | CrawledPageStatus::Unchanged => true,
+            CrawledPageStatus::Skipped | CrawledPageStatus::Failed => false,
+        })
     }
 
     /// The page that has this content and was visited before.

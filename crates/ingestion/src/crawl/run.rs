@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators, VisitedPage};
 use cicerone_domain::job::Lease;
-use cicerone_domain::source::CrawledPageStatus;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
@@ -298,10 +297,7 @@ impl Run<'_> {
         for copy in std::mem::take(&mut self.copies) {
             let has_original = match &copy.original {
                 Original::Content(hash) => self.journal.same_content(hash).is_some(),
-                Original::Page(name) => matches!(
-                    self.journal.outcome(name),
-                    Some(CrawledPageStatus::Indexed | CrawledPageStatus::Unchanged)
-                ),
+                Original::Page(name) => self.journal.has_text(name) == Some(true),
             };
             let had_text = known.get(&copy.page.url).filter(|known| known.document.is_some());
             let page = match had_text {

@@ -20,7 +20,8 @@ const DOCX_MAIN_PART: &str = "wordprocessingml.document.main+xml";
 /// from it.
 ///
 /// A DOCX is a ZIP archive that declares a WordprocessingML document; other archives are none. One
-/// behind a password is one as well, so that reading it can say so. Text is what [`decode`](fn@super::decode) can read, except for formats that merely look like text
+/// behind a password is one as well, so that reading it can say so. Text is what
+/// [`decode`](fn@super::decode) can read, except for formats that merely look like text
 /// (RTF, PostScript).
 pub fn detect_upload_type(bytes: &[u8]) -> Option<UploadType> {
     let start = bytes.get(..PDF_HEADER_BYTES).unwrap_or(bytes);

@@ -116,8 +116,7 @@ impl<'a> Matcher<'a> {
                 if !self.may_begin_like(&word) {
                     continue;
                 }
-                let at = word.at as usize;
-                let Some(word) = text.get(at..at + word.length as usize) else { continue };
+                let Some((at, word)) = word.within(text) else { continue };
                 let mask = if self.may_match(word) { self.mask_of_word(word, language) } else { 0 };
                 if mask != 0 {
                     found.push(Occurrence { at, mask });
@@ -144,8 +143,7 @@ impl<'a> Matcher<'a> {
     ) -> Vec<Occurrence> {
         let mut found = Vec::new();
         for word in words {
-            let at = word.at as usize;
-            let Some(word) = text.get(at..at + word.length as usize) else { continue };
+            let Some((at, word)) = word.within(text) else { continue };
             let folded = fold(word);
             let similar = self.forms.iter().filter(|(form, _)| is_similar(form, &folded, language));
             let mask = similar.fold(0, |mask, (_, index)| mask | 1 << index);
@@ -287,6 +285,14 @@ pub(super) struct Word {
     length: u16,
     /// Its first byte.
     first: u8,
+}
+
+impl Word {
+    /// Where it begins in its text, and how it is written.
+    fn within<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+        let at = self.at as usize;
+        Some((at, text.get(at..at + usize::from(self.length))?))
+    }
 }
 
 /// The words of a text, cut more coarsely than the analysis does. What is no word of any language,

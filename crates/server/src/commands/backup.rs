@@ -11,7 +11,7 @@ use cicerone_storage::{UploadObjects, snapshots};
 
 use crate::configuration::{Configuration, Environment, load};
 use crate::failure::Failure;
-use crate::{output, wiring};
+use crate::{data_directory, output, wiring};
 
 use archive::Writer;
 pub(super) use archive::{Entry, Reader};
@@ -31,6 +31,8 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
         let message = format!("`{}` exists; name a new file", file.display());
         return Err(Failure::misuse(message));
     }
+    // From here on, whatever is made is its owner's alone: the archive holds what the directory does.
+    data_directory::create(configuration.data_dir())?;
     wiring::install_tls()?;
     let partial = Partial::beside(file);
     let uploads = wiring::runtime(1)?.block_on(write(&configuration, &partial))?;

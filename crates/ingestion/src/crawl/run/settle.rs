@@ -72,13 +72,9 @@ impl Run<'_> {
                     }
                     None => parted.push(copy.found()),
                 },
-                Original::Page(name) => match self.journal.outcome(name) {
-                    Some(CrawledPageStatus::Indexed | CrawledPageStatus::Unchanged) => {
-                        self.journal.visited(copy.page);
-                    }
-                    Some(CrawledPageStatus::Skipped | CrawledPageStatus::Failed) => {
-                        parted.push(copy.found());
-                    }
+                Original::Page(name) => match self.journal.has_text(name) {
+                    Some(true) => self.journal.visited(copy.page),
+                    Some(false) => parted.push(copy.found()),
                     None => waiting.push(copy),
                 },
             }
@@ -102,9 +98,8 @@ impl Run<'_> {
     /// text or may still turn out to, so that pages that point at each other or at one that is gone
     /// are not lost.
     fn may_be_copy_of(&mut self, own: &str, name: &Url, depth: u32) -> bool {
-        match self.journal.outcome(name.as_str()) {
-            Some(CrawledPageStatus::Indexed | CrawledPageStatus::Unchanged) => true,
-            Some(CrawledPageStatus::Skipped | CrawledPageStatus::Failed) => false,
+        match self.journal.has_text(name.as_str()) {
+            Some(has_text) => has_text,
             None if refusal(name).is_some() || !self.visitor.robots.allows(name) => false,
             // It was left out once for a page that turned out to have no text.
             None if self.parted.contains(own) => false,
