@@ -147,10 +147,14 @@ async fn a_file_that_is_no_whole_backup_restores_nothing() {
     let whole = folder.path().join("whole.tar.gz");
     server.succeed(&["backup", whole.to_str().unwrap()]);
     let bytes = fs::read(&whole).unwrap();
-    let mut changed = bytes.clone();
-    let middle = changed.len() / 2;
-    changed[middle] ^= 0xff;
-    let cases = [b"words".to_vec(), Vec::new(), bytes[..bytes.len() / 2].to_vec(), changed];
+    let mut cases = vec![b"words".to_vec(), Vec::new(), bytes[..bytes.len() / 2].to_vec()];
+    let changed = |at: usize| {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1;
+        changed
+    };
+    // The checksum over all of it.
+    cases.push(changed(bytes.len() - 8));
     for (number, bytes) in cases.iter().enumerate() {
         let file = folder.path().join(format!("{number}.tar.gz"));
         fs::write(&file, bytes).unwrap();
@@ -159,6 +163,19 @@ async fn a_file_that_is_no_whole_backup_restores_nothing() {
         let said = refused(&output, 1);
         assert!(said.contains(file.to_str().unwrap()) || said.contains("database"), "{said}");
         assert!(!place.path().join("cicerone.db").exists(), "case {number}: {said}");
+    }
+    // A changed byte may leave the content what it was; never is another one restored.
+    let place = tempfile::tempdir().unwrap();
+    program().succeed(place.path(), &["restore", whole.to_str().unwrap()]);
+    let expected = fs::read(place.path().join("cicerone.db")).unwrap();
+    for part in 1..20 {
+        let file = folder.path().join("changed.tar.gz");
+        fs::write(&file, changed(bytes.len() * part / 20)).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let output = program().run(place.path(), &["restore", file.to_str().unwrap()]);
+        let restored = fs::read(place.path().join("cicerone.db")).ok();
+        assert_eq!(output.status.success(), restored.is_some(), "{output:?}");
+        assert!(restored.is_none_or(|restored| restored == expected), "part {part}");
     }
     let missing = folder.path().join("missing.tar.gz");
     let place = tempfile::tempdir().unwrap();

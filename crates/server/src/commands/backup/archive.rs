@@ -1,7 +1,7 @@
 //! The file of a backup: a compressed tar archive of the database and the uploads.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufReader, BufWriter, Read, Write as _};
+use std::io::{self, BufReader, BufWriter, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use cicerone_domain::upload::{ObjectKey, object_key};
@@ -92,7 +92,8 @@ impl Reader {
         Ok(Self { path: path.to_owned(), archive })
     }
 
-    /// Hands each entry to `take`. Fails where the file is no backup or not all of one.
+    /// Hands each entry to `take`. Fails where the file is no backup, not all of one, or was changed;
+    /// that may turn out after all entries were handed over.
     pub(crate) fn each(
         mut self,
         mut take: impl FnMut(Entry<'_>) -> Result<(), Failure>,
@@ -126,6 +127,9 @@ impl Reader {
                 }
             }
         }
+        // The checksum over all of it stands at the very end, which no entry leads to.
+        let mut rest = self.archive.into_inner();
+        io::copy(&mut rest, &mut io::sink()).map_err(|error| damaged(&error))?;
         if is_whole { Ok(()) } else { Err(foreign("its end is missing")) }
     }
 }
