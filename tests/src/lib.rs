@@ -18,6 +18,7 @@ pub mod client;
 pub mod postgres;
 pub mod process;
 pub mod raw;
+pub mod receiver;
 pub mod scenario;
 pub mod site;
 pub mod sse;

@@ -320,6 +320,12 @@ impl fmt::Debug for KeySecret {
     }
 }
 
+/// The id of the key that a secret is written like: it names the id, whether or not it opens anything.
+pub fn key_id_of(secret: &str) -> Option<Id<kind::ApiKey>> {
+    let suffix = secret.strip_prefix(KEY_PREFIX)?.split('_').next()?;
+    format!("key_{suffix}").parse().ok()
+}
+
 /// CRC-32 of `text` in 6 base62 digits, the most significant first (62^6 > 2^32).
 fn checksum(text: &str) -> String {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::id::{Id, kind};
 use crate::source::{Source, SourceState};
 use crate::timestamp::Timestamp;
+use crate::webhook::EventName;
 
 /// Something that happened, with its payload as it will be sent. Written in the transaction that
 /// makes it true.
@@ -14,10 +15,10 @@ pub struct Event {
     pub id: Id<kind::Event>,
     /// The account that it is for.
     pub account_id: Id<kind::Account>,
-    /// The source that it is about.
-    pub source_id: Id<kind::Source>,
-    /// Its name: `source.trained` or `source.failed`.
-    pub name: &'static str,
+    /// The source that it is about; none for a ping.
+    pub source_id: Option<Id<kind::Source>>,
+    /// What it tells of.
+    pub name: EventName,
     /// When it happened.
     pub created_at: Timestamp,
     /// The body `{event, created_at, data}`, serialised once: the bytes signed are the bytes sent.
@@ -36,8 +37,8 @@ impl Event {
     /// The event of a source whose processing has just ended. None while it is under way.
     pub fn of_finished(source: &Source, id: Id<kind::Event>, now: Timestamp) -> Option<Self> {
         let name = match &source.state {
-            SourceState::Trained(_) => "source.trained",
-            SourceState::Failed { .. } => "source.failed",
+            SourceState::Trained(_) => EventName::SourceTrained,
+            SourceState::Failed { .. } => EventName::SourceFailed,
             SourceState::Pending | SourceState::Processing { .. } => return None,
         };
         let mut data = json!({
@@ -53,15 +54,28 @@ impl Event {
         {
             fields.insert("error_message".to_owned(), message.into());
         }
-        let payload = json!({ "event": name, "created_at": now, "data": data }).to_string();
+        let payload = json!({ "event": name.name(), "created_at": now, "data": data });
         Some(Self {
             id,
             account_id: source.account_id,
-            source_id: source.id,
+            source_id: Some(source.id),
             name,
             created_at: now,
-            payload,
+            payload: payload.to_string(),
         })
+    }
+
+    /// The event of a test of an endpoint.
+    pub fn ping(
+        endpoint: Id<kind::WebhookEndpoint>,
+        account_id: Id<kind::Account>,
+        id: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Self {
+        let name = EventName::Ping;
+        let data = json!({ "webhook_endpoint_id": endpoint });
+        let payload = json!({ "event": name.name(), "created_at": now, "data": data }).to_string();
+        Self { id, account_id, source_id: None, name, created_at: now, payload }
     }
 }
 

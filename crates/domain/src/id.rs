@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
 
 use crate::clock::Entropy;
 
@@ -56,6 +57,9 @@ pub mod kind {
     /// A webhook delivery.
     #[derive(Debug)]
     pub enum Delivery {}
+    /// A record of the audit log.
+    #[derive(Debug)]
+    pub enum AuditRecord {}
     /// A request.
     #[derive(Debug)]
     pub enum Request {}
@@ -100,6 +104,10 @@ pub mod kind {
         const PREFIX: &'static str = "dlv_";
         const NAME: &'static str = "delivery";
     }
+    impl Kind for AuditRecord {
+        const PREFIX: &'static str = "aud_";
+        const NAME: &'static str = "audit record";
+    }
     impl Kind for Request {
         const PREFIX: &'static str = "req_";
         const NAME: &'static str = "request";
@@ -126,6 +134,28 @@ impl<K: Kind> Id<K> {
     pub fn random(entropy: &dyn Entropy) -> Self {
         let mut chars = [0; LENGTH];
         alphanumeric(entropy, &mut chars);
+        Self { chars, kind: PhantomData }
+    }
+
+    /// The id that follows from other ids: the same from the same, and as unlikely to collide as a
+    /// random one.
+    pub fn derived(parts: &[&str]) -> Self {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        }
+        let mut rest = hash
+            .finalize()
+            .iter()
+            .take(16)
+            .fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
+        let mut chars = [0; LENGTH];
+        for slot in &mut chars {
+            let digit = usize::try_from(rest % 62).unwrap_or_default();
+            *slot = ALPHABET.get(digit).copied().unwrap_or(b'0');
+            rest /= 62;
+        }
         Self { chars, kind: PhantomData }
     }
 

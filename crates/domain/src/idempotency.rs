@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::access::hex;
+use crate::audit::AuditRecord;
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
@@ -87,44 +88,74 @@ pub struct Subject {
     pub agent_id: Option<Id<kind::Agent>>,
 }
 
-/// Completes a claim in the transaction of its effect: turns the outcome into the answer to keep.
+/// What is written in the transaction of an effect: the answer that completes the claim of the
+/// request's idempotency key, and the record for the audit log. Either may be missing.
 ///
-/// Invariant: a store that is given a completion writes its answer in the same transaction as the
-/// effect, and changes nothing where the claim was lost ([`Error::ClaimLost`]).
+/// Invariant: a store that is given a completion writes both in the same transaction as the effect,
+/// and changes nothing where the claim was lost ([`Error::ClaimLost`]).
 pub struct Completion<T> {
-    claim: Claim,
-    render: Box<dyn Fn(&T) -> StoredResponse + Send>,
+    answer: Option<(Claim, Render<T>)>,
+    record: Option<Record<T>>,
 }
+
+type Render<T> = Box<dyn Fn(&T) -> StoredResponse + Send>;
+type Record<T> = Box<dyn Fn(&T) -> AuditRecord + Send>;
 
 impl<T> Completion<T> {
     /// A completion of `claim` whose answer `render` makes.
     pub fn new(claim: Claim, render: impl Fn(&T) -> StoredResponse + Send + 'static) -> Self {
-        Self { claim, render: Box::new(render) }
+        Self { answer: Some((claim, Box::new(render))), record: None }
+    }
+
+    /// One that only records what `record` makes of the outcome.
+    pub fn recording(record: impl Fn(&T) -> AuditRecord + Send + 'static) -> Self {
+        Self { answer: None, record: Some(Box::new(record)) }
+    }
+
+    /// The same, which records what `record` makes of the outcome too.
+    #[must_use]
+    pub fn and_recording(self, record: impl Fn(&T) -> AuditRecord + Send + 'static) -> Self {
+        Self { record: Some(Box::new(record)), ..self }
     }
 
     /// The claim that is to be completed.
-    pub const fn claim(&self) -> &Claim {
-        &self.claim
+    pub fn claim(&self) -> Option<&Claim> {
+        self.answer.as_ref().map(|(claim, _)| claim)
     }
 
     /// The same for a store whose outcome is only part of the answer's.
     #[must_use]
-    pub fn over<U>(self, whole: impl Fn(&U) -> T + Send + 'static) -> Completion<U>
+    pub fn over<U>(self, whole: impl Fn(&U) -> T + Send + Clone + 'static) -> Completion<U>
     where
         T: 'static,
     {
-        let Self { claim, render } = self;
-        Completion::new(claim, move |outcome| render(&whole(outcome)))
+        let Self { answer, record } = self;
+        let answer = answer.map(|(claim, render)| {
+            let whole = whole.clone();
+            let render: Render<U> = Box::new(move |outcome| render(&whole(outcome)));
+            (claim, render)
+        });
+        let record = record.map(|record| {
+            let record: Record<U> = Box::new(move |outcome| record(&whole(outcome)));
+            record
+        });
+        Completion { answer, record }
     }
 
-    /// The answer to keep for `outcome`. A store may ask again where it repeats a transaction.
-    pub fn response(&self, outcome: &T) -> StoredResponse {
-        (self.render)(outcome)
+    /// The claim with the answer to keep for `outcome`. A store may ask again where it repeats a
+    /// transaction.
+    pub fn answer(&self, outcome: &T) -> Option<(&Claim, StoredResponse)> {
+        self.answer.as_ref().map(|(claim, render)| (claim, render(outcome)))
+    }
+
+    /// The record of `outcome`.
+    pub fn record(&self, outcome: &T) -> Option<AuditRecord> {
+        self.record.as_ref().map(|record| record(outcome))
     }
 }
 
 impl<T> fmt::Debug for Completion<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Completion").field("claim", &self.claim).finish_non_exhaustive()
+        f.debug_struct("Completion").field("claim", &self.claim()).finish_non_exhaustive()
     }
 }

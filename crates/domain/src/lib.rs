@@ -14,6 +14,7 @@ struct Readme;
 
 pub mod access;
 pub mod agent;
+pub mod audit;
 pub mod clock;
 pub mod content;
 pub mod conversation;
@@ -31,6 +32,7 @@ pub mod services;
 pub mod source;
 pub mod timestamp;
 pub mod upload;
+pub mod webhook;
 
 pub use access::{Account, ApiKey, Permission, Permissions, Scope};
 pub use agent::{Agent, AgentPatch, AgentStatus};
@@ -43,3 +45,4 @@ pub use page::{Page, PageRequest, Position};
 pub use source::{Source, SourceContent, SourceState, SourceStatus, SourceType};
 pub use timestamp::Timestamp;
 pub use upload::{Upload, UploadType};
+pub use webhook::{Delivery, WebhookEndpoint};

@@ -66,3 +66,21 @@ pub const JOB_LEASE_MILLIS: i64 = 30_000;
 pub const KEY_NAME_CHARS: usize = 100;
 /// Most agents that a key can be restricted to.
 pub const KEY_AGENTS: usize = 100;
+/// Most webhook endpoints of an account.
+pub const WEBHOOK_ENDPOINTS: usize = 10;
+/// Longest address of a webhook endpoint.
+pub const WEBHOOK_URL_CHARS: usize = 2_048;
+/// Longest description of a webhook endpoint.
+pub const DESCRIPTION_CHARS: usize = 500;
+/// Secrets of a webhook endpoint that sign at once: the current one and those of the last 24 hours.
+pub const LIVE_SECRETS: usize = 10;
+/// How long a secret signs after it was replaced.
+pub const RETIRED_SECRET_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+/// How long an endpoint must have failed to be disabled.
+pub const ENDPOINT_FAILING_MILLIS: i64 = 5 * 24 * 60 * 60 * 1_000;
+/// How often it must have failed in that time.
+pub const ENDPOINT_FAILURES: u64 = 10;
+/// Attempts of a delivery that are kept to be looked at.
+pub const ATTEMPTS_SHOWN: usize = 100;
+/// Life of the lease of an attempt at a delivery, which takes a fourth of it at most.
+pub const DELIVERY_LEASE_MILLIS: i64 = 60_000;

@@ -9,6 +9,7 @@ mod index;
 mod jobs;
 mod model;
 mod stores;
+mod webhooks;
 
 pub use crawl::CrawlStore;
 pub use index::{AgentContent, PassageFeed, PassageIndex};
@@ -17,6 +18,7 @@ pub use model::{
     LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,
 };
 pub use stores::{
-    AgentStore, ConversationContext, ConversationStore, Health, IdempotencyStore, KeyStore,
-    ObjectStore, SourceFilter, SourceStore, Spool, SpooledFile, UploadStore,
+    AgentStore, AuditStore, ConversationContext, ConversationStore, Health, IdempotencyStore,
+    KeyStore, ObjectStore, SourceFilter, SourceStore, Spool, SpooledFile, UploadStore,
 };
+pub use webhooks::{CheckTarget, DeliveryStore, TargetRefused, WebhookStore};

@@ -137,7 +137,12 @@ fn parse_text(text: String) -> Result<String, Error> {
 
 /// An absolute http or https address with a host and without credentials.
 pub fn parse_website(text: &str) -> Result<Url, Error> {
-    let bad = |message: String| Error::invalid("content", message);
+    parse_address("content", text)
+}
+
+/// The same, as the value of the field `param`.
+pub(crate) fn parse_address(param: &str, text: &str) -> Result<Url, Error> {
+    let bad = |message: String| Error::invalid(param, message);
     if text.contains('\0') {
         return Err(bad("must not contain the NUL character".to_owned()));
     }

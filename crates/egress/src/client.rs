@@ -137,7 +137,7 @@ impl Egress {
     ///
     /// When it is refused.
     pub fn check(&self, url: &Url) -> Result<(), Refused> {
-        self.terms(url).map(drop)
+        self.terms(url, false).map(drop)
     }
 
     /// Judges an address by how it is written and by what its name resolves to now. Sending judges
@@ -147,8 +147,22 @@ impl Egress {
     ///
     /// [`EgressError::Refused`], [`EgressError::Dns`], [`EgressError::Timeout`].
     pub async fn check_resolved(&self, url: &Url) -> Result<(), EgressError> {
+        self.check_resolved_as(url, false).await
+    }
+
+    /// The same, where only ranges that the operator allows will do: see
+    /// [`Request::within_allowed`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Egress::check_resolved`].
+    pub async fn check_within_allowed(&self, url: &Url) -> Result<(), EgressError> {
+        self.check_resolved_as(url, true).await
+    }
+
+    async fn check_resolved_as(&self, url: &Url, allowed_only: bool) -> Result<(), EgressError> {
         let Inner { guard, resolver, connect_timeout, .. } = &*self.inner;
-        let terms = self.terms(url)?;
+        let terms = self.terms(url, allowed_only)?;
         let Some(host) = url.domain() else { return Ok(()) };
         let resolved = timeout(*connect_timeout, resolve_guarded(&**resolver, guard, terms, host));
         let outcome = resolved.await.map_err(|_| EgressError::Timeout)?;
@@ -171,8 +185,8 @@ impl Egress {
         request: Request,
         deadline: Instant,
     ) -> Result<Answer, EgressError> {
-        let Request { method, url, headers, body, total: _ } = request;
-        let client = self.client(&url)?;
+        let Request { method, url, headers, body, total: _, allowed_only } = request;
+        let client = self.client(&url, allowed_only)?;
         let mut outgoing = client.request(method, url.clone()).headers(headers);
         if let Some(body) = body {
             outgoing = outgoing.body(body);
@@ -185,9 +199,9 @@ impl Egress {
     }
 
     /// The client for an address, once that is judged.
-    fn client(&self, url: &Url) -> Result<&Client, EgressError> {
+    fn client(&self, url: &Url, allowed_only: bool) -> Result<&Client, EgressError> {
         let Inner { clients, has_certificates, .. } = &*self.inner;
-        let terms = self.terms(url)?;
+        let terms = self.terms(url, allowed_only)?;
         if url.scheme() == "https" && !has_certificates {
             return Err(EgressError::Tls("this machine has no CA certificates".into()));
         }
@@ -195,8 +209,8 @@ impl Egress {
         client.ok_or_else(|| EgressError::Connect("no client has these terms".into()))
     }
 
-    fn terms(&self, url: &Url) -> Result<Terms, Refused> {
-        self.inner.guard.url(url).map_err(|reason| {
+    fn terms(&self, url: &Url, allowed_only: bool) -> Result<Terms, Refused> {
+        self.inner.guard.url(url, allowed_only).map_err(|reason| {
             log_refusal(url, &reason);
             Refused::from(reason)
         })

@@ -33,6 +33,13 @@ pub(crate) struct Terms {
     allowed_only: bool,
 }
 
+impl Terms {
+    /// Whether only addresses that the operator allows will do.
+    pub(crate) const fn is_allowed_only(self) -> bool {
+        self.allowed_only
+    }
+}
+
 impl Guard {
     pub(crate) fn new(allow: Vec<IpNet>, own: Vec<SocketAddr>) -> Self {
         Self { allow, own: OwnAddresses::new(own) }
@@ -49,8 +56,9 @@ impl Guard {
             .collect()
     }
 
-    /// Judges a URL by how it is written; its address too, if it has one.
-    pub(crate) fn url(&self, url: &Url) -> Result<Terms, Reason> {
+    /// Judges a URL by how it is written; its address too, if it has one. With `allowed_only` only
+    /// ranges that the operator allows will do, public ones included.
+    pub(crate) fn url(&self, url: &Url, allowed_only: bool) -> Result<Terms, Reason> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Reason::Scheme);
         }
@@ -60,8 +68,11 @@ impl Guard {
         let (host, port) = url.host().zip(url.port_or_known_default()).ok_or(Reason::NoHost)?;
         let mut terms = Terms {
             own_port: self.own.ports().find(|own| *own == port),
-            allowed_only: port::is_bad(port),
+            allowed_only: allowed_only || port::is_bad(port),
         };
+        if allowed_only && self.allow.is_empty() {
+            return Err(Reason::NothingAllowed);
+        }
         let address = match host {
             Host::Ipv4(address) => Some(IpAddr::V4(address)),
             Host::Ipv6(address) => Some(IpAddr::V6(address)),
@@ -77,7 +88,7 @@ impl Guard {
         };
         if let Some(address) = address {
             self.address(address, terms).map_err(|reason| match reason {
-                Reason::NotAllowed(_) => Reason::Port(port),
+                Reason::NotAllowed(_) if port::is_bad(port) => Reason::Port(port),
                 other => other,
             })?;
         } else if port::is_bad(port) && self.allow.is_empty() {

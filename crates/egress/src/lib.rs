@@ -16,6 +16,7 @@ mod follow;
 mod guard;
 mod request;
 mod resolve;
+mod retry_after;
 
 pub use address::{Scope, is_public, scope_of};
 pub use answer::Answer;
@@ -24,6 +25,7 @@ pub use error::EgressError;
 pub use guard::{Reason, Refused};
 pub use request::Request;
 pub use resolve::{Resolve, SystemResolver};
+pub use retry_after::retry_after;
 
 pub use ipnet::IpNet;
 pub use reqwest::{Method, StatusCode, header};

@@ -23,6 +23,8 @@ pub struct Request {
     pub body: Option<Bytes>,
     /// How long everything together may take: every hop, from the name to the body's last byte.
     pub total: Duration,
+    /// Whether only ranges that the operator allows will do, public addresses included.
+    pub allowed_only: bool,
 }
 
 impl Request {
@@ -32,7 +34,14 @@ impl Request {
     /// A request with a method, without headers and body.
     #[must_use]
     pub fn new(method: Method, url: Url) -> Self {
-        Self { method, url, headers: HeaderMap::new(), body: None, total: Self::TOTAL }
+        Self {
+            method,
+            url,
+            headers: HeaderMap::new(),
+            body: None,
+            total: Self::TOTAL,
+            allowed_only: false,
+        }
     }
 
     /// A request for what lies at an address.
@@ -58,6 +67,13 @@ impl Request {
     #[must_use]
     pub fn with_total(self, total: Duration) -> Self {
         Self { total, ..self }
+    }
+
+    /// Lets only ranges that the operator allows do, public addresses included: for what would be
+    /// careless to send across the internet.
+    #[must_use]
+    pub fn within_allowed(self) -> Self {
+        Self { allowed_only: true, ..self }
     }
 
     /// The same request at another address, without credentials if that is of another origin.

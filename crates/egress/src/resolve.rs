@@ -57,10 +57,15 @@ pub(crate) async fn resolve_guarded(
     terms: Terms,
     host: &str,
 ) -> Result<Vec<IpAddr>, Unresolved> {
+    // A name that could only lead to what is allowed, and leads nowhere.
+    let nowhere = || match terms.is_allowed_only() {
+        true => Unresolved::Refused(Reason::LocalName),
+        false => Unresolved::NoAddress,
+    };
     match resolver.resolve(host).await {
-        Ok(addresses) if addresses.is_empty() => Err(Unresolved::NoAddress),
+        Ok(addresses) if addresses.is_empty() => Err(nowhere()),
         Ok(addresses) => guard.addresses(addresses, terms).map_err(Unresolved::Refused),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Unresolved::NoAddress),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(nowhere()),
         Err(error) => Err(Unresolved::Failed(error)),
     }
 }

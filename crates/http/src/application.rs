@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::ports::Health;
-use cicerone_domain::services::{Agents, Conversations, Idempotency, Keys, Sources, Uploads};
+use cicerone_domain::services::{
+    Agents, Audit, Conversations, Idempotency, Keys, Sources, Uploads, Webhooks,
+};
 use cicerone_domain::{Clock, Entropy, UploadType};
 
 /// Tells a file's type by its content.
@@ -21,6 +23,10 @@ pub struct Application {
     pub uploads: Uploads,
     /// Use cases of conversations.
     pub conversations: Conversations,
+    /// The audit log.
+    pub audit: Audit,
+    /// Use cases of webhook endpoints.
+    pub webhooks: Webhooks,
     /// Admits requests with an idempotency key.
     pub idempotency: Idempotency,
     /// Tells who a request is from.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::{FromRequest, HttpRequest};
+use cicerone_domain::audit::Origin;
 use cicerone_domain::{ApiKey, Error, Permission, Scope};
 use futures_util::future::LocalBoxFuture;
 use moka::sync::Cache;
@@ -54,8 +55,10 @@ impl Gate {
         request: &HttpRequest,
     ) -> Result<Arc<Caller>, Failure> {
         let Some(caller) = self.identify(app, request).await? else {
-            let address = request.peer_addr().map(|peer| peer.ip());
-            return Err(self.limits.failed_authentication(address));
+            if let Some(secret) = bearer(request) {
+                app.audit.note_failure(secret, context.peer, context.id);
+            }
+            return Err(self.limits.failed_authentication(context.peer));
         };
         let (state, verdict) = self.limits.request(caller.key.id);
         context.rate.set(state);
@@ -112,6 +115,10 @@ pub(crate) mod permission {
     pub(crate) enum ConversationsRead {}
     /// See [`Permission::ConversationsWrite`].
     pub(crate) enum ConversationsWrite {}
+    /// See [`Permission::WebhooksRead`].
+    pub(crate) enum WebhooksRead {}
+    /// See [`Permission::WebhooksWrite`].
+    pub(crate) enum WebhooksWrite {}
     /// See [`Permission::KeysRead`].
     pub(crate) enum KeysRead {}
     /// See [`Permission::KeysWrite`].
@@ -134,6 +141,12 @@ pub(crate) mod permission {
     }
     impl Required for ConversationsWrite {
         const PERMISSION: Permission = Permission::ConversationsWrite;
+    }
+    impl Required for WebhooksRead {
+        const PERMISSION: Permission = Permission::WebhooksRead;
+    }
+    impl Required for WebhooksWrite {
+        const PERMISSION: Permission = Permission::WebhooksWrite;
     }
     impl Required for KeysRead {
         const PERMISSION: Permission = Permission::KeysRead;
@@ -170,6 +183,11 @@ impl<P> Authorized<P> {
     /// The request's id.
     pub(crate) fn request_id(&self) -> RequestId {
         self.context.id
+    }
+
+    /// Where the request came from.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { address: self.context.peer, request_id: Some(self.context.id) }
     }
 }
 

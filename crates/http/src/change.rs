@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderName, HeaderValue};
+use cicerone_domain::audit::{AuditAction, Origin};
 use cicerone_domain::idempotency::{
     Claim, Completion, Fingerprint, IdempotencyKey, StoredResponse,
 };
@@ -73,14 +74,29 @@ pub(crate) struct Executed {
 pub(crate) struct Change {
     app: App,
     caller: Arc<Caller>,
+    origin: Origin,
     request_id: RequestId,
     keyed: Option<Keyed>,
+    /// What the audit log says of it, with its target where that is known before.
+    audited: Option<(AuditAction, Option<String>)>,
 }
 
 impl Change {
     /// A change for this caller.
     pub(crate) fn new<P>(app: &App, caller: &Authorized<P>, keyed: Option<Keyed>) -> Self {
-        Self { app: app.clone(), caller: caller.caller(), request_id: caller.request_id(), keyed }
+        Self {
+            app: app.clone(),
+            caller: caller.caller(),
+            origin: caller.origin(),
+            request_id: caller.request_id(),
+            keyed,
+            audited: None,
+        }
+    }
+
+    /// The same, recorded in the audit log. Without a `target` it is what the answer contains.
+    pub(crate) fn audited(self, action: AuditAction, target: Option<String>) -> Self {
+        Self { audited: Some((action, target)), ..self }
     }
 
     /// Carries out `work` and answers with what `render` makes of its outcome. `work` is given the
@@ -130,15 +146,28 @@ impl Change {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         let carried_out = async move {
-            let Self { app, caller, request_id, keyed } = self;
+            let Self { app, caller, origin, request_id, keyed, audited } = self;
+            let record = audited.map(|(action, target)| {
+                let (audit, key) = (app.audit.clone(), caller.key.clone());
+                move |outcome: &T| {
+                    let contained = || render(outcome).subject.map(|subject| subject.id);
+                    audit.record(&key, action, target.clone().or_else(contained), origin)
+                }
+            });
             let result = match keyed {
                 Some(keyed) => {
                     let (idempotency, scope) = (app.idempotency.clone(), caller.scope.clone());
-                    let work = |completion| work(app, caller, Some(completion));
+                    let work = |completion: Completion<T>| {
+                        let completion = match record {
+                            Some(record) => completion.and_recording(record),
+                            None => completion,
+                        };
+                        work(app, caller, Some(completion))
+                    };
                     once(&idempotency, &scope, keyed, request_id, render, work).await
                 }
                 None => {
-                    let outcome = work(app, caller, None).await;
+                    let outcome = work(app, caller, record.map(Completion::recording)).await;
                     let answer = outcome.map(|outcome| render(&outcome));
                     answer.map(Executed::now).map_err(Failure::from)
                 }

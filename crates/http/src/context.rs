@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::{Ready, ready};
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -57,6 +58,8 @@ pub(crate) type App = web::Data<Shared>;
 pub(crate) struct RequestContext {
     /// Its id.
     pub(crate) id: RequestId,
+    /// The other side of its connection.
+    pub(crate) peer: Option<IpAddr>,
     /// Where the caller's rate limit stands, once the caller is known.
     pub(crate) rate: Cell<Option<RateState>>,
 }
@@ -98,6 +101,12 @@ impl Incoming {
     /// failure comes after those of values, and is kept like any other of what was carried out.
     pub(crate) fn path_id<K: Kind>(&self) -> Result<Id<K>, Error> {
         let text = self.path_text();
+        text.parse().map_err(|_| Error::not_found(K::NAME, text))
+    }
+
+    /// The second id in the path.
+    pub(crate) fn second_path_id<K: Kind>(&self) -> Result<Id<K>, Error> {
+        let text = self.request.match_info().iter().nth(1).map_or("", |(_, value)| value);
         text.parse().map_err(|_| Error::not_found(K::NAME, text))
     }
 

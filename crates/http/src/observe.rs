@@ -37,7 +37,7 @@ pub(crate) async fn observe(
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let started = Instant::now();
-    let context = Rc::new(RequestContext::new(request.app_data::<App>()));
+    let context = Rc::new(RequestContext::new(&request));
     let method = request.method().clone();
     let span = tracing::info_span!(
         "request",
@@ -87,12 +87,13 @@ pub(crate) async fn observe(
 }
 
 impl RequestContext {
-    fn new(app: Option<&App>) -> Self {
-        let id = app.map_or_else(
+    fn new(request: &ServiceRequest) -> Self {
+        let id = request.app_data::<App>().map_or_else(
             || Id::random(&cicerone_domain::SystemEntropy),
             |app| Id::random(app.entropy.as_ref()),
         );
-        Self { id, rate: None.into() }
+        let peer = request.peer_addr().map(|peer| peer.ip());
+        Self { id, peer, rate: None.into() }
     }
 
     fn write_headers(&self, response: &mut HttpResponse) {

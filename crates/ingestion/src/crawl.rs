@@ -35,7 +35,7 @@ use url::Url;
 
 use hosts::Hosts;
 
-pub use directives::{RobotsTag, retry_after};
+pub use directives::RobotsTag;
 pub use egress::EgressFetch;
 pub use fetch::{Excess, Fetch, FetchError, FetchRequest, Fetched};
 pub use read::ReadPage;

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::ports::{Housekeeping, ObjectStore};
-use cicerone_domain::{Clock, Error, limits};
+use cicerone_domain::{Clock, Error, Timestamp, limits};
 use tokio_util::sync::CancellationToken;
 
 /// How often it goes round: what is deleted is gone from every file within twice that.
 const INTERVAL: Duration = Duration::from_secs(25);
 /// Objects removed in one batch.
 const BATCH: u32 = 100;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a round removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,6 +22,25 @@ pub struct Swept {
     pub uploads: u64,
     /// Idempotency records whose life is over.
     pub idempotency_records: u64,
+    /// Deliveries that were kept as long as they should.
+    pub deliveries: u64,
+    /// Records of the audit log that were.
+    pub audit_records: u64,
+}
+
+/// How long what tells of the past is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Deliveries of events.
+    pub deliveries: Duration,
+    /// Records of the audit log.
+    pub audit: Duration,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { deliveries: DAY * 7, audit: DAY * 365 }
+    }
 }
 
 /// Removes discarded objects, unused uploads and old idempotency records.
@@ -29,6 +49,7 @@ pub struct Housekeeper {
     store: Arc<dyn Housekeeping>,
     objects: Arc<dyn ObjectStore>,
     clock: Arc<dyn Clock>,
+    retention: Retention,
 }
 
 impl Housekeeper {
@@ -37,8 +58,9 @@ impl Housekeeper {
         store: Arc<dyn Housekeeping>,
         objects: Arc<dyn ObjectStore>,
         clock: Arc<dyn Clock>,
+        retention: Retention,
     ) -> Self {
-        Self { store, objects, clock }
+        Self { store, objects, clock, retention }
     }
 
     /// Goes round until `stop`.
@@ -49,6 +71,8 @@ impl Housekeeper {
                     objects = swept.objects,
                     uploads = swept.uploads,
                     idempotency_records = swept.idempotency_records,
+                    deliveries = swept.deliveries,
+                    audit_records = swept.audit_records,
                     "removed what is no longer needed"
                 ),
                 Ok(_) => {}
@@ -68,6 +92,11 @@ impl Housekeeper {
         let mut swept = Swept {
             uploads: self.store.expire_uploads(old, now).await?,
             idempotency_records: self.store.expire_idempotency(now).await?,
+            deliveries: self
+                .store
+                .expire_deliveries(before(now, self.retention.deliveries))
+                .await?,
+            audit_records: self.store.expire_audit(before(now, self.retention.audit)).await?,
             objects: 0,
         };
         loop {
@@ -85,8 +114,16 @@ impl Housekeeper {
         let (waiting, running) = self.store.job_counts().await?;
         metrics::gauge!("cicerone_jobs_waiting").set(gauge(waiting));
         metrics::gauge!("cicerone_jobs_running").set(gauge(running));
+        let (pending, due) = self.store.delivery_counts(now).await?;
+        metrics::gauge!("cicerone_webhook_deliveries_pending").set(gauge(pending));
+        metrics::gauge!("cicerone_webhook_deliveries_due").set(gauge(due));
         Ok(swept)
     }
+}
+
+/// The moment so long before `now`.
+fn before(now: Timestamp, age: Duration) -> Timestamp {
+    now.plus_millis(i64::try_from(age.as_millis()).unwrap_or(i64::MAX).saturating_neg())
 }
 
 /// A count as the metrics take it.

@@ -18,7 +18,6 @@ pub use chunk::{Chunk, chunks};
 pub use crawl::{
     CrawlEnd, CrawlPorts, CrawlSettings, Crawler, EgressFetch, Excess, Fetch, FetchError,
     FetchRequest, Fetched, PRODUCT_TOKEN, ReadPage, Robots, RobotsTag, Site, Sitemap, refusal,
-    retry_after,
 };
 pub use extract::docx::read as read_docx;
 pub use extract::html::read as read_page;
@@ -28,7 +27,7 @@ pub use extract::pdf::{PdfReader, read_alone as read_pdf_alone};
 pub use extract::{
     Material, PageReading, Reading, Unreadable, decode, detect_upload_type, extract,
 };
-pub use housekeeper::{Housekeeper, Swept};
+pub use housekeeper::{Housekeeper, Retention, Swept};
 pub use sandbox::{Readers, SandboxSettings, serve_reader};
 pub use worker::{Step, Worker, WorkerPorts, WorkerSettings};
 

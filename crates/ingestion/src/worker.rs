@@ -46,6 +46,8 @@ pub struct WorkerPorts {
     pub index: Arc<dyn PassageIndex>,
     /// Set when this process has queued a job.
     pub signal: WorkSignal,
+    /// To be set when work has ended, of which an event tells.
+    pub told: WorkSignal,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Chance.
@@ -177,6 +179,7 @@ impl Worker {
                 "took back jobs whose worker was gone"
             );
             self.ports.signal.notify();
+            self.ports.told.notify();
         }
         Ok(())
     }
@@ -238,7 +241,10 @@ impl Worker {
             Outcome::Lost => None,
         };
         match ended {
-            Some(source) => self.ended(job, &source, now),
+            Some(source) => {
+                self.ports.told.notify();
+                self.ended(job, &source, now);
+            }
             None => {
                 tracing::info!(source_id = %lease.source_id, "a job was cancelled: its source was deleted, or another worker has it")
             }

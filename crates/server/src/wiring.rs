@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cicerone_domain::job::Reclaim;
 use cicerone_domain::ports::{PassageIndex, WorkSignal};
 use cicerone_domain::services::{
-    Agents, ConversationLimits, Conversations, Idempotency, Keys, Sources, Uploads,
+    Agents, Audit, ConversationLimits, Conversations, Idempotency, Keys, Sources, Uploads, Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, SystemResolver};
@@ -15,6 +15,7 @@ use cicerone_ingestion::{
 };
 use cicerone_retrieval::{Index, IndexConfig};
 use cicerone_storage::{SpoolFolder, Storage, StorageOptions, UploadObjects, migrations};
+use cicerone_webhooks::{Deliverer, Targets};
 
 use crate::configuration::{Configuration, Environment, load};
 use crate::data_directory;
@@ -32,7 +33,10 @@ pub(crate) struct Parts {
     pub(crate) conversations: Conversations,
     pub(crate) idempotency: Idempotency,
     pub(crate) keys: Keys,
+    pub(crate) audit: Audit,
+    pub(crate) webhooks: Webhooks,
     pub(crate) worker: Worker,
+    pub(crate) deliverer: Deliverer,
     pub(crate) housekeeper: Housekeeper,
 }
 
@@ -60,13 +64,13 @@ impl Parts {
         let passages: Arc<dyn PassageIndex> = Arc::new(index.clone());
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-        let signal = WorkSignal::default();
+        let (signal, told) = (WorkSignal::default(), WorkSignal::default());
         let limits = ConversationLimits { replies: configuration.settings.http.replies_at_once };
 
         let reader: Arc<dyn ReadPage> = Arc::new(Readers::new(configuration.settings.sandbox()));
         let crawl_ports = CrawlPorts {
             store: storage.clone(),
-            fetch: Arc::new(EgressFetch::new(egress)),
+            fetch: Arc::new(EgressFetch::new(egress.clone())),
             read: reader.clone(),
             clock: clock.clone(),
             entropy: entropy.clone(),
@@ -82,14 +86,24 @@ impl Parts {
                 crawls: storage.clone(),
                 index: passages.clone(),
                 signal: signal.clone(),
+                told: told.clone(),
                 clock: clock.clone(),
                 entropy: entropy.clone(),
             },
             configuration.settings.workers(),
         );
+        let deliverer = Deliverer::new(
+            storage.clone(),
+            egress.clone(),
+            told.clone(),
+            clock.clone(),
+            entropy.clone(),
+            configuration.settings.deliveries(),
+        );
         if configuration.is_embedded() {
             // The data directory is held, so whoever had these jobs is gone.
             worker.reclaim(Reclaim::All).await?;
+            deliverer.take_back().await?;
         }
         Ok(Self {
             agents: Agents::new(
@@ -124,12 +138,26 @@ impl Parts {
             ),
             idempotency: Idempotency::new(storage.clone(), clock.clone(), entropy.clone()),
             keys: Keys::new(storage.clone(), clock.clone(), entropy.clone()),
-            housekeeper: Housekeeper::new(storage.clone(), objects, clock.clone()),
+            audit: Audit::new(storage.clone(), storage.clone(), clock.clone(), entropy.clone()),
+            webhooks: Webhooks::new(
+                storage.clone(),
+                Arc::new(Targets::new(egress)),
+                told,
+                clock.clone(),
+                entropy.clone(),
+            ),
+            housekeeper: Housekeeper::new(
+                storage.clone(),
+                objects,
+                clock.clone(),
+                configuration.settings.retention(),
+            ),
             storage,
             index,
             clock,
             entropy,
             worker,
+            deliverer,
         })
     }
 }

@@ -16,7 +16,7 @@ use crate::keys::AccountRow;
 use crate::schema::{
     accounts, agents, api_keys, conversation_metadata, crawl_pages, discarded_objects,
     document_texts, documents, idempotency, installation, jobs, messages, passages, sources,
-    uploads,
+    uploads, webhook_endpoints,
 };
 use crate::sources::{DocumentRow, PassageRow, SourceRow, TextRow};
 
@@ -122,6 +122,46 @@ pub(crate) fn lock_key(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
             query.for_update().get_result::<String>(c).optional().map(|_| ())
         }
         AnyConnection::Sqlite(_) => Ok(()),
+    }
+}
+
+/// Holds an account's row, so that changes of what it has so many of follow each other.
+pub(crate) fn lock_account_row(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
+    match c {
+        AnyConnection::Postgres(c) => {
+            let query = accounts::table.find(id).select(accounts::id);
+            query.for_no_key_update().get_result::<String>(c).optional().map(|_| ())
+        }
+        AnyConnection::Sqlite(_) => Ok(()),
+    }
+}
+
+/// Holds a webhook endpoint's row, so that changes of it and claims of its deliveries follow each
+/// other; new deliveries do not wait for it. False where it does not exist.
+pub(crate) fn lock_endpoint(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
+    let query =
+        webhook_endpoints::table.filter(webhook_endpoints::id.eq(id)).select(webhook_endpoints::id);
+    let found: Option<String> = match c {
+        AnyConnection::Postgres(c) => query.for_no_key_update().get_result(c).optional()?,
+        AnyConnection::Sqlite(c) => query.get_result(c).optional()?,
+    };
+    Ok(found.is_some())
+}
+
+/// The enabled webhook endpoints of an account with the events that they take. None of them can be
+/// removed until the transaction ends.
+pub(crate) fn hold_endpoints(
+    c: &mut AnyConnection,
+    account: &str,
+) -> QueryResult<Vec<(String, String)>> {
+    let query = webhook_endpoints::table
+        .filter(webhook_endpoints::account_id.eq(account))
+        .filter(webhook_endpoints::disabled_reason.is_null())
+        .order(webhook_endpoints::id)
+        .select((webhook_endpoints::id, webhook_endpoints::events));
+    match c {
+        AnyConnection::Postgres(c) => query.for_key_share().load(c),
+        AnyConnection::Sqlite(c) => query.load(c),
     }
 }
 

@@ -1,14 +1,60 @@
-//! Events, whose payloads hold what their sources hold.
+//! Events, written with what makes them true, and queued there for the endpoints that take them.
 
-use cicerone_domain::event::without_content;
+use cicerone_domain::event::{Event, without_content};
+use cicerone_domain::id::kind;
+use cicerone_domain::{Id, Timestamp};
 use diesel::prelude::*;
 
 use crate::connection::AnyConnection;
+use crate::deliveries;
+use crate::dialect;
 use crate::error::Failure;
 use crate::schema::events;
 
 /// Source ids of one statement.
 const AT_ONCE: usize = 500;
+
+#[derive(Insertable)]
+#[diesel(table_name = events, treat_none_as_default_value = false)]
+struct EventRow<'a> {
+    id: String,
+    account_id: String,
+    source_id: Option<String>,
+    name: &'static str,
+    payload: &'a str,
+    created_at: i64,
+}
+
+/// Writes an event down and queues it for every enabled endpoint of its account that takes it. Until
+/// the transaction ends, none of these endpoints can be removed.
+pub(crate) fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), Failure> {
+    insert(c, event)?;
+    for (endpoint, events) in dialect::hold_endpoints(c, &event.account_id.to_string())? {
+        if deliveries::takes(&events, event.name)? {
+            deliveries::queue(c, &endpoint, event)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes an event down.
+pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), Failure> {
+    let row = EventRow {
+        id: event.id.to_string(),
+        account_id: event.account_id.to_string(),
+        source_id: event.source_id.map(|id| id.to_string()),
+        name: event.name.name(),
+        payload: &event.payload,
+        created_at: event.created_at.as_millis(),
+    };
+    diesel::insert_into(events::table).values(row).execute(c)?;
+    Ok(())
+}
+
+/// The id of an event's delivery to an endpoint: it has one at most.
+pub(crate) fn delivery_id(event: Id<kind::Event>, endpoint: &str) -> Id<kind::Delivery> {
+    Id::derived(&[event.suffix(), endpoint])
+}
 
 /// Takes the content out of the events of sources that are deleted. That something happened is still
 /// told.
@@ -25,4 +71,21 @@ pub(crate) fn erase_content(c: &mut AnyConnection, sources: &[String]) -> Result
         }
     }
     Ok(())
+}
+
+/// Removes events from before a moment that no delivery tells of any more, at most `limit`. Gives
+/// their number.
+pub(crate) fn expire(
+    c: &mut AnyConnection,
+    before: Timestamp,
+    limit: i64,
+) -> Result<usize, Failure> {
+    let ids: Vec<String> = events::table
+        .filter(events::created_at.lt(before.as_millis()))
+        .filter(diesel::dsl::not(deliveries::exists_of_event()))
+        .order(events::created_at)
+        .limit(limit)
+        .select(events::id)
+        .load(c)?;
+    Ok(diesel::delete(events::table.filter(events::id.eq_any(ids))).execute(c)?)
 }

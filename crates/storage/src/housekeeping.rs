@@ -7,7 +7,10 @@ use cicerone_domain::{Error, Timestamp};
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 
+use crate::audit;
 use crate::columns::narrow;
+use crate::deliveries;
+use crate::events;
 use crate::jobs::{LEASED, QUEUED};
 use crate::schema::{discarded_objects, idempotency, jobs, sources, uploads};
 use crate::storage::Storage;
@@ -82,6 +85,35 @@ impl Housekeeping for Storage {
             .await
     }
 
+    async fn expire_deliveries(&self, before: Timestamp) -> Result<u64, Error> {
+        let mut total = 0;
+        loop {
+            let limit = i64::from(AT_ONCE);
+            let removed = self
+                .db
+                .write(move |c| {
+                    let removed = deliveries::expire(c, before, limit)?;
+                    Ok((removed, events::expire(c, before, limit)?))
+                })
+                .await?;
+            total += u64::try_from(removed.0).unwrap_or(u64::MAX);
+            if removed == (0, 0) {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error> {
+        let mut total = 0;
+        loop {
+            let removed = self.db.write(move |c| audit::expire(c, before, AT_ONCE.into())).await?;
+            total += u64::try_from(removed).unwrap_or(u64::MAX);
+            if removed == 0 {
+                return Ok(total);
+            }
+        }
+    }
+
     async fn empty_log(&self) -> Result<(), Error> {
         self.db.empty_log().await
     }
@@ -94,6 +126,15 @@ impl Housekeeping for Storage {
                 };
                 let (waiting, running) = (count(QUEUED)?, count(LEASED)?);
                 Ok((narrow("count", waiting)?, narrow("count", running)?))
+            })
+            .await
+    }
+
+    async fn delivery_counts(&self, now: Timestamp) -> Result<(u64, u64), Error> {
+        self.db
+            .read(move |c| {
+                let (pending, due) = deliveries::counts(c, now)?;
+                Ok((narrow("count", pending)?, narrow("count", due)?))
             })
             .await
     }

@@ -9,6 +9,7 @@ use cicerone_domain::ports::IdempotencyStore;
 use cicerone_domain::{Error, Id, Timestamp, limits};
 use diesel::prelude::*;
 
+use crate::audit;
 use crate::columns::{id, narrow_option};
 use crate::connection::AnyConnection;
 use crate::dialect;
@@ -123,7 +124,7 @@ pub(crate) fn hold<T>(
     c: &mut AnyConnection,
     completion: Option<&Completion<T>>,
 ) -> Result<(), Failure> {
-    let Some(claim) = completion.map(Completion::claim) else { return Ok(()) };
+    let Some(claim) = completion.and_then(Completion::claim) else { return Ok(()) };
     let record = dialect::lock_record(c, &claim.account.to_string(), claim.key.as_str())?;
     match record {
         Some(row) if row.state == CLAIMED && row.token == claim.token => Ok(()),
@@ -131,14 +132,19 @@ pub(crate) fn hold<T>(
     }
 }
 
-/// Completes the claim with the answer for `outcome`, at the end of the transaction of its effect.
+/// Completes the claim with the answer for `outcome`, and records what was done, at the end of the
+/// transaction of its effect.
 pub(crate) fn settle<T>(
     c: &mut AnyConnection,
     completion: Option<&Completion<T>>,
     outcome: &T,
 ) -> Result<(), Failure> {
     let Some(completion) = completion else { return Ok(()) };
-    match complete(c, completion.claim(), completion.response(outcome))? {
+    if let Some(record) = completion.record(outcome) {
+        audit::insert(c, &record)?;
+    }
+    let Some((claim, response)) = completion.answer(outcome) else { return Ok(()) };
+    match complete(c, claim, response)? {
         true => Ok(()),
         false => Err(Error::ClaimLost.into()),
     }

@@ -22,8 +22,9 @@ use crate::connection::AnyConnection;
 use crate::crawls;
 use crate::dialect;
 use crate::error::Failure;
+use crate::events;
 use crate::idempotency::free_claims;
-use crate::schema::{events, jobs, sources};
+use crate::schema::{jobs, sources};
 use crate::sources::{replace, update_state};
 use crate::storage::Storage;
 
@@ -48,17 +49,6 @@ pub(crate) struct JobRow {
     attempts: i64,
     crashes: i64,
     queued_at: i64,
-}
-
-#[derive(Insertable)]
-#[diesel(table_name = events)]
-struct EventRow {
-    id: String,
-    account_id: String,
-    source_id: String,
-    name: &'static str,
-    payload: String,
-    created_at: i64,
 }
 
 /// Queues a job for a source.
@@ -280,15 +270,7 @@ pub(crate) fn end(
     update_state(c, &source)?;
     let event = Event::of_finished(&source, event, now)
         .ok_or_else(|| Failure::internal("a job ended with its source still under way"))?;
-    let row = EventRow {
-        id: event.id.to_string(),
-        account_id: event.account_id.to_string(),
-        source_id: event.source_id.to_string(),
-        name: event.name,
-        payload: event.payload,
-        created_at: event.created_at.as_millis(),
-    };
-    diesel::insert_into(events::table).values(row).execute(c)?;
+    events::tell(c, &event)?;
     diesel::delete(jobs::table.find(job)).execute(c)?;
     Ok(source)
 }

@@ -12,7 +12,8 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
-use crate::columns::{from_json, id, time, to_json};
+use crate::audit;
+use crate::columns::{self, from_json, id, time, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::Failure;
@@ -148,9 +149,14 @@ impl KeyStore for Storage {
             .await
     }
 
-    async fn insert_key(&self, key: ApiKey, hash: KeyHash) -> Result<(), Error> {
+    async fn insert_key(
+        &self,
+        key: ApiKey,
+        hash: KeyHash,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
         self.db
-            .write(move |c| {
+            .write_completing(completion, move |c| {
                 let row = KeyRow::new(&key, hash, false)?;
                 match diesel::insert_into(api_keys::table).values(row).execute(c) {
                     Err(DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
@@ -250,11 +256,41 @@ impl KeyStore for Storage {
             .await
     }
 
-    async fn delete_key(&self, id: Id<kind::ApiKey>) -> Result<bool, Error> {
+    async fn delete_key(
+        &self,
+        id: Id<kind::ApiKey>,
+        completion: Option<Completion<ApiKey>>,
+    ) -> Result<Option<ApiKey>, Error> {
+        let deleted = self.db.write_completing(completion, move |c| {
+            let found: Option<KeyRow> = api_keys::table
+                .find(id.to_string())
+                .select(KeyRow::as_select())
+                .get_result(c)
+                .optional()?;
+            let row = found.ok_or_else(|| Error::not_found("API key", id))?;
+            diesel::delete(api_keys::table.find(id.to_string())).execute(c)?;
+            row.into_key()
+        });
+        match deleted.await {
+            Err(Error::NotFound { .. }) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    async fn owner_of_key(&self, id: Id<kind::ApiKey>) -> Result<Option<Id<kind::Account>>, Error> {
         self.db
-            .write(move |c| {
-                let count = diesel::delete(api_keys::table.find(id.to_string())).execute(c)?;
-                Ok(count == 1)
+            .lookup(move |c| {
+                let key = id.to_string();
+                let found: Option<String> = api_keys::table
+                    .find(&key)
+                    .select(api_keys::account_id)
+                    .get_result(c)
+                    .optional()?;
+                let found = match found {
+                    Some(account) => Some(account),
+                    None => audit::owner_of_deleted(c, &key)?,
+                };
+                found.map(|account| columns::id("api_keys.account_id", &account)).transpose()
             })
             .await
     }

@@ -17,11 +17,13 @@
 //! those are restricted, in its `WHERE`.
 
 mod agents;
+mod audit;
 mod columns;
 mod connection;
 mod conversations;
 mod crawls;
 mod db;
+mod deliveries;
 mod dialect;
 mod error;
 mod events;
@@ -41,6 +43,7 @@ mod spool;
 mod storage;
 mod uploads;
 mod url;
+mod webhooks;
 
 pub use error::OpenError;
 pub use objects::{OpenObjectsError, UploadObjects};

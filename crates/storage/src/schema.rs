@@ -218,9 +218,61 @@ table! {
     events (id) {
         id -> Text,
         account_id -> Text,
-        source_id -> Text,
+        source_id -> Nullable<Text>,
         name -> Text,
         payload -> Text,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    webhook_endpoints (id) {
+        id -> Text,
+        account_id -> Text,
+        url -> Text,
+        events -> Text,
+        description -> Nullable<Text>,
+        payload -> Text,
+        disabled_reason -> Nullable<Text>,
+        secret -> Text,
+        retired_secrets -> Text,
+        failures -> BigInt,
+        failing_since -> Nullable<BigInt>,
+        succeeded_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+
+table! {
+    deliveries (id) {
+        id -> Text,
+        account_id -> Text,
+        endpoint_id -> Text,
+        event_id -> Text,
+        event -> Text,
+        status -> Text,
+        attempts -> Text,
+        tries -> BigInt,
+        next_attempt_at -> Nullable<BigInt>,
+        lease_token -> Nullable<Text>,
+        lease_until -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    audit_log (id) {
+        id -> Text,
+        account_id -> Text,
+        actor -> Text,
+        key_id -> Nullable<Text>,
+        key_name -> Nullable<Text>,
+        action -> Text,
+        target_id -> Nullable<Text>,
+        address -> Nullable<Text>,
+        request_id -> Nullable<Text>,
+        occurrences -> BigInt,
         created_at -> BigInt,
     }
 }
@@ -243,6 +295,9 @@ table! {
 }
 
 joinable!(jobs -> sources (source_id));
+joinable!(deliveries -> events (event_id));
+joinable!(deliveries -> webhook_endpoints (endpoint_id));
+allow_tables_to_appear_in_same_query!(deliveries, events, webhook_endpoints);
 allow_tables_to_appear_in_same_query!(jobs, sources);
 allow_tables_to_appear_in_same_query!(documents, document_texts, passages, crawl_pages);
 allow_tables_to_appear_in_same_query!(uploads, sources);

@@ -3,11 +3,11 @@
 use cicerone_tests::raw;
 
 use crate::routes::{Names, ROUTES};
-use crate::world::{client, own_server, server};
+use crate::world::{account, client, own_server, server};
 
 #[tokio::test]
 async fn every_route_refuses_a_request_without_a_key() {
-    let names = Names::of_new(&client()).await;
+    let names = Names::of_new(&account()).await;
     for route in ROUTES {
         let answer = route.call(&client().anonymous(), &names).await;
         assert_eq!(answer.status, 401, "{}: {}", route.name(), answer.text());
@@ -17,7 +17,7 @@ async fn every_route_refuses_a_request_without_a_key() {
 
 #[tokio::test]
 async fn every_route_refuses_an_unknown_key_and_a_mistyped_one() {
-    let names = Names::of_new(&client()).await;
+    let names = Names::of_new(&account()).await;
     let good = server().create_key(&["--account", "default", "--permission", "*"]).secret;
     let mut mistyped = good.clone().into_bytes();
     mistyped[20] = if mistyped[20] == b'a' { b'b' } else { b'a' };

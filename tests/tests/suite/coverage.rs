@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::routes::{ROUTES, Route};
 use crate::world::client;
-use crate::{agents, conversations, files, keys, sources};
+use crate::{agents, audit_log, conversations, files, keys, sources, webhooks};
 
 /// Which answers of a route are tested, and by what.
 pub(crate) struct Covers {
@@ -18,7 +18,7 @@ pub(crate) struct Covers {
 }
 
 /// What each endpoint's file covers.
-const ENDPOINTS: [&Covers; 26] = [
+const ENDPOINTS: [&Covers; 36] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -40,11 +40,21 @@ const ENDPOINTS: [&Covers; 26] = [
     &conversations::list::COVERS,
     &conversations::get::COVERS,
     &conversations::delete::COVERS,
+    &webhooks::create::COVERS,
+    &webhooks::list::COVERS,
+    &webhooks::get::COVERS,
+    &webhooks::update::COVERS,
+    &webhooks::delete::COVERS,
+    &webhooks::rotate_secret::COVERS,
+    &webhooks::test::COVERS,
+    &webhooks::deliveries::COVERS,
+    &webhooks::redeliver::COVERS,
     &keys::create::COVERS,
     &keys::list::COVERS,
     &keys::get::COVERS,
     &keys::update::COVERS,
     &keys::delete::COVERS,
+    &audit_log::COVERS,
 ];
 
 /// Answers that tests provoke on every route alike, by walking [`ROUTES`]: `authentication`,

@@ -12,6 +12,7 @@
 )]
 
 mod agents;
+mod audit_log;
 mod authentication;
 mod backup;
 mod command_line;
@@ -34,4 +35,5 @@ mod routes;
 mod settings;
 mod sources;
 mod storage;
+mod webhooks;
 mod world;

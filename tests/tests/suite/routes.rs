@@ -5,7 +5,9 @@ use cicerone_tests::scenario::id;
 use cicerone_tests::{Answer, Client};
 use serde_json::{Value, json};
 
-use crate::world::{NO_AGENT, NO_CONVERSATION, NO_FILE, NO_KEY, NO_SOURCE};
+use crate::world::{
+    NO_AGENT, NO_CONVERSATION, NO_DELIVERY, NO_ENDPOINT, NO_FILE, NO_KEY, NO_SOURCE, NOWHERE,
+};
 
 /// A route of the API.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +32,8 @@ enum Body {
     Query,
     Message,
     Key,
+    Endpoint,
+    EndpointChange,
 }
 
 const fn route(
@@ -42,7 +46,7 @@ const fn route(
 }
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 26] = [
+pub(crate) const ROUTES: [Route; 36] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -64,11 +68,31 @@ pub(crate) const ROUTES: [Route; 26] = [
     route("GET", "/v1/agents/{agent_id}/conversations", "conversations:read", Body::None),
     route("GET", "/v1/conversations/{conversation_id}", "conversations:read", Body::None),
     route("DELETE", "/v1/conversations/{conversation_id}", "conversations:write", Body::None),
+    route("POST", "/v1/webhook_endpoints", "webhooks:write", Body::Endpoint),
+    route("GET", "/v1/webhook_endpoints", "webhooks:read", Body::None),
+    route("GET", "/v1/webhook_endpoints/{endpoint_id}", "webhooks:read", Body::None),
+    route("PATCH", "/v1/webhook_endpoints/{endpoint_id}", "webhooks:write", Body::EndpointChange),
+    route("DELETE", "/v1/webhook_endpoints/{endpoint_id}", "webhooks:write", Body::None),
+    route(
+        "POST",
+        "/v1/webhook_endpoints/{endpoint_id}/rotate_secret",
+        "webhooks:write",
+        Body::None,
+    ),
+    route("POST", "/v1/webhook_endpoints/{endpoint_id}/test", "webhooks:write", Body::None),
+    route("GET", "/v1/webhook_endpoints/{endpoint_id}/deliveries", "webhooks:read", Body::None),
+    route(
+        "POST",
+        "/v1/webhook_endpoints/{endpoint_id}/deliveries/{delivery_id}/redeliver",
+        "webhooks:write",
+        Body::None,
+    ),
     route("POST", "/v1/api_keys", "keys:write", Body::Key),
     route("GET", "/v1/api_keys", "keys:read", Body::None),
     route("GET", "/v1/api_keys/{key_id}", "keys:read", Body::None),
     route("PATCH", "/v1/api_keys/{key_id}", "keys:write", Body::Change),
     route("DELETE", "/v1/api_keys/{key_id}", "keys:write", Body::None),
+    route("GET", "/v1/audit_log", "keys:read", Body::None),
 ];
 
 /// The ids that a request names.
@@ -84,10 +108,15 @@ pub(crate) struct Names {
     pub(crate) file: String,
     /// A key within the agent.
     pub(crate) key: String,
+    /// A webhook endpoint that nobody listens at.
+    pub(crate) endpoint: String,
+    /// A delivery to it.
+    pub(crate) delivery: String,
 }
 
 impl Names {
-    /// Things that exist, new ones.
+    /// Things that exist, new ones. The account must be the test's own: webhook endpoints of before
+    /// are removed, as it can have ten.
     pub(crate) async fn of_new(client: &Client) -> Self {
         let agent = client.agent().await;
         let source = client.source(&agent, "website", "http://127.0.0.1:9/").await;
@@ -96,7 +125,14 @@ impl Names {
         let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
         let key = json!({ "name": "Guide", "permissions": ["keys:write"], "agent_ids": [agent] });
         let key = id(&client.post("/v1/api_keys", key).await.expect(201));
-        Self { agent, source, conversation, file, key }
+        for old in client.list_all("/v1/webhook_endpoints", 10).await {
+            client.delete(&format!("/v1/webhook_endpoints/{}", id(&old))).await.expect_nothing();
+        }
+        let endpoint = client.post("/v1/webhook_endpoints", json!({ "url": NOWHERE })).await;
+        let endpoint = id(&endpoint.expect(201));
+        let test = format!("/v1/webhook_endpoints/{endpoint}/test");
+        let delivery = id(&client.post_nothing(&test).await.expect(202));
+        Self { agent, source, conversation, file, key, endpoint, delivery }
     }
 
     /// Things that do not exist.
@@ -107,6 +143,8 @@ impl Names {
             conversation: NO_CONVERSATION.to_owned(),
             file: NO_FILE.to_owned(),
             key: NO_KEY.to_owned(),
+            endpoint: NO_ENDPOINT.to_owned(),
+            delivery: NO_DELIVERY.to_owned(),
         }
     }
 
@@ -117,6 +155,8 @@ impl Names {
             .replace("{conversation_id}", &self.conversation)
             .replace("{file_id}", &self.file)
             .replace("{key_id}", &self.key)
+            .replace("{endpoint_id}", &self.endpoint)
+            .replace("{delivery_id}", &self.delivery)
     }
 
     /// The text of an answer with the placeholders in place of these ids.
@@ -126,6 +166,8 @@ impl Names {
             .replace(&self.conversation, "{conversation_id}")
             .replace(&self.file, "{file_id}")
             .replace(&self.key, "{key_id}")
+            .replace(&self.endpoint, "{endpoint_id}")
+            .replace(&self.delivery, "{delivery_id}")
     }
 }
 
@@ -170,6 +212,8 @@ impl Route {
             Body::Source => Some(json!({ "type": "text", "content": "The museum." })),
             Body::Query => Some(json!({ "query": "museum" })),
             Body::Key => Some(json!({ "name": "Guide", "permissions": ["keys:write"] })),
+            Body::Endpoint => Some(json!({ "url": NOWHERE })),
+            Body::EndpointChange => Some(json!({ "description": "Ours" })),
             Body::Message => Some(json!({ "agent_id": names.agent, "message": "Hello there" })),
         }
     }

@@ -18,3 +18,4 @@ mod objects;
 mod recovery;
 mod sources;
 mod uploads;
+mod webhooks;

@@ -46,3 +46,9 @@ pub(crate) const NO_CONVERSATION: &str = "conv_0000000000";
 pub(crate) const NO_FILE: &str = "file_0000000000";
 /// A key's id that no key has.
 pub(crate) const NO_KEY: &str = "key_0000000000";
+/// A webhook endpoint's id that no endpoint has.
+pub(crate) const NO_ENDPOINT: &str = "whep_0000000000";
+/// A delivery's id that no delivery has.
+pub(crate) const NO_DELIVERY: &str = "dlv_0000000000";
+/// An address that webhooks may be sent to and that nobody listens at.
+pub(crate) const NOWHERE: &str = "http://127.9.9.9:9/";

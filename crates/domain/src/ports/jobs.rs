@@ -75,11 +75,19 @@ pub trait Housekeeping: Send + Sync {
     async fn expire_uploads(&self, before: Timestamp, now: Timestamp) -> Result<u64, Error>;
     /// Removes idempotency records whose life ended before `now`. Gives their number.
     async fn expire_idempotency(&self, now: Timestamp) -> Result<u64, Error>;
+    /// Removes the deliveries from before a moment, but for those that an enabled endpoint still waits
+    /// for, and the events that no delivery tells of any more. Gives the number of deliveries.
+    async fn expire_deliveries(&self, before: Timestamp) -> Result<u64, Error>;
+    /// Removes records of the audit log from before a moment. Gives their number.
+    async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error>;
     /// Makes what was deleted gone from the database's files: where there is a write-ahead log, it is
     /// carried over and emptied.
     async fn empty_log(&self) -> Result<(), Error>;
     /// How many jobs wait and how many run: for the metrics.
     async fn job_counts(&self) -> Result<(u64, u64), Error>;
+    /// How many deliveries are pending for enabled endpoints, and how many of them are due at `now`:
+    /// for the metrics.
+    async fn delivery_counts(&self, now: Timestamp) -> Result<(u64, u64), Error>;
 }
 
 /// Wakes a worker of this process when there is work. Work of other processes is found by looking.

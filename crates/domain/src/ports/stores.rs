@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use crate::access::{Account, ApiKey, KeyHash, KeyPatch, Scope};
 use crate::agent::{Agent, AgentPatch, AgentStatus};
+use crate::audit::{AuditFilter, AuditRecord};
 use crate::content::{Document, Passage};
 use crate::conversation::{Conversation, ConversationFilter, Message, Turn};
 use crate::error::Error;
@@ -30,7 +31,12 @@ pub trait KeyStore: Send + Sync {
     /// The account of that name.
     async fn find_account(&self, name: &str) -> Result<Option<Account>, Error>;
     /// Adds a key. Fails with [`Error::NotFound`] where its account does not exist.
-    async fn insert_key(&self, key: ApiKey, hash: KeyHash) -> Result<(), Error>;
+    async fn insert_key(
+        &self,
+        key: ApiKey,
+        hash: KeyHash,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error>;
     /// Adds a key that `maker` makes, for agents that exist for it. Fails with what
     /// [`ApiKey::check_no_wider`] fails with, and with [`Error::Invalid`] for an agent that does not
     /// exist.
@@ -76,8 +82,14 @@ pub trait KeyStore: Send + Sync {
     -> Result<(), Error>;
     /// Whether any key exists.
     async fn has_keys(&self) -> Result<bool, Error>;
-    /// Removes a key; false where there is none.
-    async fn delete_key(&self, id: Id<kind::ApiKey>) -> Result<bool, Error>;
+    /// Removes a key of any account and gives it; none where there is none.
+    async fn delete_key(
+        &self,
+        id: Id<kind::ApiKey>,
+        completion: Option<Completion<ApiKey>>,
+    ) -> Result<Option<ApiKey>, Error>;
+    /// The account that a key belongs to, or belonged to before it was deleted.
+    async fn owner_of_key(&self, id: Id<kind::ApiKey>) -> Result<Option<Id<kind::Account>>, Error>;
     /// The installation's own secret for signing cursors: 32 random bytes, `candidate` where none
     /// was stored before.
     async fn installation_secret(&self, candidate: [u8; 32]) -> Result<[u8; 32], Error>;
@@ -319,6 +331,20 @@ pub trait ConversationStore: Send + Sync {
         now: Timestamp,
         completion: Option<Completion<()>>,
     ) -> Result<(), Error>;
+}
+
+/// The audit log. Records of changes are written with these: see [`Completion`].
+#[async_trait]
+pub trait AuditStore: Send + Sync {
+    /// Adds records of what changes nothing.
+    async fn insert_records(&self, records: Vec<AuditRecord>) -> Result<(), Error>;
+    /// An account's records, newest first.
+    async fn list_records(
+        &self,
+        account: Id<kind::Account>,
+        filter: AuditFilter,
+        page: PageRequest,
+    ) -> Result<Page<AuditRecord>, Error>;
 }
 
 /// Idempotency records.

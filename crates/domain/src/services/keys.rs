@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::access::{
     Account, ApiKey, DEFAULT_ACCOUNT, KeyPatch, KeySecret, Permissions, parse_key_name,
 };
+use crate::audit::{Actor, AuditAction, AuditRecord, Origin};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -133,7 +134,9 @@ impl Keys {
             .ok_or_else(|| Error::not_found("account", account))?;
         let new = NewKey { name: parse_key_name("name", new.name)?, ..new };
         let (key, secret) = self.made(owner.id, new);
-        self.store.insert_key(key.clone(), secret.hash()).await?;
+        let record = self.by_operator(&key, AuditAction::ApiKeyCreated);
+        let completion = Completion::recording(move |()| record.clone());
+        self.store.insert_key(key.clone(), secret.hash(), Some(completion)).await?;
         Ok((key, secret))
     }
 
@@ -237,7 +240,26 @@ impl Keys {
 
     /// Revokes a key of any account. Fails with [`Error::NotFound`].
     pub async fn revoke_key(&self, id: Id<kind::ApiKey>) -> Result<(), Error> {
-        if self.store.delete_key(id).await? { Ok(()) } else { Err(Error::not_found("API key", id)) }
+        let keys = self.clone();
+        let completion = Completion::recording(move |key: &ApiKey| {
+            keys.by_operator(key, AuditAction::ApiKeyDeleted)
+        });
+        let deleted = self.store.delete_key(id, Some(completion)).await?;
+        deleted.map(drop).ok_or_else(|| Error::not_found("API key", id))
+    }
+
+    /// The record of what the operator does to a key.
+    fn by_operator(&self, key: &ApiKey, action: AuditAction) -> AuditRecord {
+        AuditRecord {
+            id: Id::random(self.entropy.as_ref()),
+            account_id: key.account_id,
+            at: self.clock.now(),
+            actor: Actor::CommandLine,
+            action,
+            target_id: Some(key.id.to_string()),
+            origin: Origin::default(),
+            count: 1,
+        }
     }
 
     /// The secret that cursors are signed with.

@@ -58,9 +58,13 @@ pub enum Reason {
     /// An address that nothing opens.
     #[error("`{0}` is never asked: {1}")]
     Never(IpAddr, &'static str),
-    /// A public address under a local name or at a port that is not of the web.
+    /// A public address under a local name, at a port that is not of the web, or where only what the
+    /// operator allows will do.
     #[error("`{0}` is not among the allowed ranges")]
     NotAllowed(IpAddr),
+    /// Only what the operator allows would do, which is nothing.
+    #[error("no range is allowed")]
+    NothingAllowed,
     /// The address that the server itself listens on.
     #[error("`{0}` at port {1} is this server")]
     Own(IpAddr, u16),

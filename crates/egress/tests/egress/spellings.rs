@@ -342,6 +342,7 @@ fn verdict(egress: &Egress, text: &str) -> &'static str {
         Reason::Special(..) => "special",
         Reason::Never(..) => "never",
         Reason::NotAllowed(_) => "not-allowed",
+        Reason::NothingAllowed => "nothing-allowed",
         Reason::Own(..) => "own",
     }
 }
@@ -369,6 +370,21 @@ fn what_is_allowed_opens_neither_metadata_nor_other_schemes() {
     let allow = allowing(&["0.0.0.0/0", "::1/128", "fc00::/7"]);
     let egress = Egress::new(allow, always(&[])).unwrap();
     check(&egress, OPEN);
+}
+
+#[tokio::test]
+async fn within_what_is_allowed_the_public_web_is_closed() {
+    let check = async |allow: &[&str], url: &str| {
+        let egress = Egress::new(allowing(allow), always(&["1.1.1.1"])).unwrap();
+        egress.check_within_allowed(&url.parse().unwrap()).await.is_ok()
+    };
+    for url in ["http://1.1.1.1/", "http://example.com/", "https://example.com/"] {
+        assert!(!check(&[], url).await, "{url}");
+        assert!(!check(&["10.0.0.0/8"], url).await, "{url}");
+        assert!(check(&["1.1.1.0/24"], url).await, "{url}");
+    }
+    assert!(check(&["10.0.0.0/8"], "http://10.0.0.1/").await);
+    assert!(!check(&["0.0.0.0/0"], "http://169.254.169.254/").await);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use cicerone_domain::agent::{
     AgentDraft, MODEL_DEFAULT, parse_max_tokens, parse_model, parse_name, parse_status,
     parse_system_prompt, parse_temperature,
 };
+use cicerone_domain::audit::AuditAction;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use cicerone_domain::{Agent, AgentPatch, AgentStatus, Error, limits};
 
@@ -77,7 +78,8 @@ pub(crate) async fn delete(
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
-    let change = Change::new(&app, &caller, keyed);
+    let change = Change::new(&app, &caller, keyed)
+        .audited(AuditAction::AgentDeleted, Some(incoming.path_text().to_owned()));
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
             app.agents.delete(&caller.scope, id?, completion).await

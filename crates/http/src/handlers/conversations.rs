@@ -1,6 +1,7 @@
 //! `/v1/conversations` and `/v1/agents/{agent_id}/conversations`.
 
 use actix_web::http::StatusCode;
+use cicerone_domain::audit::AuditAction;
 use cicerone_domain::conversation::{ConversationFilter, Metadata, Turn, parse_message};
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
@@ -83,7 +84,8 @@ pub(crate) async fn delete(
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
-    let change = Change::new(&app, &caller, keyed);
+    let change = Change::new(&app, &caller, keyed)
+        .audited(AuditAction::ConversationDeleted, Some(incoming.path_text().to_owned()));
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
             app.conversations.delete(&caller.scope, id?, completion).await

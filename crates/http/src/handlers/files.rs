@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
+use cicerone_domain::audit::AuditAction;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use cicerone_domain::services::NewUpload;
 use cicerone_domain::{Error, Upload};
@@ -56,7 +57,8 @@ pub(crate) async fn delete(
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
-    let change = Change::new(&app, &caller, keyed);
+    let change = Change::new(&app, &caller, keyed)
+        .audited(AuditAction::FileDeleted, Some(incoming.path_text().to_owned()));
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
             app.uploads.delete(&caller.scope, id?, completion).await

@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use cicerone_domain::access::{
     KeyPatch, parse_agent_ids, parse_expiry, parse_key_name, parse_permissions,
 };
+use cicerone_domain::audit::AuditAction;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use cicerone_domain::services::{Issued, NewKey};
 use cicerone_domain::{ApiKey, Error, Timestamp};
@@ -25,7 +26,8 @@ pub(crate) async fn create(
 ) -> Answer {
     let body = incoming.json(&app).await?;
     let new = new_key(body.fields, app.clock.now())?;
-    let change = Change::new(&app, &caller, incoming.keyed(&[&body.bytes])?);
+    let change = Change::new(&app, &caller, incoming.keyed(&[&body.bytes])?)
+        .audited(AuditAction::ApiKeyCreated, None);
     change
         .answer(issued, |app, caller, completion| async move {
             app.keys.issue(&caller.key, new, completion).await
@@ -58,7 +60,7 @@ pub(crate) async fn update(
     let patch = patch(body.fields, app.clock.now())?;
     let keyed = incoming.keyed(&[&body.bytes])?;
     let id = incoming.path_id();
-    let change = Change::new(&app, &caller, keyed);
+    let change = Change::new(&app, &caller, keyed).audited(AuditAction::ApiKeyUpdated, None);
     change
         .answer(updated, move |app, caller, completion| async move {
             app.keys.update(&caller.key, id?, patch, completion).await
@@ -75,7 +77,8 @@ pub(crate) async fn delete(
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
-    let change = Change::new(&app, &caller, keyed);
+    let change = Change::new(&app, &caller, keyed)
+        .audited(AuditAction::ApiKeyDeleted, Some(incoming.path_text().to_owned()));
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
             app.keys.delete(&caller.key, id?, completion).await

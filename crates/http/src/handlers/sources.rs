@@ -1,6 +1,7 @@
 //! `/v1/agents/{agent_id}/sources`, `/v1/sources` and search.
 
 use actix_web::http::StatusCode;
+use cicerone_domain::audit::AuditAction;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use cicerone_domain::ports::SourceFilter;
 use cicerone_domain::services::NewSource;
@@ -64,7 +65,8 @@ pub(crate) async fn delete(
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
-    let change = Change::new(&app, &caller, keyed);
+    let change = Change::new(&app, &caller, keyed)
+        .audited(AuditAction::SourceDeleted, Some(incoming.path_text().to_owned()));
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
             app.sources.delete(&caller.scope, id?, completion).await

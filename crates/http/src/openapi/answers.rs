@@ -12,19 +12,23 @@ use super::parameters::{id, string};
 use crate::endpoint::{AnswerSchema, Endpoint};
 use crate::failure::{ErrorBody, ErrorEvent, STATUS_CODES};
 use crate::views::{
-    AgentView, ConversationView, DocumentView, DoneEvent, HitView, IssuedKeyView, KeyView,
-    PageView, PassageView, ReplyView, SearchView, SourceView, TokenEvent, UploadView,
+    AgentView, AuditRecordView, ConversationView, DeliveryView, DocumentView, DoneEvent,
+    EndpointView, HitView, IssuedEndpointView, IssuedKeyView, KeyView, PageView, PassageView,
+    ReplyView, SearchView, SourceView, TokenEvent, UploadView,
 };
 
 const JSON: &str = "application/json";
-const LISTS: [(&str, &str); 7] = [
+const LISTS: [(&str, &str); 10] = [
     ("AgentList", "Agent"),
     ("SourceList", "Source"),
     ("DocumentList", "Document"),
     ("PassageList", "Passage"),
     ("PageList", "Page"),
     ("ConversationList", "Conversation"),
+    ("WebhookEndpointList", "WebhookEndpoint"),
+    ("DeliveryList", "Delivery"),
     ("ApiKeyList", "ApiKey"),
+    ("AuditRecordList", "AuditRecord"),
 ];
 
 /// The schemas of all answers, by name.
@@ -40,8 +44,12 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     add::<UploadView<'_>>(&mut all);
     add::<ConversationView<'_>>(&mut all);
     add::<ReplyView<'_>>(&mut all);
+    add::<EndpointView<'_>>(&mut all);
+    add::<IssuedEndpointView<'_>>(&mut all);
+    add::<DeliveryView<'_>>(&mut all);
     add::<KeyView<'_>>(&mut all);
     add::<IssuedKeyView<'_>>(&mut all);
+    add::<AuditRecordView<'_>>(&mut all);
     add::<TokenEvent<'_>>(&mut all);
     add::<DoneEvent<'_>>(&mut all);
     add::<ErrorEvent<'_>>(&mut all);

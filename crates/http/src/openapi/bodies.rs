@@ -1,6 +1,7 @@
 //! The schemas of bodies: exactly what the handlers take.
 
 use cicerone_domain::agent::{MODEL_DEFAULT, MODELS};
+use cicerone_domain::webhook::{EventName, PayloadStyle};
 use cicerone_domain::{Permission, limits};
 use serde_json::{Value, json};
 use utoipa::openapi::schema::{
@@ -17,13 +18,15 @@ const NO_NUL: &str = "^[^\\u0000]*$";
 
 /// The schemas of all bodies, by name.
 pub(crate) fn schemas(extra_models: &[String]) -> Vec<(String, RefOr<Schema>)> {
-    let all: [(&str, RefOr<Schema>); 8] = [
+    let all: [(&str, RefOr<Schema>); 10] = [
         ("CreateAgent", agent(extra_models, false).required("name").into()),
         ("UpdateAgent", agent(extra_models, true).into()),
         ("CreateSource", source()),
         ("Search", search().into()),
         ("UploadFile", upload().into()),
         ("SendMessage", message().into()),
+        ("CreateWebhookEndpoint", endpoint().required("url").into()),
+        ("UpdateWebhookEndpoint", endpoint().into()),
         ("CreateApiKey", key().required("name").required("permissions").into()),
         ("UpdateApiKey", key().into()),
     ];
@@ -154,6 +157,38 @@ fn upload() -> ObjectBuilder {
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
         .description(Some("The file: PDF, DOCX or text by its content, at most 10,485,760 bytes."));
     ObjectBuilder::new().property("file", file).required("file")
+}
+
+fn endpoint() -> ObjectBuilder {
+    let url = string()
+        .max_length(Some(limits::WEBHOOK_URL_CHARS))
+        .format(Some(SchemaFormat::Custom("uri".to_owned())))
+        .pattern(Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]"))
+        .description(Some(
+            "A public https address without credentials; one of http or of a private network where \
+             the server allows it.",
+        ));
+    let events = utoipa::openapi::ArrayBuilder::new()
+        .schema_type(nullable(Type::Array))
+        .items(string().enum_values(Some(EventName::CHOICES.map(EventName::name))))
+        .min_items(Some(1))
+        .description(Some("The events that it takes; null for all."));
+    let description = optional_string("For people.")
+        .max_length(Some(limits::DESCRIPTION_CHARS))
+        .pattern(Some(NO_NUL));
+    let styles = PayloadStyle::ALL.map(|style| Value::from(style.name()));
+    let payload = optional_string("`thin` leaves `data.content` out.")
+        .enum_values(Some(styles.into_iter().chain([Value::Null])))
+        .default(Some(PayloadStyle::default().name().into()));
+    let status = string()
+        .enum_values(Some(["enabled", "disabled"]))
+        .description(Some("Whether anything is sent to it."));
+    ObjectBuilder::new()
+        .property("url", url)
+        .property("events", events)
+        .property("description", description)
+        .property("payload", payload)
+        .property("status", status)
 }
 
 fn key() -> ObjectBuilder {

@@ -48,6 +48,8 @@ pub(crate) fn of_path(path: &'static str) -> impl Iterator<Item = Parameter> {
             "conversation_id" => id("conv_"),
             "file_id" => id("file_"),
             "key_id" => id("key_"),
+            "endpoint_id" => id("whep_"),
+            "delivery_id" => id("dlv_"),
             _ => string().build(),
         };
         ParameterBuilder::new()

@@ -1,8 +1,4 @@
-//! What response headers ask of a crawler: `X-Robots-Tag` and `Retry-After`.
-
-use std::time::Duration;
-
-use cicerone_domain::Timestamp;
+//! What the response header `X-Robots-Tag` asks of a crawler.
 
 use super::PRODUCT_TOKEN;
 
@@ -59,26 +55,9 @@ fn is_crawler(name: &str) -> bool {
         && !WITH_VALUE.iter().any(|directive| name.eq_ignore_ascii_case(directive))
 }
 
-/// How long a `Retry-After` header asks to wait: a number of seconds, or a date (RFC 9110, section
-/// 10.2.3). None where it says neither.
-pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
-    let value = value.trim();
-    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
-    }
-    let date = httpdate::parse_http_date(value).ok()?;
-    let now = Duration::from_millis(u64::try_from(now.as_millis()).ok()?);
-    let since = date.duration_since(std::time::SystemTime::UNIX_EPOCH).ok()?;
-    Some(since.saturating_sub(now))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use cicerone_domain::Timestamp;
-
-    use super::{RobotsTag, retry_after};
+    use super::RobotsTag;
 
     fn tag(values: &[&str]) -> (bool, bool) {
         let tag = RobotsTag::of(values.iter().copied());
@@ -107,19 +86,5 @@ mod tests {
     fn a_directive_with_a_value_is_no_crawler() {
         assert_eq!(tag(&["unavailable_after: 25 Jun 2010 15:00:00 PST, noindex"]), (true, false));
         assert_eq!(tag(&["max-snippet: 20, nofollow"]), (false, true));
-    }
-
-    #[test]
-    fn retry_after_is_seconds_or_a_date() {
-        let now = Timestamp::parse("2026-01-31T08:00:00Z").unwrap();
-        let seconds = |count| Some(Duration::from_secs(count));
-        assert_eq!(retry_after("120", now), seconds(120));
-        assert_eq!(retry_after(" 0 ", now), seconds(0));
-        assert_eq!(retry_after("99999999999999999999999", now), seconds(u64::MAX));
-        assert_eq!(retry_after("Sat, 31 Jan 2026 08:01:00 GMT", now), seconds(60));
-        assert_eq!(retry_after("Sat, 31 Jan 2026 07:00:00 GMT", now), seconds(0));
-        for value in ["", "soon", "-1", "1.5"] {
-            assert_eq!(retry_after(value, now), None, "{value}");
-        }
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::{Clock, Entropy};
+use cicerone_egress::retry_after;
 use url::Url;
 
-use super::directives::retry_after;
 use super::fetch::{Fetch, FetchError, FetchRequest, Fetched};
 use super::hosts::Gate;
 use super::settings::CrawlSettings;
@@ -69,7 +69,8 @@ impl Requests {
     }
 
     fn asked_pause(&self, answer: &Fetched) -> Option<Duration> {
-        retry_after(answer.retry_after.as_deref()?, self.clock.now())
+        let now = u64::try_from(self.clock.now().as_millis()).ok()?;
+        retry_after(answer.retry_after.as_deref()?, Duration::from_millis(now))
     }
 
     /// The pause after so many attempts, ±20 %.

@@ -75,6 +75,7 @@ impl Script {
             crawls: Arc::new(self.clone()),
             index: Arc::new(self.clone()),
             signal: self.0.signal.clone(),
+            told: WorkSignal::default(),
             clock: Arc::new(self.clone()),
             entropy: Arc::new(SystemEntropy),
         };

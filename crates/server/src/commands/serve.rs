@@ -113,6 +113,10 @@ impl Work {
                 worker.run(stop).await;
             })
         };
+        let deliverer = {
+            let (deliverer, stop) = (parts.deliverer.clone(), stop.clone());
+            tokio::spawn(async move { deliverer.run(stop).await })
+        };
         let housekeeper = {
             let (housekeeper, stop) = (parts.housekeeper.clone(), stop.clone());
             tokio::spawn(async move { housekeeper.run(stop).await })
@@ -125,8 +129,8 @@ impl Work {
                 stop.run_until_cancelled(sweep::run(index, keys, agents)).await;
             })
         };
-        let uses = tokio::spawn(uses::run(parts.keys.clone(), stop.clone()));
-        Self { stop, running, tasks: vec![worker, housekeeper, sweep, uses] }
+        let uses = tokio::spawn(uses::run(parts.keys.clone(), parts.audit.clone(), stop.clone()));
+        Self { stop, running, tasks: vec![worker, deliverer, housekeeper, sweep, uses] }
     }
 
     /// Tells whether the worker runs.
@@ -176,6 +180,8 @@ async fn application(
         conversations: parts.conversations,
         idempotency: parts.idempotency,
         keys: parts.keys,
+        audit: parts.audit,
+        webhooks: parts.webhooks,
         health: parts.storage,
         workers_running,
         detect_upload_type: Arc::new(detect_upload_type),

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use cicerone_domain::services::ConversationLimits;
 use cicerone_http::HttpSettings;
-use cicerone_ingestion::{CrawlSettings, SandboxSettings, WorkerSettings};
+use cicerone_ingestion::{CrawlSettings, Retention, SandboxSettings, WorkerSettings};
 use cicerone_llm::{ModelsConfig, Secret};
+use cicerone_webhooks::DeliverySettings;
 use serde::{Deserialize, Serialize};
 
 /// All settings. Every one has a default, and `cicerone config check` prints those in effect.
@@ -38,8 +39,12 @@ pub(crate) struct Settings {
     pub(crate) workers: WorkersSection,
     /// The crawling of websites.
     pub(crate) crawl: CrawlSection,
+    /// The deliveries of events.
+    pub(crate) webhooks: WebhooksSection,
     /// The search index.
     pub(crate) index: IndexSection,
+    /// How long what tells of the past is kept.
+    pub(crate) retention: RetentionSection,
     /// Which models reply.
     pub(crate) models: ModelsConfig,
 }
@@ -108,6 +113,30 @@ pub(crate) struct CrawlSection {
     pub(crate) page_bytes: usize,
 }
 
+/// The section `webhooks`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WebhooksSection {
+    /// Attempts at once.
+    pub(crate) parallel: usize,
+    /// Attempts at one endpoint at once.
+    pub(crate) per_endpoint: u32,
+    /// How long an endpoint may take to answer.
+    pub(crate) timeout_seconds: u64,
+    /// Pauses before the attempts after the first; each varies by a fifth.
+    pub(crate) pauses_seconds: Vec<u64>,
+}
+
+/// The section `retention`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RetentionSection {
+    /// Days that deliveries of events are kept.
+    pub(crate) deliveries_days: u64,
+    /// Days that records of the audit log are kept.
+    pub(crate) audit_days: u64,
+}
+
 /// The section `index`.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -131,7 +160,9 @@ impl Default for Settings {
             http: HttpSection::default(),
             workers: WorkersSection::default(),
             crawl: CrawlSection::default(),
+            webhooks: WebhooksSection::default(),
             index: IndexSection::default(),
+            retention: RetentionSection::default(),
             models: ModelsConfig::default(),
         }
     }
@@ -180,6 +211,26 @@ impl Default for WorkersSection {
     }
 }
 
+impl Default for WebhooksSection {
+    fn default() -> Self {
+        let deliveries = DeliverySettings::default();
+        Self {
+            parallel: deliveries.at_once,
+            per_endpoint: deliveries.per_endpoint,
+            timeout_seconds: deliveries.timeout.as_secs(),
+            pauses_seconds: deliveries.schedule.iter().map(Duration::as_secs).collect(),
+        }
+    }
+}
+
+impl Default for RetentionSection {
+    fn default() -> Self {
+        let retention = Retention::default();
+        let days = |kept: Duration| kept.as_secs() / DAY_SECONDS;
+        Self { deliveries_days: days(retention.deliveries), audit_days: days(retention.audit) }
+    }
+}
+
 impl Default for IndexSection {
     fn default() -> Self {
         Self { open_agents: 256 }
@@ -188,6 +239,9 @@ impl Default for IndexSection {
 
 /// Most of anything that may go on at once: beyond lies a slip of the hand.
 const MOST_AT_ONCE: usize = 100_000;
+const DAY_SECONDS: u64 = 24 * 60 * 60;
+/// The longest that an attempt at a delivery may take: its lease must outlast it.
+const LONGEST_ATTEMPT_SECONDS: u64 = 30;
 
 impl Settings {
     /// Checks what must be at least one.
@@ -209,7 +263,12 @@ impl Settings {
             ("crawl.seconds", self.crawl.seconds > 0),
             ("crawl.requests_per_host", self.crawl.requests_per_host > 0),
             ("crawl.page_bytes", self.crawl.page_bytes > 0),
+            ("webhooks.parallel", self.webhooks.parallel > 0),
+            ("webhooks.per_endpoint", self.webhooks.per_endpoint > 0),
+            ("webhooks.timeout_seconds", self.webhooks.timeout_seconds > 0),
             ("index.open_agents", self.index.open_agents > 0),
+            ("retention.deliveries_days", self.retention.deliveries_days > 0),
+            ("retention.audit_days", self.retention.audit_days > 0),
         ];
         if let Some((key, _)) = positive.into_iter().find(|(_, holds)| !holds) {
             return Err((key, "must be at least 1".to_owned()));
@@ -222,9 +281,14 @@ impl Settings {
             ("workers.readers", workers.readers),
             ("crawl.parallel", self.crawl.parallel),
             ("crawl.requests_per_host", self.crawl.requests_per_host),
+            ("webhooks.parallel", self.webhooks.parallel),
         ];
         if let Some((key, _)) = bounded.into_iter().find(|(_, number)| *number > MOST_AT_ONCE) {
             return Err((key, format!("must be at most {MOST_AT_ONCE}")));
+        }
+        if self.webhooks.timeout_seconds > LONGEST_ATTEMPT_SECONDS {
+            let message = format!("must be at most {LONGEST_ATTEMPT_SECONDS}");
+            return Err(("webhooks.timeout_seconds", message));
         }
         if self.crawl.seconds >= workers.deadline_seconds {
             let deadline = workers.deadline_seconds;
@@ -267,6 +331,32 @@ impl Settings {
             parallel: self.crawl.requests_per_host,
             page_bytes: self.crawl.page_bytes,
             ..CrawlSettings::default()
+        }
+    }
+
+    /// The settings of the deliveries of events.
+    pub(crate) fn deliveries(&self) -> DeliverySettings {
+        DeliverySettings {
+            per_endpoint: self.webhooks.per_endpoint,
+            at_once: self.webhooks.parallel,
+            timeout: Duration::from_secs(self.webhooks.timeout_seconds),
+            schedule: self
+                .webhooks
+                .pauses_seconds
+                .iter()
+                .copied()
+                .map(Duration::from_secs)
+                .collect(),
+            ..DeliverySettings::default()
+        }
+    }
+
+    /// How long what tells of the past is kept.
+    pub(crate) fn retention(&self) -> Retention {
+        let days = |days: u64| Duration::from_secs(days.saturating_mul(DAY_SECONDS));
+        Retention {
+            deliveries: days(self.retention.deliveries_days),
+            audit: days(self.retention.audit_days),
         }
     }
 

@@ -35,7 +35,7 @@ async fn a_key_is_found_by_its_hash_until_it_is_deleted() {
     on_each(async |world| {
         assert!(!world.storage.has_keys().await.unwrap());
         let (key, hash) = new_key(world.account);
-        world.storage.insert_key(key.clone(), hash).await.unwrap();
+        world.storage.insert_key(key.clone(), hash, None).await.unwrap();
         assert!(world.storage.has_keys().await.unwrap());
         assert_eq!(world.storage.find_key(hash).await.unwrap(), Some(key.clone()));
         assert_eq!(world.storage.find_key(KeyHash([0; 32])).await.unwrap(), None);
@@ -43,11 +43,11 @@ async fn a_key_is_found_by_its_hash_until_it_is_deleted() {
         let (mut all, other) = new_key(world.account);
         all.permissions = Permissions::ALL;
         (all.agent_ids, all.expires_at) = (None, None);
-        world.storage.insert_key(all.clone(), other).await.unwrap();
+        world.storage.insert_key(all.clone(), other, None).await.unwrap();
         assert_eq!(world.storage.find_key(other).await.unwrap(), Some(all));
 
-        assert!(world.storage.delete_key(key.id).await.unwrap());
-        assert!(!world.storage.delete_key(key.id).await.unwrap());
+        assert_eq!(world.storage.delete_key(key.id, None).await.unwrap(), Some(key.clone()));
+        assert_eq!(world.storage.delete_key(key.id, None).await.unwrap(), None);
         assert_eq!(world.storage.find_key(hash).await.unwrap(), None);
     })
     .await;
@@ -57,7 +57,7 @@ async fn a_key_is_found_by_its_hash_until_it_is_deleted() {
 async fn a_key_of_no_account_is_refused() {
     on_each(async |world| {
         let (key, hash) = new_key(new_id());
-        assert_not_found(world.storage.insert_key(key, hash).await, "account");
+        assert_not_found(world.storage.insert_key(key, hash, None).await, "account");
         assert!(!world.storage.has_keys().await.unwrap());
     })
     .await;
@@ -68,7 +68,7 @@ async fn the_root_key_replaces_the_one_before_and_nothing_else() {
     on_each(async |world| {
         let account = Account { id: new_id(), name: "default".to_owned(), created_at: world.now() };
         let (ordinary, ordinary_hash) = new_key(world.account);
-        world.storage.insert_key(ordinary, ordinary_hash).await.unwrap();
+        world.storage.insert_key(ordinary, ordinary_hash, None).await.unwrap();
 
         let (old, old_hash) = new_key(account.id);
         world.storage.set_root_key(account.clone(), old.clone(), old_hash).await.unwrap();
@@ -96,7 +96,7 @@ async fn the_root_key_replaces_the_one_before_and_nothing_else() {
 async fn an_ordinary_key_can_become_the_root_key() {
     on_each(async |world| {
         let (key, hash) = new_key(world.account);
-        world.storage.insert_key(key, hash).await.unwrap();
+        world.storage.insert_key(key, hash, None).await.unwrap();
         let account =
             Account { id: world.account, name: "ours".to_owned(), created_at: world.now() };
         let (root, _) = new_key(world.account);
@@ -179,7 +179,7 @@ async fn keys_are_read_and_changed_within_an_account_and_what_the_reader_sees() 
             let agent_ids = (number % 2 == 0).then(|| vec![agent.id]);
             let created_at = Timestamp::from_millis(number);
             let key = ApiKey { agent_ids, created_at, ..key };
-            world.storage.insert_key(key.clone(), hash).await.unwrap();
+            world.storage.insert_key(key.clone(), hash, None).await.unwrap();
             made.insert(0, key);
         }
         let inside = ApiKey { agent_ids: Some(vec![agent.id]), ..reader.clone() };
@@ -231,7 +231,7 @@ async fn a_removed_key_takes_the_answers_that_told_of_it_with_it() {
 async fn the_last_use_of_keys_is_noted_and_those_that_are_gone_are_passed_over() {
     on_each(async |world| {
         let (key, hash) = wide(world);
-        world.storage.insert_key(key.clone(), hash).await.unwrap();
+        world.storage.insert_key(key.clone(), hash, None).await.unwrap();
         let now = world.now();
         world.storage.note_uses(vec![(new_id(), now), (key.id, now)]).await.unwrap();
         let found = world.storage.find_key(hash).await.unwrap();

@@ -1,0 +1,157 @@
+//! The audit log: who did what, when and from where, of what an owner may have to account for.
+
+use std::net::IpAddr;
+
+use crate::id::{Id, kind};
+use crate::timestamp::Timestamp;
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AuditAction {
+    /// An API key was made.
+    ApiKeyCreated,
+    /// An API key was changed.
+    ApiKeyUpdated,
+    /// An API key was deleted or revoked.
+    ApiKeyDeleted,
+    /// A webhook endpoint was created.
+    WebhookEndpointCreated,
+    /// A webhook endpoint was changed.
+    WebhookEndpointUpdated,
+    /// A webhook endpoint was deleted.
+    WebhookEndpointDeleted,
+    /// The secret of a webhook endpoint was replaced.
+    WebhookSecretRotated,
+    /// An agent was deleted with everything that belonged to it.
+    AgentDeleted,
+    /// A source was deleted.
+    SourceDeleted,
+    /// A conversation was deleted.
+    ConversationDeleted,
+    /// A file was deleted.
+    FileDeleted,
+    /// Somebody tried to use a key of the account that does not work: mistyped, expired or deleted.
+    AuthenticationFailed,
+}
+
+impl AuditAction {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::ApiKeyCreated,
+        Self::ApiKeyUpdated,
+        Self::ApiKeyDeleted,
+        Self::WebhookEndpointCreated,
+        Self::WebhookEndpointUpdated,
+        Self::WebhookEndpointDeleted,
+        Self::WebhookSecretRotated,
+        Self::AgentDeleted,
+        Self::SourceDeleted,
+        Self::ConversationDeleted,
+        Self::FileDeleted,
+        Self::AuthenticationFailed,
+    ];
+
+    /// The name on the wire and in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ApiKeyCreated => "api_key.created",
+            Self::ApiKeyUpdated => "api_key.updated",
+            Self::ApiKeyDeleted => "api_key.deleted",
+            Self::WebhookEndpointCreated => "webhook_endpoint.created",
+            Self::WebhookEndpointUpdated => "webhook_endpoint.updated",
+            Self::WebhookEndpointDeleted => "webhook_endpoint.deleted",
+            Self::WebhookSecretRotated => "webhook_endpoint.secret_rotated",
+            Self::AgentDeleted => "agent.deleted",
+            Self::SourceDeleted => "source.deleted",
+            Self::ConversationDeleted => "conversation.deleted",
+            Self::FileDeleted => "file.deleted",
+            Self::AuthenticationFailed => "authentication.failed",
+        }
+    }
+
+    /// The action of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.name() == name)
+    }
+}
+
+/// Who did it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Actor {
+    /// The holder of an API key.
+    ApiKey {
+        /// The key.
+        id: Id<kind::ApiKey>,
+        /// Its name when it was used.
+        name: String,
+    },
+    /// The operator, on the command line.
+    CommandLine,
+    /// Nobody who is known.
+    Unknown,
+}
+
+impl Actor {
+    /// The name of the kind, on the wire and in the database.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::ApiKey { .. } => "api_key",
+            Self::CommandLine => "command_line",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Where a request came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// The other side of the connection; none where it is not known.
+    pub address: Option<IpAddr>,
+    /// The request; none on the command line.
+    pub request_id: Option<Id<kind::Request>>,
+}
+
+/// One line of the log. It is written in the transaction that does what it tells of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRecord {
+    /// Its id.
+    pub id: Id<kind::AuditRecord>,
+    /// Whose log it is in.
+    pub account_id: Id<kind::Account>,
+    /// When it was.
+    pub at: Timestamp,
+    /// Who did it.
+    pub actor: Actor,
+    /// What was done.
+    pub action: AuditAction,
+    /// The id of what it was done to.
+    pub target_id: Option<String>,
+    /// Where it came from.
+    pub origin: Origin,
+    /// How often, where several of a kind within seconds are one record.
+    pub count: u32,
+}
+
+/// Which records a list shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AuditFilter {
+    /// Only those of this action.
+    pub action: Option<AuditAction>,
+    /// Only those after this moment.
+    pub after: Option<Timestamp>,
+    /// Only those before this moment.
+    pub before: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AuditAction;
+
+    #[test]
+    fn every_action_is_read_by_its_name() {
+        for action in AuditAction::ALL {
+            assert_eq!(AuditAction::from_name(action.name()), Some(action));
+        }
+        assert_eq!(AuditAction::from_name("agent.created"), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! The ports of webhooks: what the owner manages, what the deliveries are made from, and the check of
+//! addresses.
+
+use async_trait::async_trait;
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::id::{Id, kind};
+use crate::idempotency::Completion;
+use crate::page::{Page, PageRequest};
+use crate::services::IssuedEndpoint;
+use crate::timestamp::Timestamp;
+use crate::webhook::{
+    Attempt, AttemptOutcome, ClaimedDelivery, Delivery, DeliveryLease, DeliveryStatus, DueEndpoint,
+    EndpointPatch, WebhookEndpoint, WebhookSecret,
+};
+
+/// The webhook endpoints of accounts, and their deliveries as their owners see them.
+///
+/// Events that end the work on a source are queued for the endpoints that take them by the store that
+/// writes the event, in the same transaction.
+#[async_trait]
+pub trait WebhookStore: Send + Sync {
+    /// Adds an endpoint with its secret. Fails with [`Error::Conflict`] where the account has
+    /// [`WEBHOOK_ENDPOINTS`](crate::limits::WEBHOOK_ENDPOINTS).
+    async fn insert_endpoint(
+        &self,
+        endpoint: WebhookEndpoint,
+        secret: WebhookSecret,
+        completion: Option<Completion<IssuedEndpoint>>,
+    ) -> Result<IssuedEndpoint, Error>;
+    /// The endpoint.
+    async fn find_endpoint(
+        &self,
+        account: Id<kind::Account>,
+        id: Id<kind::WebhookEndpoint>,
+    ) -> Result<Option<WebhookEndpoint>, Error>;
+    /// The account's endpoints, newest first.
+    async fn list_endpoints(
+        &self,
+        account: Id<kind::Account>,
+        page: PageRequest,
+    ) -> Result<Page<WebhookEndpoint>, Error>;
+    /// Applies a change. What was pending when the endpoint was disabled goes on when it is enabled.
+    /// Fails with [`Error::NotFound`].
+    async fn update_endpoint(
+        &self,
+        account: Id<kind::Account>,
+        id: Id<kind::WebhookEndpoint>,
+        patch: EndpointPatch,
+        now: Timestamp,
+        completion: Option<Completion<WebhookEndpoint>>,
+    ) -> Result<WebhookEndpoint, Error>;
+    /// Puts `secret` in the place of the current one, which signs for a day longer. Fails with
+    /// [`Error::NotFound`], and with [`Error::Conflict`] as
+    /// [`EndpointSecrets::rotate`](crate::webhook::EndpointSecrets::rotate) does.
+    async fn rotate_secret(
+        &self,
+        account: Id<kind::Account>,
+        id: Id<kind::WebhookEndpoint>,
+        secret: WebhookSecret,
+        now: Timestamp,
+        completion: Option<Completion<IssuedEndpoint>>,
+    ) -> Result<IssuedEndpoint, Error>;
+    /// Removes an endpoint with its deliveries and the stored answers that contain it. Fails with
+    /// [`Error::NotFound`].
+    async fn delete_endpoint(
+        &self,
+        account: Id<kind::Account>,
+        id: Id<kind::WebhookEndpoint>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error>;
+    /// Adds an event that is for this endpoint alone, and queues it. Fails with [`Error::NotFound`],
+    /// and with [`Error::Conflict`] where the endpoint is disabled.
+    async fn send_event(
+        &self,
+        endpoint: Id<kind::WebhookEndpoint>,
+        event: Event,
+        completion: Option<Completion<Delivery>>,
+    ) -> Result<Delivery, Error>;
+    /// Queues a delivery again, with the whole schedule before it; one that is pending is attempted
+    /// now. Fails with [`Error::NotFound`], and with [`Error::Conflict`] where the endpoint is
+    /// disabled.
+    async fn redeliver(
+        &self,
+        account: Id<kind::Account>,
+        endpoint: Id<kind::WebhookEndpoint>,
+        id: Id<kind::Delivery>,
+        now: Timestamp,
+        completion: Option<Completion<Delivery>>,
+    ) -> Result<Delivery, Error>;
+    /// An endpoint's deliveries, newest first. Fails with [`Error::NotFound`] for the endpoint.
+    async fn list_deliveries(
+        &self,
+        account: Id<kind::Account>,
+        endpoint: Id<kind::WebhookEndpoint>,
+        status: Option<DeliveryStatus>,
+        page: PageRequest,
+    ) -> Result<Page<Delivery>, Error>;
+}
+
+/// Deliveries as work: rows with leases.
+#[async_trait]
+pub trait DeliveryStore: Send + Sync {
+    /// The enabled endpoints that something is due for at `now`.
+    async fn due_endpoints(&self, now: Timestamp) -> Result<Vec<DueEndpoint>, Error>;
+    /// Claims at most `count` deliveries that are due, the oldest first, until `until`; fewer where
+    /// more than `in_flight` attempts at the endpoint would be under way, on all servers together.
+    /// `token` names the leases.
+    async fn claim_deliveries(
+        &self,
+        endpoint: Id<kind::WebhookEndpoint>,
+        count: u32,
+        in_flight: u32,
+        token: String,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<ClaimedDelivery>, Error>;
+    /// Notes an attempt, what becomes of the delivery, and what it says of the endpoint, in one
+    /// transaction. Gives the reason where it disables the endpoint. Changes nothing where the lease
+    /// was lost.
+    async fn finish_attempt(
+        &self,
+        lease: &DeliveryLease,
+        attempt: Attempt,
+        outcome: AttemptOutcome,
+        now: Timestamp,
+    ) -> Result<Option<String>, Error>;
+    /// Gives up all leases: no other process can hold any, as when the only one of an embedded
+    /// database starts. Gives their number.
+    async fn free_deliveries(&self, now: Timestamp) -> Result<u64, Error>;
+}
+
+/// The address of an endpoint is one that may not be asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TargetRefused(pub String);
+
+/// Judges the addresses of endpoints when they are given.
+#[async_trait]
+pub trait CheckTarget: Send + Sync {
+    /// Refuses an address that may not be asked, with what must hold of it: lower case, without a
+    /// final period. One whose name cannot be resolved at present passes: it is judged again at every
+    /// attempt.
+    async fn check_target(&self, url: &url::Url) -> Result<(), TargetRefused>;
+}

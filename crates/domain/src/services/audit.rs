@@ -1,0 +1,127 @@
+//! Use cases of the audit log.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::access::{ApiKey, Scope, key_id_of};
+use crate::audit::{Actor, AuditAction, AuditFilter, AuditRecord, Origin};
+use crate::clock::{Clock, Entropy};
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::page::{Page, PageRequest};
+use crate::ports::{AuditStore, KeyStore};
+use crate::timestamp::Timestamp;
+
+/// Failures of different keys and addresses that are kept to be recorded; of more, only these are.
+const MOST_FAILURES: usize = 10_000;
+
+/// What happened to a key from an address since the last time.
+#[derive(Debug, Clone, Copy)]
+struct Failures {
+    count: u32,
+    at: Timestamp,
+    request_id: Id<kind::Request>,
+}
+
+type Pending = HashMap<(Id<kind::ApiKey>, Option<IpAddr>), Failures>;
+
+/// Writes and reads the audit log.
+#[derive(Clone)]
+pub struct Audit {
+    store: Arc<dyn AuditStore>,
+    keys: Arc<dyn KeyStore>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    /// Failed authentications that are not stored yet.
+    failures: Arc<Mutex<Pending>>,
+}
+
+impl Audit {
+    /// The use cases over these ports.
+    pub fn new(
+        store: Arc<dyn AuditStore>,
+        keys: Arc<dyn KeyStore>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        Self { store, keys, clock, entropy, failures: Arc::default() }
+    }
+
+    /// The record of what the holder of `key` does now, for the transaction that does it.
+    pub fn record(
+        &self,
+        key: &ApiKey,
+        action: AuditAction,
+        target_id: Option<String>,
+        origin: Origin,
+    ) -> AuditRecord {
+        AuditRecord {
+            id: Id::random(self.entropy.as_ref()),
+            account_id: key.account_id,
+            at: self.clock.now(),
+            actor: Actor::ApiKey { id: key.id, name: key.name.clone() },
+            action,
+            target_id,
+            origin,
+            count: 1,
+        }
+    }
+
+    /// Takes note of a request whose `secret` opened nothing, to be stored by
+    /// [`Audit::store_failures`]. One that names no key could be anybody's and is only counted.
+    pub fn note_failure(
+        &self,
+        secret: &str,
+        address: Option<IpAddr>,
+        request_id: Id<kind::Request>,
+    ) {
+        let Some(key) = key_id_of(secret) else { return };
+        let at = self.clock.now();
+        let mut failures = self.failures();
+        if failures.len() >= MOST_FAILURES && !failures.contains_key(&(key, address)) {
+            return;
+        }
+        let entry = failures.entry((key, address)).or_insert(Failures { count: 0, at, request_id });
+        *entry = Failures { count: entry.count.saturating_add(1), at, request_id };
+    }
+
+    /// Stores the failed authentications that were noted since the last time, one record for each key
+    /// and address. Those of keys that no account had are left out.
+    pub async fn store_failures(&self) -> Result<(), Error> {
+        let failures = std::mem::take(&mut *self.failures());
+        let mut records = Vec::new();
+        for ((key, address), failure) in failures {
+            let Some(account_id) = self.keys.owner_of_key(key).await? else { continue };
+            records.push(AuditRecord {
+                id: Id::random(self.entropy.as_ref()),
+                account_id,
+                at: failure.at,
+                actor: Actor::Unknown,
+                action: AuditAction::AuthenticationFailed,
+                target_id: Some(key.to_string()),
+                origin: Origin { address, request_id: Some(failure.request_id) },
+                count: failure.count,
+            });
+        }
+        if records.is_empty() { Ok(()) } else { self.store.insert_records(records).await }
+    }
+
+    /// The account's records, newest first. A key that is restricted to agents sees none: they tell of
+    /// the whole account.
+    pub async fn list(
+        &self,
+        scope: &Scope,
+        filter: AuditFilter,
+        page: PageRequest,
+    ) -> Result<Page<AuditRecord>, Error> {
+        if scope.agents.is_some() {
+            return Ok(Page { items: Vec::new(), next: None });
+        }
+        self.store.list_records(scope.account, filter, page).await
+    }
+
+    fn failures(&self) -> MutexGuard<'_, Pending> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,217 @@
+//! Use cases of webhook endpoints and their deliveries.
+
+use std::sync::Arc;
+
+use crate::access::Scope;
+use crate::clock::{Clock, Entropy};
+use crate::error::Error;
+use crate::event::Event;
+use crate::id::{Id, kind};
+use crate::idempotency::Completion;
+use crate::page::{Page, PageRequest};
+use crate::ports::{CheckTarget, WebhookStore, WorkSignal};
+use crate::webhook::{
+    Delivery, DeliveryStatus, EndpointPatch, EventName, PayloadStyle, WebhookEndpoint,
+    WebhookSecret, parse_url,
+};
+
+/// An endpoint to create, already parsed.
+#[derive(Debug, Clone)]
+pub struct NewEndpoint {
+    /// Its address as it was given.
+    pub url: String,
+    /// The events that it takes.
+    pub events: Vec<EventName>,
+    /// For people.
+    pub description: Option<String>,
+    /// How much it is told.
+    pub payload: PayloadStyle,
+    /// Whether it begins enabled.
+    pub is_enabled: bool,
+}
+
+/// An endpoint with the secret that was just made for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuedEndpoint {
+    /// The endpoint.
+    pub endpoint: WebhookEndpoint,
+    /// Its secret.
+    pub secret: WebhookSecret,
+}
+
+/// Manages webhook endpoints. They belong to the account and take the events of all its agents: for
+/// a key that is restricted to agents none exists.
+#[derive(Clone)]
+pub struct Webhooks {
+    store: Arc<dyn WebhookStore>,
+    targets: Arc<dyn CheckTarget>,
+    signal: WorkSignal,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Webhooks {
+    /// The use cases over these ports; `signal` wakes the deliveries of this process.
+    pub fn new(
+        store: Arc<dyn WebhookStore>,
+        targets: Arc<dyn CheckTarget>,
+        signal: WorkSignal,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        Self { store, targets, signal, clock, entropy }
+    }
+
+    /// Adds an endpoint. Fails with [`Error::Invalid`] on `url` for an address that may not be asked,
+    /// with [`Error::InvalidOperation`] for a caller that is restricted to agents, and as
+    /// [`WebhookStore::insert_endpoint`] does.
+    pub async fn create(
+        &self,
+        scope: &Scope,
+        new: NewEndpoint,
+        completion: Option<Completion<IssuedEndpoint>>,
+    ) -> Result<IssuedEndpoint, Error> {
+        if scope.agents.is_some() {
+            let text = "this key is restricted to agents, and a webhook endpoint takes the events \
+                of all agents of the account";
+            return Err(Error::InvalidOperation(text.to_owned()));
+        }
+        self.check(&new.url).await?;
+        let now = self.clock.now();
+        let mut endpoint = WebhookEndpoint {
+            id: Id::random(self.entropy.as_ref()),
+            account_id: scope.account,
+            url: new.url,
+            events: new.events,
+            description: new.description,
+            payload: new.payload,
+            disabled: None,
+            created_at: now,
+            updated_at: now,
+        };
+        let is_enabled = Some(new.is_enabled);
+        endpoint.apply(EndpointPatch { is_enabled, ..EndpointPatch::default() }, now);
+        let secret = WebhookSecret::generate(self.entropy.as_ref());
+        self.store.insert_endpoint(endpoint, secret, completion).await
+    }
+
+    /// The endpoint. Fails with [`Error::NotFound`].
+    pub async fn find(
+        &self,
+        scope: &Scope,
+        id: Id<kind::WebhookEndpoint>,
+    ) -> Result<WebhookEndpoint, Error> {
+        let account = owner(scope, id)?;
+        self.store.find_endpoint(account, id).await?.ok_or_else(|| unknown(id))
+    }
+
+    /// The endpoints of the account, newest first.
+    pub async fn list(
+        &self,
+        scope: &Scope,
+        page: PageRequest,
+    ) -> Result<Page<WebhookEndpoint>, Error> {
+        if scope.agents.is_some() {
+            return Ok(Page { items: Vec::new(), next: None });
+        }
+        self.store.list_endpoints(scope.account, page).await
+    }
+
+    /// Changes an endpoint. Fails as [`Webhooks::create`] does for its address, and with
+    /// [`Error::NotFound`].
+    pub async fn update(
+        &self,
+        scope: &Scope,
+        id: Id<kind::WebhookEndpoint>,
+        patch: EndpointPatch,
+        completion: Option<Completion<WebhookEndpoint>>,
+    ) -> Result<WebhookEndpoint, Error> {
+        let account = owner(scope, id)?;
+        if let Some(url) = &patch.url {
+            self.check(url).await?;
+        }
+        let now = self.clock.now();
+        let endpoint = self.store.update_endpoint(account, id, patch, now, completion).await?;
+        // What waited while it was disabled goes on.
+        self.signal.notify();
+        Ok(endpoint)
+    }
+
+    /// Gives an endpoint a new secret; the one of before signs for 24 hours longer. Fails as
+    /// [`WebhookStore::rotate_secret`] does.
+    pub async fn rotate_secret(
+        &self,
+        scope: &Scope,
+        id: Id<kind::WebhookEndpoint>,
+        completion: Option<Completion<IssuedEndpoint>>,
+    ) -> Result<IssuedEndpoint, Error> {
+        let account = owner(scope, id)?;
+        let secret = WebhookSecret::generate(self.entropy.as_ref());
+        self.store.rotate_secret(account, id, secret, self.clock.now(), completion).await
+    }
+
+    /// Deletes an endpoint. Fails with [`Error::NotFound`].
+    pub async fn delete(
+        &self,
+        scope: &Scope,
+        id: Id<kind::WebhookEndpoint>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        self.store.delete_endpoint(owner(scope, id)?, id, completion).await
+    }
+
+    /// Queues a `ping` for an endpoint. Fails as [`WebhookStore::send_event`] does.
+    pub async fn test(
+        &self,
+        scope: &Scope,
+        id: Id<kind::WebhookEndpoint>,
+        completion: Option<Completion<Delivery>>,
+    ) -> Result<Delivery, Error> {
+        let account = owner(scope, id)?;
+        let event_id = Id::random(self.entropy.as_ref());
+        let event = Event::ping(id, account, event_id, self.clock.now());
+        let delivery = self.store.send_event(id, event, completion).await?;
+        self.signal.notify();
+        Ok(delivery)
+    }
+
+    /// Sends a delivery again. Fails as [`WebhookStore::redeliver`] does.
+    pub async fn redeliver(
+        &self,
+        scope: &Scope,
+        endpoint: Id<kind::WebhookEndpoint>,
+        id: Id<kind::Delivery>,
+        completion: Option<Completion<Delivery>>,
+    ) -> Result<Delivery, Error> {
+        let account = owner(scope, endpoint)?;
+        let now = self.clock.now();
+        let delivery = self.store.redeliver(account, endpoint, id, now, completion).await?;
+        self.signal.notify();
+        Ok(delivery)
+    }
+
+    /// An endpoint's deliveries, newest first. Fails with [`Error::NotFound`].
+    pub async fn deliveries(
+        &self,
+        scope: &Scope,
+        id: Id<kind::WebhookEndpoint>,
+        status: Option<DeliveryStatus>,
+        page: PageRequest,
+    ) -> Result<Page<Delivery>, Error> {
+        self.store.list_deliveries(owner(scope, id)?, id, status, page).await
+    }
+
+    async fn check(&self, url: &str) -> Result<(), Error> {
+        let checked = self.targets.check_target(&parse_url(url)?).await;
+        checked.map_err(|refused| Error::invalid("url", refused.to_string()))
+    }
+}
+
+/// The account that an endpoint is looked for in; none exists for a caller within agents.
+fn owner(scope: &Scope, id: Id<kind::WebhookEndpoint>) -> Result<Id<kind::Account>, Error> {
+    if scope.agents.is_some() { Err(unknown(id)) } else { Ok(scope.account) }
+}
+
+fn unknown(id: Id<kind::WebhookEndpoint>) -> Error {
+    Error::not_found("webhook endpoint", id)
+}

@@ -1,0 +1,279 @@
+//! Webhook endpoints, and the deliveries of events to them.
+
+mod delivery;
+mod health;
+mod secret;
+
+use url::Url;
+
+use crate::error::{Error, check_text};
+use crate::id::{Id, kind};
+use crate::limits;
+use crate::source::parse_address;
+use crate::timestamp::Timestamp;
+
+pub use delivery::{
+    Attempt, AttemptOutcome, ClaimedDelivery, Delivery, DeliveryLease, DeliveryStatus, DueEndpoint,
+};
+pub use health::EndpointHealth;
+pub use secret::{EndpointSecrets, RetiredSecret, WebhookSecret};
+
+/// What an event tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventName {
+    /// A source finished processing.
+    SourceTrained,
+    /// The processing of a source failed.
+    SourceFailed,
+    /// Somebody asked for a test of an endpoint.
+    Ping,
+}
+
+impl EventName {
+    /// Those that endpoints choose among, in the order of the documentation. A ping comes whenever it
+    /// is asked for.
+    pub const CHOICES: [Self; 2] = [Self::SourceTrained, Self::SourceFailed];
+
+    /// The name on the wire: `source.trained`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SourceTrained => "source.trained",
+            Self::SourceFailed => "source.failed",
+            Self::Ping => "ping",
+        }
+    }
+
+    /// The event of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::SourceTrained, Self::SourceFailed, Self::Ping]
+            .into_iter()
+            .find(|event| event.name() == name)
+    }
+}
+
+/// How much of a source its events tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PayloadStyle {
+    /// Everything.
+    #[default]
+    Full,
+    /// Everything but `data.content`.
+    Thin,
+}
+
+impl PayloadStyle {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Full, Self::Thin];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Thin => "thin",
+        }
+    }
+
+    /// The style of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|style| style.name() == name)
+    }
+}
+
+/// Where an account's events are sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookEndpoint {
+    /// Its id.
+    pub id: Id<kind::WebhookEndpoint>,
+    /// The account whose events it takes.
+    pub account_id: Id<kind::Account>,
+    /// Its address as it was given.
+    pub url: String,
+    /// The events that it takes.
+    pub events: Vec<EventName>,
+    /// For people.
+    pub description: Option<String>,
+    /// How much it is told.
+    pub payload: PayloadStyle,
+    /// Why nothing is sent to it; none while it is enabled.
+    pub disabled: Option<String>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed, by its owner or because it failed for too long.
+    pub updated_at: Timestamp,
+}
+
+/// Why an endpoint is disabled whose owner said so.
+pub const DISABLED_BY_OWNER: &str = "disabled through the API";
+
+/// A change of an endpoint. What is none stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EndpointPatch {
+    /// Its address.
+    pub url: Option<String>,
+    /// The events that it takes.
+    pub events: Option<Vec<EventName>>,
+    /// For people.
+    pub description: Option<Option<String>>,
+    /// How much it is told.
+    pub payload: Option<PayloadStyle>,
+    /// Whether anything is sent to it.
+    pub is_enabled: Option<bool>,
+}
+
+impl WebhookEndpoint {
+    /// Applies a change. True where it enables an endpoint that was disabled: what it failed before
+    /// no longer counts.
+    pub fn apply(&mut self, patch: EndpointPatch, now: Timestamp) -> bool {
+        let EndpointPatch { url, events, description, payload, is_enabled } = patch;
+        self.url = url.unwrap_or_else(|| std::mem::take(&mut self.url));
+        self.events = events.unwrap_or_else(|| std::mem::take(&mut self.events));
+        self.description = description.unwrap_or_else(|| self.description.take());
+        self.payload = payload.unwrap_or(self.payload);
+        self.updated_at = now;
+        match is_enabled {
+            Some(true) => self.disabled.take().is_some(),
+            Some(false) => {
+                self.disabled.get_or_insert_with(|| DISABLED_BY_OWNER.to_owned());
+                false
+            }
+            None => false,
+        }
+    }
+}
+
+/// An absolute http or https address with a host and without credentials, of at most
+/// [`limits::WEBHOOK_URL_CHARS`] characters. Whether it may be asked is for the
+/// [`CheckTarget`](crate::ports::CheckTarget) to say.
+pub fn parse_url(text: &str) -> Result<Url, Error> {
+    check_text(text, limits::WEBHOOK_URL_CHARS)
+        .map_err(|message| Error::invalid("url", message))?;
+    parse_address("url", text)
+}
+
+/// The names of the events that an endpoint takes: at least one, each once.
+pub fn parse_events(names: &[String]) -> Result<Vec<EventName>, Error> {
+    if names.is_empty() {
+        return Err(Error::invalid("events", "must name at least one event, or be null for all"));
+    }
+    let mut events = Vec::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate() {
+        let event = EventName::CHOICES.into_iter().find(|event| event.name() == name);
+        let event = event.ok_or_else(|| {
+            let known = EventName::CHOICES.map(EventName::name).join(", ");
+            Error::invalid(format!("events[{index}]"), format!("must be one of {known}"))
+        })?;
+        if !events.contains(&event) {
+            events.push(event);
+        }
+    }
+    Ok(events)
+}
+
+/// A description of at most [`limits::DESCRIPTION_CHARS`] characters.
+pub fn parse_description(text: String) -> Result<String, Error> {
+    let checked = check_text(&text, limits::DESCRIPTION_CHARS);
+    checked.map_err(|message| Error::invalid("description", message))?;
+    Ok(text)
+}
+
+/// How much is told, by its name.
+pub fn parse_payload(name: &str) -> Result<PayloadStyle, Error> {
+    PayloadStyle::from_name(name)
+        .ok_or_else(|| Error::invalid("payload", "must be one of full, thin"))
+}
+
+/// Whether an endpoint is to be enabled.
+pub fn parse_status(name: &str) -> Result<bool, Error> {
+    match name {
+        "enabled" => Ok(true),
+        "disabled" => Ok(false),
+        _ => Err(Error::invalid("status", "must be one of enabled, disabled")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        DISABLED_BY_OWNER, EndpointPatch, EventName, PayloadStyle, WebhookEndpoint, parse_events,
+        parse_url,
+    };
+    use crate::clock::SystemEntropy;
+    use crate::{Error, Id, Timestamp};
+
+    fn endpoint() -> WebhookEndpoint {
+        WebhookEndpoint {
+            id: Id::random(&SystemEntropy),
+            account_id: Id::random(&SystemEntropy),
+            url: "https://example.com/hook".to_owned(),
+            events: EventName::CHOICES.to_vec(),
+            description: Some("first".to_owned()),
+            payload: PayloadStyle::Full,
+            disabled: None,
+            created_at: Timestamp::from_millis(0),
+            updated_at: Timestamp::from_millis(0),
+        }
+    }
+
+    #[test]
+    fn a_change_leaves_what_it_does_not_name() {
+        let mut changed = endpoint();
+        let now = Timestamp::from_millis(5);
+        assert!(!changed.apply(EndpointPatch::default(), now));
+        assert_eq!(
+            changed,
+            WebhookEndpoint {
+                id: changed.id,
+                updated_at: now,
+                account_id: changed.account_id,
+                ..endpoint()
+            }
+        );
+        let patch = EndpointPatch { description: Some(None), ..EndpointPatch::default() };
+        changed.apply(patch, now);
+        assert_eq!(changed.description, None);
+    }
+
+    #[test]
+    fn a_reason_stays_until_the_endpoint_is_enabled() {
+        let mut changed = endpoint();
+        let now = Timestamp::from_millis(5);
+        let switch =
+            |is_enabled| EndpointPatch { is_enabled: Some(is_enabled), ..EndpointPatch::default() };
+        changed.apply(switch(false), now);
+        assert_eq!(changed.disabled.as_deref(), Some(DISABLED_BY_OWNER));
+        changed.disabled = Some("it failed for five days".to_owned());
+        changed.apply(switch(false), now);
+        assert_eq!(changed.disabled.as_deref(), Some("it failed for five days"));
+        assert!(changed.apply(switch(true), now));
+        assert_eq!(changed.disabled, None);
+        assert!(!changed.apply(switch(true), now));
+    }
+
+    #[test]
+    fn events_are_known_ones_each_once() {
+        let names =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let twice = names(&["source.failed", "source.failed"]);
+        assert_eq!(parse_events(&twice).unwrap(), [EventName::SourceFailed]);
+        for (given, param) in [
+            (names(&[]), "events"),
+            (names(&["source.trained", "ping"]), "events[1]"),
+            (names(&["source"]), "events[0]"),
+        ] {
+            let error = parse_events(&given).unwrap_err();
+            assert!(matches!(error, Error::Invalid(field) if field.param == param));
+        }
+    }
+
+    #[test]
+    fn an_address_is_of_the_web_and_holds_no_credentials() {
+        for url in ["https://example.com/hook?x=1", "http://127.0.0.1:9/"] {
+            assert!(parse_url(url).is_ok(), "{url}");
+        }
+        let long = format!("https://example.com/{}", "a".repeat(3_000));
+        for url in ["", "ftp://example.com", "https://a:b@example.com", "https:///x", "x", &long] {
+            let error = parse_url(url).unwrap_err();
+            assert!(matches!(error, Error::Invalid(field) if field.param == "url"), "{url}");
+        }
+    }
+}

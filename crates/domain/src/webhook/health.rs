@@ -1,0 +1,91 @@
+//! How an endpoint takes what it is sent.
+
+use crate::limits;
+use crate::timestamp::Timestamp;
+
+/// The attempts of an endpoint, as far as it matters for how it is treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EndpointHealth {
+    /// Failures since the last success.
+    pub failures: u64,
+    /// When the first of them was.
+    pub failing_since: Option<Timestamp>,
+    /// When it took something for the first time since it last began to fail; none where it never
+    /// did.
+    pub succeeded_at: Option<Timestamp>,
+}
+
+/// Failures in a row from which an endpoint is doubtful.
+const DOUBTFUL_FAILURES: u64 = 3;
+
+impl EndpointHealth {
+    /// After an attempt that went well.
+    pub fn succeeded(&mut self, now: Timestamp) {
+        let succeeded_at = Some(match self.succeeded_at {
+            Some(at) if self.failures == 0 => at,
+            Some(_) | None => now,
+        });
+        *self = Self { failures: 0, failing_since: None, succeeded_at };
+    }
+
+    /// After an attempt that failed. The reason to disable the endpoint, where there is one: failures
+    /// for five days, at least ten of them, and no success between.
+    pub fn failed(&mut self, now: Timestamp) -> Option<String> {
+        self.failures = self.failures.saturating_add(1);
+        let since = *self.failing_since.get_or_insert(now);
+        let lasts = now.as_millis().saturating_sub(since.as_millis());
+        let is_over =
+            lasts >= limits::ENDPOINT_FAILING_MILLIS && self.failures >= limits::ENDPOINT_FAILURES;
+        is_over.then(|| {
+            format!("no attempt has succeeded since {since}: {} in a row failed", self.failures)
+        })
+    }
+
+    /// Whether it is unknown or doubtful that it takes what it is sent. Such endpoints together never
+    /// hold up the others.
+    pub const fn is_doubtful(&self) -> bool {
+        self.succeeded_at.is_none() || self.failures >= DOUBTFUL_FAILURES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EndpointHealth;
+    use crate::{Timestamp, limits};
+
+    #[test]
+    fn ten_failures_over_five_days_are_the_end() {
+        let start = Timestamp::from_millis(1_000);
+        let end = start.plus_millis(limits::ENDPOINT_FAILING_MILLIS);
+        let mut health = EndpointHealth::default();
+        for _ in 0..20 {
+            assert_eq!(health.failed(start), None, "many at once are no end");
+        }
+        assert!(health.failed(end.plus_millis(-1)).is_none());
+        assert!(health.failed(end).is_some());
+
+        let mut few = EndpointHealth::default();
+        for _ in 0..9 {
+            assert_eq!(few.failed(if few.failures == 0 { start } else { end }), None);
+        }
+        assert!(few.failed(end).is_some(), "the tenth");
+    }
+
+    #[test]
+    fn a_success_between_starts_anew() {
+        let start = Timestamp::from_millis(1_000);
+        let end = start.plus_millis(limits::ENDPOINT_FAILING_MILLIS);
+        let mut health = EndpointHealth::default();
+        assert!(health.is_doubtful(), "nobody knows it yet");
+        for _ in 0..20 {
+            health.failed(start);
+        }
+        health.succeeded(end);
+        assert!(!health.is_doubtful());
+        assert_eq!(health.failed(end), None);
+        assert!(!health.is_doubtful(), "one failure is none");
+        health.failed(end);
+        health.failed(end);
+        assert!(health.is_doubtful());
+    }
+}

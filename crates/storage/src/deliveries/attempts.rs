@@ -1,0 +1,175 @@
+//! Claiming deliveries and noting what became of them.
+
+use cicerone_domain::webhook::{
+    Attempt, AttemptOutcome, ClaimedDelivery, DeliveryLease, DeliveryStatus, PayloadStyle,
+};
+use cicerone_domain::{Timestamp, limits};
+use diesel::prelude::*;
+
+use super::{health, hold};
+use crate::columns::{from_json, id, named, narrow, to_json, wide};
+use crate::connection::AnyConnection;
+use crate::error::Failure;
+use crate::schema::{deliveries, events, webhook_endpoints};
+use crate::webhooks::secrets;
+
+/// A delivery's id and attempts, and its event.
+type DueRow = (String, i64, String, String);
+
+/// Claims deliveries of an endpoint: so many, with so many in flight at most.
+pub(super) fn claim(
+    c: &mut AnyConnection,
+    endpoint: &str,
+    (count, in_flight): (u32, u32),
+    token: &str,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<ClaimedDelivery>, Failure> {
+    if !hold(c, endpoint)? {
+        return Ok(Vec::new());
+    }
+    let of_endpoint = deliveries::table.filter(deliveries::endpoint_id.eq(endpoint));
+    let under_way: i64 =
+        of_endpoint.filter(deliveries::lease_until.gt(now.as_millis())).count().get_result(c)?;
+    let room = i64::from(in_flight).saturating_sub(under_way).min(count.into());
+    let target: Option<(String, String, String, String)> = webhook_endpoints::table
+        .find(endpoint)
+        .filter(webhook_endpoints::disabled_reason.is_null())
+        .select((
+            webhook_endpoints::url,
+            webhook_endpoints::payload,
+            webhook_endpoints::secret,
+            webhook_endpoints::retired_secrets,
+        ))
+        .get_result(c)
+        .optional()?;
+    let Some((url, style, secret, retired)) = target.filter(|_| room > 0) else {
+        return Ok(Vec::new());
+    };
+    let style = named("webhook_endpoints.payload", &style, PayloadStyle::from_name)?;
+    let secrets = secrets(&secret, &retired)?.live(now);
+    let due: Vec<DueRow> = of_endpoint
+        .inner_join(events::table)
+        .filter(deliveries::next_attempt_at.le(now.as_millis()))
+        .order((deliveries::next_attempt_at, deliveries::created_at, deliveries::id))
+        .limit(room)
+        .select((deliveries::id, deliveries::tries, events::id, events::payload))
+        .load(c)?;
+    let ids: Vec<&str> = due.iter().map(|(id, ..)| id.as_str()).collect();
+    diesel::update(deliveries::table.filter(deliveries::id.eq_any(ids)))
+        .set((
+            deliveries::lease_token.eq(token),
+            deliveries::lease_until.eq(until.as_millis()),
+            deliveries::next_attempt_at.eq(until.as_millis()),
+        ))
+        .execute(c)?;
+    let endpoint_id = id("webhook_endpoints.id", endpoint)?;
+    let claimed = |(delivery, tries, event, payload): DueRow| {
+        Ok(ClaimedDelivery {
+            lease: DeliveryLease {
+                delivery_id: id("deliveries.id", &delivery)?,
+                endpoint_id,
+                token: token.to_owned(),
+            },
+            url: url.clone(),
+            style,
+            secrets: secrets.clone(),
+            event_id: id("events.id", &event)?,
+            payload,
+            tries: narrow("deliveries.tries", tries)?,
+        })
+    };
+    due.into_iter().map(claimed).collect()
+}
+
+/// Notes an attempt. The reason, where it disables the endpoint.
+pub(super) fn finish(
+    c: &mut AnyConnection,
+    lease: &DeliveryLease,
+    attempt: &Attempt,
+    outcome: AttemptOutcome,
+    now: Timestamp,
+) -> Result<Option<String>, Failure> {
+    let endpoint = lease.endpoint_id.to_string();
+    if !hold(c, &endpoint)? {
+        return Ok(None);
+    }
+    let row = deliveries::table
+        .find(lease.delivery_id.to_string())
+        .filter(deliveries::lease_token.eq(&lease.token));
+    let found: Option<String> = row.select(deliveries::attempts).get_result(c).optional()?;
+    let Some(attempts) = found else { return Ok(None) };
+    let mut attempts: Vec<Attempt> = from_json(&attempts)?;
+    attempts.push(attempt.clone());
+    attempts.drain(..attempts.len().saturating_sub(limits::ATTEMPTS_SHOWN));
+    let (status, next) = match outcome {
+        AttemptOutcome::Delivered => (DeliveryStatus::Succeeded, None),
+        AttemptOutcome::Retry(at) => (DeliveryStatus::Pending, Some(at.as_millis())),
+        AttemptOutcome::GivenUp | AttemptOutcome::Gone => (DeliveryStatus::Failed, None),
+    };
+    diesel::update(deliveries::table.find(lease.delivery_id.to_string()))
+        .set((
+            deliveries::status.eq(status.name()),
+            deliveries::attempts.eq(to_json(&attempts)?),
+            deliveries::tries.eq(deliveries::tries + 1),
+            deliveries::next_attempt_at.eq(next),
+            deliveries::lease_token.eq(None::<String>),
+            deliveries::lease_until.eq(None::<i64>),
+        ))
+        .execute(c)?;
+    judge(c, &endpoint, outcome, now)
+}
+
+/// Notes what an attempt says of its endpoint, whose row is held.
+fn judge(
+    c: &mut AnyConnection,
+    endpoint: &str,
+    outcome: AttemptOutcome,
+    now: Timestamp,
+) -> Result<Option<String>, Failure> {
+    let (failures, failing_since, succeeded_at, disabled): HealthRow = webhook_endpoints::table
+        .find(endpoint)
+        .select((
+            webhook_endpoints::failures,
+            webhook_endpoints::failing_since,
+            webhook_endpoints::succeeded_at,
+            webhook_endpoints::disabled_reason,
+        ))
+        .get_result(c)?;
+    let before = health(failures, failing_since, succeeded_at)?;
+    let mut after = before;
+    let reason = match outcome {
+        AttemptOutcome::Delivered => {
+            after.succeeded(now);
+            None
+        }
+        AttemptOutcome::Retry(_) | AttemptOutcome::GivenUp => after.failed(now),
+        AttemptOutcome::Gone => {
+            after.failed(now);
+            Some("the endpoint answered 410 Gone".to_owned())
+        }
+    };
+    if after != before {
+        diesel::update(webhook_endpoints::table.find(endpoint))
+            .set((
+                webhook_endpoints::failures.eq(wide(after.failures)),
+                webhook_endpoints::failing_since.eq(after.failing_since.map(Timestamp::as_millis)),
+                webhook_endpoints::succeeded_at.eq(after.succeeded_at.map(Timestamp::as_millis)),
+            ))
+            .execute(c)?;
+    }
+    // Whoever disabled it meanwhile has said why.
+    let reason = reason.filter(|_| disabled.is_none());
+    if let Some(reason) = &reason {
+        diesel::update(webhook_endpoints::table.find(endpoint))
+            .set((
+                webhook_endpoints::disabled_reason.eq(reason),
+                webhook_endpoints::updated_at.eq(now.as_millis()),
+            ))
+            .execute(c)?;
+    }
+    Ok(reason)
+}
+
+/// An endpoint's health, and why it is disabled.
+type HealthRow = (i64, Option<i64>, Option<i64>, Option<String>);

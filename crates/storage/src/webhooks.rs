@@ -1,0 +1,449 @@
+//! Webhook endpoints, and their deliveries as their owners see them.
+
+use async_trait::async_trait;
+use cicerone_domain::event::Event;
+use cicerone_domain::id::kind;
+use cicerone_domain::idempotency::Completion;
+use cicerone_domain::ports::WebhookStore;
+use cicerone_domain::services::IssuedEndpoint;
+use cicerone_domain::webhook::{
+    DeliveryStatus, EndpointPatch, EndpointSecrets, EventName, PayloadStyle, RetiredSecret,
+    WebhookSecret,
+};
+use cicerone_domain::{
+    Delivery, Error, Id, Page, PageRequest, Position, Timestamp, WebhookEndpoint, limits,
+};
+use diesel::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::columns::{from_json, id, named, time, to_json};
+use crate::connection::AnyConnection;
+use crate::deliveries::{self, DeliveryRow};
+use crate::dialect;
+use crate::error::Failure;
+use crate::events;
+use crate::idempotency::erase_of;
+use crate::pages::{created_before, lookahead};
+use crate::schema::{deliveries as rows, webhook_endpoints};
+use crate::storage::Storage;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = webhook_endpoints, treat_none_as_default_value = false)]
+struct EndpointRow {
+    id: String,
+    account_id: String,
+    url: String,
+    events: String,
+    description: Option<String>,
+    payload: String,
+    disabled_reason: Option<String>,
+    secret: String,
+    retired_secrets: String,
+    failures: i64,
+    failing_since: Option<i64>,
+    succeeded_at: Option<i64>,
+    created_at: i64,
+    updated_at: i64,
+}
+
+/// What an owner can change.
+#[derive(AsChangeset)]
+#[diesel(table_name = webhook_endpoints, treat_none_as_null = true)]
+struct ChangeRow {
+    url: String,
+    events: String,
+    description: Option<String>,
+    payload: String,
+    disabled_reason: Option<String>,
+    updated_at: i64,
+}
+
+/// A retired secret as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Retired {
+    secret: String,
+    until: Timestamp,
+}
+
+impl EndpointRow {
+    fn new(endpoint: &WebhookEndpoint, secret: &WebhookSecret) -> Result<Self, Failure> {
+        Ok(Self {
+            id: endpoint.id.to_string(),
+            account_id: endpoint.account_id.to_string(),
+            url: endpoint.url.clone(),
+            events: names(&endpoint.events)?,
+            description: endpoint.description.clone(),
+            payload: endpoint.payload.name().to_owned(),
+            disabled_reason: endpoint.disabled.clone(),
+            secret: secret.reveal().to_owned(),
+            retired_secrets: "[]".to_owned(),
+            failures: 0,
+            failing_since: None,
+            succeeded_at: None,
+            created_at: endpoint.created_at.as_millis(),
+            updated_at: endpoint.updated_at.as_millis(),
+        })
+    }
+}
+
+impl TryFrom<EndpointRow> for WebhookEndpoint {
+    type Error = Failure;
+
+    fn try_from(row: EndpointRow) -> Result<Self, Failure> {
+        let names: Vec<String> = from_json(&row.events)?;
+        let event = |name: &String| named("webhook_endpoints.events", name, EventName::from_name);
+        Ok(Self {
+            id: id("webhook_endpoints.id", &row.id)?,
+            account_id: id("webhook_endpoints.account_id", &row.account_id)?,
+            url: row.url,
+            events: names.iter().map(event).collect::<Result<_, _>>()?,
+            description: row.description,
+            payload: named("webhook_endpoints.payload", &row.payload, PayloadStyle::from_name)?,
+            disabled: row.disabled_reason,
+            created_at: time(row.created_at),
+            updated_at: time(row.updated_at),
+        })
+    }
+}
+
+fn names(events: &[EventName]) -> Result<String, Failure> {
+    to_json(&events.iter().map(|event| event.name()).collect::<Vec<_>>())
+}
+
+/// Secrets as they were written.
+pub(crate) fn secrets(current: &str, retired: &str) -> Result<EndpointSecrets, Failure> {
+    let read = |text: &str| text.parse::<WebhookSecret>().map_err(Failure::internal);
+    let retired: Vec<Retired> = from_json(retired)?;
+    let retired = retired
+        .into_iter()
+        .map(|one| Ok(RetiredSecret { secret: read(&one.secret)?, until: one.until }));
+    Ok(EndpointSecrets {
+        current: read(current)?,
+        retired: retired.collect::<Result<_, Failure>>()?,
+    })
+}
+
+#[async_trait]
+impl WebhookStore for Storage {
+    async fn insert_endpoint(
+        &self,
+        endpoint: WebhookEndpoint,
+        secret: WebhookSecret,
+        completion: Option<Completion<IssuedEndpoint>>,
+    ) -> Result<IssuedEndpoint, Error> {
+        self.db
+            .write_completing(completion, move |c| {
+                insert(c, &endpoint, &secret)?;
+                Ok(IssuedEndpoint { endpoint: endpoint.clone(), secret: secret.clone() })
+            })
+            .await
+    }
+
+    async fn find_endpoint(
+        &self,
+        account: Id<kind::Account>,
+        id: Id<kind::WebhookEndpoint>,
+    ) -> Result<Option<WebhookEndpoint>, Error> {
+        self.db.lookup(move |c| Ok(find(c, account, id)?.map(|(endpoint, _)| endpoint))).await
+    }
+
+    async fn list_endpoints(
+        &self,
+        account: Id<kind::Account>,
+        page: PageRequest,
+    ) -> Result<Page<WebhookEndpoint>, Error> {
+        self.db.read(move |c| list(c, account, &page)).await
+    }
+
+    async fn update_endpoint(
+        &self,
+        account: Id<kind::Account>,
+        id: Id<kind::WebhookEndpoint>,
+        patch: EndpointPatch,
+        now: Timestamp,
+        completion: Option<Completion<WebhookEndpoint>>,
+    ) -> Result<WebhookEndpoint, Error> {
+        self.db
+            .write_completing(completion, move |c| update(c, account, id, patch.clone(), now))
+            .await
+    }
+
+    async fn rotate_secret(
+        &self,
+        account: Id<kind::Account>,
+        id: Id<kind::WebhookEndpoint>,
+        secret: WebhookSecret,
+        now: Timestamp,
+        completion: Option<Completion<IssuedEndpoint>>,
+    ) -> Result<IssuedEndpoint, Error> {
+        self.db
+            .write_completing(completion, move |c| rotate(c, account, id, secret.clone(), now))
+            .await
+    }
+
+    async fn delete_endpoint(
+        &self,
+        account: Id<kind::Account>,
+        id: Id<kind::WebhookEndpoint>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        self.db
+            .write_completing(completion, move |c| {
+                require(c, account, id)?;
+                diesel::delete(webhook_endpoints::table.find(id.to_string())).execute(c)?;
+                erase_of(c, &id.to_string())
+            })
+            .await
+    }
+
+    async fn send_event(
+        &self,
+        endpoint: Id<kind::WebhookEndpoint>,
+        event: Event,
+        completion: Option<Completion<Delivery>>,
+    ) -> Result<Delivery, Error> {
+        self.db
+            .write_completing(completion, move |c| {
+                require_enabled(c, event.account_id, endpoint)?;
+                events::insert(c, &event)?;
+                deliveries::queue(c, &endpoint.to_string(), &event)
+            })
+            .await
+    }
+
+    async fn redeliver(
+        &self,
+        account: Id<kind::Account>,
+        endpoint: Id<kind::WebhookEndpoint>,
+        id: Id<kind::Delivery>,
+        now: Timestamp,
+        completion: Option<Completion<Delivery>>,
+    ) -> Result<Delivery, Error> {
+        self.db
+            .write_completing(completion, move |c| redeliver(c, account, endpoint, id, now))
+            .await
+    }
+
+    async fn list_deliveries(
+        &self,
+        account: Id<kind::Account>,
+        endpoint: Id<kind::WebhookEndpoint>,
+        status: Option<DeliveryStatus>,
+        page: PageRequest,
+    ) -> Result<Page<Delivery>, Error> {
+        self.db.read(move |c| list_deliveries(c, account, endpoint, status, &page)).await
+    }
+}
+
+/// The account's row is held, so that its endpoints are counted one after the other.
+fn insert(
+    c: &mut AnyConnection,
+    endpoint: &WebhookEndpoint,
+    secret: &WebhookSecret,
+) -> Result<(), Failure> {
+    let account = endpoint.account_id.to_string();
+    dialect::lock_account_row(c, &account)?;
+    let count: i64 = webhook_endpoints::table
+        .filter(webhook_endpoints::account_id.eq(&account))
+        .count()
+        .get_result(c)?;
+    if usize::try_from(count).unwrap_or(usize::MAX) >= limits::WEBHOOK_ENDPOINTS {
+        let most = limits::WEBHOOK_ENDPOINTS;
+        let text = format!(
+            "the account has {most} webhook endpoints, the most that it may have; delete one first"
+        );
+        return Err(Error::Conflict(text).into());
+    }
+    let row = EndpointRow::new(endpoint, secret)?;
+    diesel::insert_into(webhook_endpoints::table).values(row).execute(c)?;
+    Ok(())
+}
+
+/// The endpoint with its secrets.
+fn find(
+    c: &mut AnyConnection,
+    account: Id<kind::Account>,
+    id: Id<kind::WebhookEndpoint>,
+) -> Result<Option<(WebhookEndpoint, EndpointSecrets)>, Failure> {
+    let row: Option<EndpointRow> = webhook_endpoints::table
+        .find(id.to_string())
+        .filter(webhook_endpoints::account_id.eq(account.to_string()))
+        .select(EndpointRow::as_select())
+        .get_result(c)
+        .optional()?;
+    let Some(row) = row else { return Ok(None) };
+    let secrets = secrets(&row.secret, &row.retired_secrets)?;
+    Ok(Some((row.try_into()?, secrets)))
+}
+
+/// The endpoint with its secrets; its row is held.
+fn require(
+    c: &mut AnyConnection,
+    account: Id<kind::Account>,
+    id: Id<kind::WebhookEndpoint>,
+) -> Result<(WebhookEndpoint, EndpointSecrets), Failure> {
+    deliveries::hold(c, &id.to_string())?;
+    find(c, account, id)?.ok_or_else(|| Error::not_found("webhook endpoint", id).into())
+}
+
+/// An endpoint that something can be sent to; its row is held.
+fn require_enabled(
+    c: &mut AnyConnection,
+    account: Id<kind::Account>,
+    id: Id<kind::WebhookEndpoint>,
+) -> Result<(), Failure> {
+    let (endpoint, _) = require(c, account, id)?;
+    match endpoint.disabled {
+        None => Ok(()),
+        Some(reason) => {
+            let text =
+                format!("the endpoint is disabled ({reason}); set `status` to `enabled` first");
+            Err(Error::Conflict(text).into())
+        }
+    }
+}
+
+fn list(
+    c: &mut AnyConnection,
+    account: Id<kind::Account>,
+    page: &PageRequest,
+) -> Result<Page<WebhookEndpoint>, Failure> {
+    let mut query = webhook_endpoints::table
+        .filter(webhook_endpoints::account_id.eq(account.to_string()))
+        .order((webhook_endpoints::created_at.desc(), webhook_endpoints::id.desc()))
+        .limit(lookahead(page))
+        .select(EndpointRow::as_select())
+        .into_boxed();
+    if let Some((at, id)) = created_before(page)? {
+        query = query
+            .filter(webhook_endpoints::created_at.le(at))
+            .filter(webhook_endpoints::created_at.lt(at).or(webhook_endpoints::id.lt(id)));
+    }
+    let items: Result<Vec<_>, _> =
+        query.load(c)?.into_iter().map(WebhookEndpoint::try_from).collect();
+    Ok(Page::from_lookahead(items?, page.size, |endpoint| Position::Created {
+        at: endpoint.created_at,
+        id: endpoint.id.to_string(),
+    }))
+}
+
+fn update(
+    c: &mut AnyConnection,
+    account: Id<kind::Account>,
+    id: Id<kind::WebhookEndpoint>,
+    patch: EndpointPatch,
+    now: Timestamp,
+) -> Result<WebhookEndpoint, Failure> {
+    let (mut endpoint, _) = require(c, account, id)?;
+    let is_other_place = patch.url.as_ref().is_some_and(|url| *url != endpoint.url);
+    let is_enabled_again = endpoint.apply(patch, now);
+    let row = ChangeRow {
+        url: endpoint.url.clone(),
+        events: names(&endpoint.events)?,
+        description: endpoint.description.clone(),
+        payload: endpoint.payload.name().to_owned(),
+        disabled_reason: endpoint.disabled.clone(),
+        updated_at: now.as_millis(),
+    };
+    let target = || webhook_endpoints::table.find(id.to_string());
+    diesel::update(target()).set(row).execute(c)?;
+    if is_enabled_again || is_other_place {
+        diesel::update(target())
+            .set((
+                webhook_endpoints::failures.eq(0),
+                webhook_endpoints::failing_since.eq(None::<i64>),
+                webhook_endpoints::succeeded_at.eq(None::<i64>),
+            ))
+            .execute(c)?;
+    }
+    Ok(endpoint)
+}
+
+fn rotate(
+    c: &mut AnyConnection,
+    account: Id<kind::Account>,
+    id: Id<kind::WebhookEndpoint>,
+    secret: WebhookSecret,
+    now: Timestamp,
+) -> Result<IssuedEndpoint, Failure> {
+    let (mut endpoint, mut secrets) = require(c, account, id)?;
+    secrets.rotate(secret.clone(), now)?;
+    endpoint.updated_at = now;
+    let retired: Vec<Retired> = secrets
+        .retired
+        .iter()
+        .map(|one| Retired { secret: one.secret.reveal().to_owned(), until: one.until })
+        .collect();
+    diesel::update(webhook_endpoints::table.find(id.to_string()))
+        .set((
+            webhook_endpoints::secret.eq(secrets.current.reveal()),
+            webhook_endpoints::retired_secrets.eq(to_json(&retired)?),
+            webhook_endpoints::updated_at.eq(now.as_millis()),
+        ))
+        .execute(c)?;
+    Ok(IssuedEndpoint { endpoint, secret })
+}
+
+fn redeliver(
+    c: &mut AnyConnection,
+    account: Id<kind::Account>,
+    endpoint: Id<kind::WebhookEndpoint>,
+    id: Id<kind::Delivery>,
+    now: Timestamp,
+) -> Result<Delivery, Failure> {
+    require_enabled(c, account, endpoint)?;
+    let row = rows::table.find(id.to_string()).filter(rows::endpoint_id.eq(endpoint.to_string()));
+    let found: Option<Option<i64>> = row.select(rows::lease_until).get_result(c).optional()?;
+    let Some(lease) = found else { return Err(Error::not_found("delivery", id).into()) };
+    // What is being attempted right now is sent again already.
+    if lease.is_none_or(|until| until <= now.as_millis()) {
+        diesel::update(rows::table.find(id.to_string()))
+            .set((
+                rows::status.eq(DeliveryStatus::Pending.name()),
+                rows::tries.eq(0),
+                rows::next_attempt_at.eq(now.as_millis()),
+                rows::lease_token.eq(None::<String>),
+                rows::lease_until.eq(None::<i64>),
+            ))
+            .execute(c)?;
+    }
+    let row: DeliveryRow =
+        rows::table.find(id.to_string()).select(DeliveryRow::as_select()).get_result(c)?;
+    row.try_into()
+}
+
+fn list_deliveries(
+    c: &mut AnyConnection,
+    account: Id<kind::Account>,
+    endpoint: Id<kind::WebhookEndpoint>,
+    status: Option<DeliveryStatus>,
+    page: &PageRequest,
+) -> Result<Page<Delivery>, Failure> {
+    let found = find(c, account, endpoint)?;
+    let (of, _) = found.ok_or_else(|| Error::not_found("webhook endpoint", endpoint))?;
+    let mut query = rows::table
+        .filter(rows::endpoint_id.eq(endpoint.to_string()))
+        .order((rows::created_at.desc(), rows::id.desc()))
+        .limit(lookahead(page))
+        .select(DeliveryRow::as_select())
+        .into_boxed();
+    if let Some(status) = status {
+        query = query.filter(rows::status.eq(status.name()));
+    }
+    if let Some((at, id)) = created_before(page)? {
+        query = query
+            .filter(rows::created_at.le(at))
+            .filter(rows::created_at.lt(at).or(rows::id.lt(id)));
+    }
+    let read = |row: DeliveryRow| {
+        let delivery = Delivery::try_from(row)?;
+        // Nothing is attempted while the endpoint is disabled.
+        let next_attempt_at = delivery.next_attempt_at.filter(|_| of.disabled.is_none());
+        Ok(Delivery { next_attempt_at, ..delivery })
+    };
+    let items: Result<Vec<_>, Failure> = query.load(c)?.into_iter().map(read).collect();
+    Ok(Page::from_lookahead(items?, page.size, |delivery| Position::Created {
+        at: delivery.created_at,
+        id: delivery.id.to_string(),
+    }))
+}

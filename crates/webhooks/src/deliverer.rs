@@ -1,0 +1,230 @@
+//! The worker that delivers events.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use cicerone_domain::ports::{DeliveryStore, WorkSignal};
+use cicerone_domain::webhook::{Attempt, AttemptOutcome, ClaimedDelivery};
+use cicerone_domain::{Clock, Entropy, Error, Id, kind, limits};
+use cicerone_egress::Egress;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::fairness::{Share, Taken, share};
+use crate::schedule::{DeliverySettings, pause};
+use crate::send::{Reception, send};
+
+/// The pause after a failure of the database.
+const OUTAGE_PAUSE: Duration = Duration::from_secs(1);
+/// The status of an endpoint that is no more.
+const GONE: u16 = 410;
+/// The gauge of attempts under way.
+const IN_FLIGHT: &str = "cicerone_webhook_attempts_in_flight";
+
+/// Delivers events. Cloning it gives another handle on the same worker.
+#[derive(Clone)]
+pub struct Deliverer {
+    store: Arc<dyn DeliveryStore>,
+    egress: Egress,
+    signal: WorkSignal,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    settings: Arc<DeliverySettings>,
+}
+
+impl Deliverer {
+    /// A worker over these ports; `signal` is set when this process has queued something.
+    pub fn new(
+        store: Arc<dyn DeliveryStore>,
+        egress: Egress,
+        signal: WorkSignal,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        settings: DeliverySettings,
+    ) -> Self {
+        Self { store, egress, signal, clock, entropy, settings: Arc::new(settings) }
+    }
+
+    /// Takes back what was under way when the only process of a database ended.
+    pub async fn take_back(&self) -> Result<(), Error> {
+        let count = self.store.free_deliveries(self.clock.now()).await?;
+        if count > 0 {
+            tracing::info!(count, "took back deliveries that were under way at the last end");
+        }
+        Ok(())
+    }
+
+    /// Delivers until `stop`, and then finishes the attempts that are under way.
+    pub async fn run(&self, stop: CancellationToken) {
+        let mut attempts = JoinSet::new();
+        let places = Arc::new(Places::default());
+        while !stop.is_cancelled() {
+            let wait = match self.start_some(&mut attempts, &places).await {
+                Ok(()) => self.settings.poll,
+                Err(error) => {
+                    tracing::error!(
+                        error = &error as &dyn std::error::Error,
+                        "deliveries could not be claimed; the next look will try again"
+                    );
+                    OUTAGE_PAUSE
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = self.signal.wait() => {}
+                // An attempt that panicked has said so through the panic hook.
+                Some(_) = attempts.join_next(), if !attempts.is_empty() => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+            while attempts.try_join_next().is_some() {}
+        }
+        while attempts.join_next().await.is_some() {}
+    }
+
+    /// Starts as many attempts as there are places for.
+    async fn start_some(
+        &self,
+        attempts: &mut JoinSet<()>,
+        places: &Arc<Places>,
+    ) -> Result<(), Error> {
+        let DeliverySettings { at_once, per_endpoint, .. } = *self.settings;
+        let taken = places.taken();
+        if taken.in_all >= at_once {
+            return Ok(());
+        }
+        let due = self.store.due_endpoints(self.clock.now()).await?;
+        for share in share(due, taken, at_once, per_endpoint) {
+            for delivery in self.claim(share).await? {
+                let place = Place::take(places, share.is_doubtful);
+                let worker = self.clone();
+                attempts.spawn(async move {
+                    let _place = place;
+                    worker.attempt(delivery).await;
+                });
+            }
+        }
+        Ok(())
+    }
+
+    async fn claim(&self, share: Share) -> Result<Vec<ClaimedDelivery>, Error> {
+        let token = Id::<kind::Delivery>::random(self.entropy.as_ref()).suffix().to_owned();
+        let now = self.clock.now();
+        let until = now.plus_millis(limits::DELIVERY_LEASE_MILLIS);
+        let most = if share.is_doubtful { 1 } else { self.settings.per_endpoint };
+        self.store.claim_deliveries(share.endpoint, share.count, most, token, now, until).await
+    }
+
+    /// Carries one attempt through. Where its outcome cannot be stored, its lease runs out and the
+    /// delivery is attempted again.
+    async fn attempt(&self, delivery: ClaimedDelivery) {
+        let at = self.clock.now();
+        let began = Instant::now();
+        let received = send(&self.egress, &delivery, self.settings.timeout, at).await;
+        let duration = began.elapsed();
+        let received = received.unwrap_or_else(|error| {
+            tracing::error!(
+                event_id = %delivery.event_id,
+                error = &error as &dyn std::error::Error,
+                "a delivery cannot be made"
+            );
+            Reception { status: None, error: Some("internal error".to_owned()), retry_after: None }
+        });
+        let outcome = self.outcome(&received, delivery.tries);
+        count(outcome, duration);
+        let attempt = Attempt {
+            at,
+            http_status: received.status,
+            error: received.error,
+            duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+        };
+        tracing::info!(
+            event_id = %delivery.event_id,
+            delivery_id = %delivery.lease.delivery_id,
+            endpoint_id = %delivery.lease.endpoint_id,
+            attempt = delivery.tries.saturating_add(1),
+            http_status = attempt.http_status,
+            error = attempt.error.as_deref(),
+            duration_ms = attempt.duration_ms,
+            "attempted a delivery"
+        );
+        let noted =
+            self.store.finish_attempt(&delivery.lease, attempt, outcome, self.clock.now()).await;
+        match noted {
+            Ok(None) => {}
+            Ok(Some(reason)) => {
+                tracing::warn!(endpoint_id = %delivery.lease.endpoint_id, reason, "disabled a webhook endpoint");
+            }
+            Err(error) => tracing::error!(
+                event_id = %delivery.event_id,
+                error = &error as &dyn std::error::Error,
+                "an attempt could not be noted; the delivery will be sent again"
+            ),
+        }
+    }
+
+    fn outcome(&self, received: &Reception, tries: u32) -> AttemptOutcome {
+        if received.error.is_none() {
+            return AttemptOutcome::Delivered;
+        }
+        if received.status == Some(GONE) {
+            return AttemptOutcome::Gone;
+        }
+        let schedule = &self.settings.schedule;
+        match pause(schedule, tries, received.retry_after, self.entropy.as_ref()) {
+            Some(pause) => AttemptOutcome::Retry(self.clock.now().after(pause)),
+            None => AttemptOutcome::GivenUp,
+        }
+    }
+}
+
+/// The places that attempts take.
+#[derive(Default)]
+struct Places {
+    in_all: AtomicUsize,
+    by_doubtful: AtomicUsize,
+}
+
+impl Places {
+    fn taken(&self) -> Taken {
+        Taken {
+            in_all: self.in_all.load(Ordering::Relaxed),
+            by_doubtful: self.by_doubtful.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// The place of one attempt, given back however that ends.
+struct Place {
+    places: Arc<Places>,
+    is_doubtful: bool,
+}
+
+impl Place {
+    fn take(places: &Arc<Places>, is_doubtful: bool) -> Self {
+        places.in_all.fetch_add(1, Ordering::Relaxed);
+        places.by_doubtful.fetch_add(usize::from(is_doubtful), Ordering::Relaxed);
+        metrics::gauge!(IN_FLIGHT).increment(1.0);
+        Self { places: Arc::clone(places), is_doubtful }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.in_all.fetch_sub(1, Ordering::Relaxed);
+        self.places.by_doubtful.fetch_sub(usize::from(self.is_doubtful), Ordering::Relaxed);
+        metrics::gauge!(IN_FLIGHT).decrement(1.0);
+    }
+}
+
+fn count(outcome: AttemptOutcome, duration: Duration) {
+    let outcome = match outcome {
+        AttemptOutcome::Delivered => "delivered",
+        AttemptOutcome::Retry(_) => "failed",
+        AttemptOutcome::GivenUp => "given_up",
+        AttemptOutcome::Gone => "gone",
+    };
+    metrics::counter!("cicerone_webhook_attempts_total", "outcome" => outcome).increment(1);
+    metrics::histogram!("cicerone_webhook_attempt_duration_seconds").record(duration.as_secs_f64());
+}

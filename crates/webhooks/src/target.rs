@@ -1,0 +1,42 @@
+//! Which addresses events may be sent to.
+
+use async_trait::async_trait;
+use cicerone_domain::ports::{CheckTarget, TargetRefused};
+use cicerone_egress::{Egress, EgressError, Request};
+use url::Url;
+
+/// Judges addresses through the guarded client: `https` ones, and others where the operator allows
+/// the range that they lead into.
+#[derive(Debug, Clone)]
+pub struct Targets {
+    egress: Egress,
+}
+
+impl Targets {
+    /// Judges by this client's rules.
+    pub const fn new(egress: Egress) -> Self {
+        Self { egress }
+    }
+}
+
+/// A request as its address may be asked: what is not encrypted stays within the allowed ranges.
+pub(crate) fn within_bounds(request: Request) -> Request {
+    if request.url.scheme() == "https" { request } else { request.within_allowed() }
+}
+
+#[async_trait]
+impl CheckTarget for Targets {
+    async fn check_target(&self, url: &Url) -> Result<(), TargetRefused> {
+        if url.scheme() != "https" {
+            let checked = self.egress.check_within_allowed(url).await;
+            return checked.map_err(|_| TargetRefused("must be an https URL".to_owned()));
+        }
+        match self.egress.check_resolved(url).await {
+            Err(refused @ EgressError::Refused(_)) => {
+                Err(TargetRefused(format!("must lead to a public web address ({refused})")))
+            }
+            // A name that cannot be resolved yet may be one later.
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
