@@ -175,7 +175,7 @@ async fn read(stream: &mut TcpStream, rest: &mut Vec<u8>) -> Option<Received> {
 }
 
 async fn more(stream: &mut TcpStream, rest: &mut Vec<u8>) -> Option<()> {
-    let mut piece = [0; 16 * 1_024];
+    let mut piece = vec![0; 16 * 1_024];
     let count = stream.read(&mut piece).await.ok().filter(|count| *count > 0)?;
     rest.extend_from_slice(&piece[..count]);
     Some(())

@@ -45,6 +45,8 @@ pub struct AgentProfile {
     pub temperature: f64,
     /// Most tokens in a reply, 1 to 4,096.
     pub max_tokens: u32,
+    /// Days after which a conversation without a new message is removed; none for never.
+    pub retention_days: Option<u32>,
 }
 
 /// Whether an agent takes new conversations. A deleted agent has no row and so no status.
@@ -85,6 +87,8 @@ pub struct AgentDraft {
     pub temperature: Option<f64>,
     /// The most tokens in a reply.
     pub max_tokens: Option<i64>,
+    /// The days that conversations are kept.
+    pub retention_days: Option<i64>,
 }
 
 /// A change: `None` leaves a field as it is.
@@ -100,6 +104,8 @@ pub struct AgentPatch {
     pub temperature: Option<f64>,
     /// A new bound on a reply's tokens.
     pub max_tokens: Option<u32>,
+    /// A new time for which conversations are kept, or that they are kept for ever.
+    pub retention_days: Option<Option<u32>>,
     /// A new status.
     pub status: Option<AgentStatus>,
 }
@@ -123,6 +129,7 @@ impl AgentProfile {
                 Some(tokens) => parse_max_tokens(tokens)?,
                 None => limits::REPLY_TOKENS_DEFAULT,
             },
+            retention_days: draft.retention_days.map(parse_retention).transpose()?,
         })
     }
 }
@@ -130,7 +137,15 @@ impl AgentProfile {
 impl Agent {
     /// Applies a change and moves `updated_at`.
     pub fn apply(&mut self, patch: AgentPatch, now: Timestamp) {
-        let AgentPatch { name, model, system_prompt, temperature, max_tokens, status } = patch;
+        let AgentPatch {
+            name,
+            model,
+            system_prompt,
+            temperature,
+            max_tokens,
+            retention_days,
+            status,
+        } = patch;
         let profile = &mut self.profile;
         profile.name = name.unwrap_or_else(|| std::mem::take(&mut profile.name));
         profile.model = model.unwrap_or_else(|| std::mem::take(&mut profile.model));
@@ -138,6 +153,7 @@ impl Agent {
             system_prompt.unwrap_or_else(|| std::mem::take(&mut profile.system_prompt));
         profile.temperature = temperature.unwrap_or(profile.temperature);
         profile.max_tokens = max_tokens.unwrap_or(profile.max_tokens);
+        profile.retention_days = retention_days.unwrap_or(profile.retention_days);
         self.status = status.unwrap_or(self.status);
         self.updated_at = self.updated_at.max(now);
     }
@@ -189,6 +205,14 @@ pub fn parse_max_tokens(value: i64) -> Result<u32, Error> {
         .ok()
         .filter(|tokens| (low..=high).contains(tokens))
         .ok_or_else(|| Error::invalid("max_tokens", format!("must be between {low} and {high}")))
+}
+
+/// 1 to 3,650.
+pub fn parse_retention(value: i64) -> Result<u32, Error> {
+    let (low, high) = limits::RETENTION_DAYS_RANGE;
+    u32::try_from(value).ok().filter(|days| (low..=high).contains(days)).ok_or_else(|| {
+        Error::invalid("retention_days", format!("must be between {low} and {high}, or null"))
+    })
 }
 
 /// `active` or `paused`.

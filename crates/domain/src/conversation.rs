@@ -8,6 +8,7 @@ use crate::error::{Error, check_text};
 use crate::id::{Id, kind};
 use crate::limits;
 use crate::timestamp::Timestamp;
+use crate::usage::TokenCount;
 
 /// An ordered exchange between an end user and an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,4 +133,6 @@ pub struct Turn {
     pub question: Message,
     /// The agent's reply.
     pub reply: Message,
+    /// The tokens that the model took.
+    pub tokens: TokenCount,
 }

@@ -1,6 +1,7 @@
 //! What can go wrong in a use case. The error knows nothing of HTTP.
 
 use crate::access::Permission;
+use crate::timestamp::Timestamp;
 
 /// One bad field: which, and what must hold of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +60,18 @@ pub enum Error {
     /// nothing was changed.
     #[error("another request with this idempotency key took over")]
     ClaimLost,
+    /// The account has used what it may in a month.
+    #[error("the account's quota of {limit} {what} a month is used up; it begins anew at {until}")]
+    QuotaExceeded {
+        /// What of: `messages` or `model tokens`.
+        what: &'static str,
+        /// How much that is.
+        limit: u64,
+        /// When the next month begins.
+        until: Timestamp,
+        /// The time of the refusal.
+        now: Timestamp,
+    },
     /// More work is under way than the server takes on.
     #[error("the server is at its limit, try again shortly")]
     Overloaded,

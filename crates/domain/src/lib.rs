@@ -32,6 +32,7 @@ pub mod services;
 pub mod source;
 pub mod timestamp;
 pub mod upload;
+pub mod usage;
 pub mod webhook;
 
 pub use access::{Account, ApiKey, Permission, Permissions, Scope};

@@ -14,6 +14,8 @@ pub const TEMPERATURE_DEFAULT: f64 = 0.7;
 pub const REPLY_TOKENS_RANGE: (u32, u32) = (1, 4_096);
 /// Most tokens in a reply of an agent that names none.
 pub const REPLY_TOKENS_DEFAULT: u32 = 1_024;
+/// Fewest and most days that an agent keeps conversations.
+pub const RETENTION_DAYS_RANGE: (u32, u32) = (1, 3_650);
 /// Longest message of a user, and longest search query.
 pub const MESSAGE_CHARS: usize = 4_000;
 /// Most metadata keys of a conversation.

@@ -19,6 +19,6 @@ pub use model::{
 };
 pub use stores::{
     AgentStore, AuditStore, ConversationContext, ConversationStore, Health, IdempotencyStore,
-    KeyStore, ObjectStore, SourceFilter, SourceStore, Spool, SpooledFile, UploadStore,
+    KeyStore, ObjectStore, SourceFilter, SourceStore, Spool, SpooledFile, UploadStore, UsageStore,
 };
 pub use webhooks::{CheckTarget, DeliveryStore, TargetRefused, WebhookStore};

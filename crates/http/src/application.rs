@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cicerone_domain::ports::Health;
 use cicerone_domain::services::{
-    Agents, Audit, Conversations, Idempotency, Keys, Sources, Uploads, Webhooks,
+    Agents, Audit, Conversations, Idempotency, Keys, Quotas, Sources, Uploads, Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, UploadType};
 
@@ -23,6 +23,8 @@ pub struct Application {
     pub uploads: Uploads,
     /// Use cases of conversations.
     pub conversations: Conversations,
+    /// Usage and quotas.
+    pub quotas: Quotas,
     /// The audit log.
     pub audit: Audit,
     /// Use cases of webhook endpoints.

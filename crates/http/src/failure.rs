@@ -259,6 +259,17 @@ fn domain_problem(error: &Error) -> Problem {
         Error::NotFound { .. } => Problem::not_found(error.to_string()),
         Error::Conflict(message) => Problem::conflict(message.clone()),
         Error::ClaimLost => Problem::conflict(error.to_string()).retry_after(1),
+        Error::QuotaExceeded { until, now, .. } => {
+            let wait = until.as_millis().saturating_sub(now.as_millis());
+            let seconds = u64::try_from(wait).unwrap_or_default().div_ceil(1_000).max(1);
+            Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "rate_limit_error",
+                "quota_exceeded",
+                error.to_string(),
+            )
+            .retry_after(seconds)
+        }
         Error::Overloaded => Problem::unavailable(
             "service_unavailable",
             "the server is at its limit, try again shortly",

@@ -7,4 +7,5 @@ pub(crate) mod files;
 pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod sources;
+pub(crate) mod usage;
 pub(crate) mod webhooks;

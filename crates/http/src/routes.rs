@@ -9,8 +9,10 @@ use utoipa::openapi::path::Parameter;
 use crate::docs;
 use crate::endpoint::AnswerSchema::{Empty, Json, JsonOrEvents, List, Text};
 use crate::endpoint::Endpoint;
-use crate::handlers::{agents, audit, conversations, files, health, keys, sources, webhooks};
-use crate::openapi::parameters::{cursor, metadata, moment, one_of, page_size};
+use crate::handlers::{
+    agents, audit, conversations, files, health, keys, sources, usage, webhooks,
+};
+use crate::openapi::parameters::{agent, cursor, day, metadata, moment, one_of, page_size};
 
 const QUERY: &str = "A parameter is out of range, given twice, or a cursor of another list.";
 const BODY: &str = "A required field is missing, or a field has a bad value.";
@@ -258,6 +260,7 @@ fn send() -> Endpoint {
             "The conversation belongs to another agent, the agent is paused, or the same request \
              is still being carried out.",
         )
+        .refuses(429, "Too many requests, or the account has used what it may in a month.")
         .refuses(503, "The model gave no reply, or the server is at its limit.")
 }
 
@@ -437,6 +440,16 @@ fn account_routes() -> Vec<Endpoint> {
                 moment("created_before", "Only records before this moment."),
             ])
             .gives(200, List("AuditRecord"))
+            .refuses(400, QUERY),
+        Endpoint::new(Method::GET, "/v1/usage", "listUsage", "List usage", usage::list)
+            .details("By day and agent, the latest day first.")
+            .query(paging())
+            .query([
+                day("from", "From this day on."),
+                day("to", "Up to this day, included."),
+                agent("Only this agent."),
+            ])
+            .gives(200, List("Usage"))
             .refuses(400, QUERY),
     ]
 }

@@ -6,6 +6,7 @@ mod conversation;
 mod key;
 mod source;
 mod upload;
+mod usage;
 mod webhook;
 
 pub(crate) use agent::AgentView;
@@ -14,4 +15,5 @@ pub(crate) use conversation::{ConversationView, DoneEvent, KeptReply, ReplyView,
 pub(crate) use key::{IssuedKeyView, KeyView};
 pub(crate) use source::{DocumentView, HitView, PageView, PassageView, SearchView, SourceView};
 pub(crate) use upload::UploadView;
+pub(crate) use usage::UsageView;
 pub(crate) use webhook::{DeliveryView, EndpointView, IssuedEndpointView};

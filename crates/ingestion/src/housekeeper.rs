@@ -26,6 +26,8 @@ pub struct Swept {
     pub deliveries: u64,
     /// Records of the audit log that were.
     pub audit_records: u64,
+    /// Conversations that were.
+    pub conversations: u64,
 }
 
 /// How long what tells of the past is kept.
@@ -73,6 +75,7 @@ impl Housekeeper {
                     idempotency_records = swept.idempotency_records,
                     deliveries = swept.deliveries,
                     audit_records = swept.audit_records,
+                    conversations = swept.conversations,
                     "removed what is no longer needed"
                 ),
                 Ok(_) => {}
@@ -96,6 +99,7 @@ impl Housekeeper {
                 .store
                 .expire_deliveries(before(now, self.retention.deliveries))
                 .await?,
+            conversations: self.store.expire_conversations(now).await?,
             audit_records: self.store.expire_audit(before(now, self.retention.audit)).await?,
             objects: 0,
         };

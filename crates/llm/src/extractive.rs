@@ -45,7 +45,11 @@ impl Extractive {
     fn compose(&self, request: &ReplyRequest) -> ModelReply {
         if let Some(index) = matching_pair(&request.passages) {
             let answer = request.passages.get(index).map_or("", |pair| pair.text.trim());
-            return ModelReply { text: answer.to_owned(), cited: vec![index] };
+            return ModelReply {
+                text: answer.to_owned(),
+                cited: vec![index],
+                ..ModelReply::default()
+            };
         }
         let matcher = Matcher::new(&request.terms);
         let Choice { passages } = choose::sentences(request, &matcher, &self.readings);
@@ -54,10 +58,10 @@ impl Extractive {
         if text.is_empty() {
             return ModelReply {
                 text: refusal::text(&request.question).to_owned(),
-                cited: Vec::new(),
+                ..ModelReply::default()
             };
         }
-        ModelReply { text, cited }
+        ModelReply { text, cited, ..ModelReply::default() }
     }
 }
 

@@ -8,8 +8,8 @@ use cicerone_domain::conversation::{Message, Role};
 use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::Hit;
 
-pub(crate) use self::budget::Budget;
 use self::budget::Purse;
+pub(crate) use self::budget::{Budget, count};
 use crate::config::TokenizerName;
 use crate::upstream::wire::{PromptMessage, PromptRole};
 

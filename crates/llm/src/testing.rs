@@ -34,6 +34,7 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
             system_prompt: "Be brief.".to_owned(),
             temperature: 0.5,
             max_tokens: 100,
+            retention_days: None,
         },
         history: Vec::new(),
         question: question.to_owned(),

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::ports::{ModelReply, ReplyRequest, TokenSink};
+use cicerone_domain::usage::TokenCount;
 use cicerone_domain::{Clock, Entropy};
 use reqwest::header::{self, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, StatusCode, redirect};
@@ -118,7 +119,7 @@ impl Upstream {
             let outcome = self.attempt(&body, &mut draft).await;
             *is_started = tokens.is_some() && draft.is_started();
             let failure = match outcome {
-                Ok(usage) => return Ok(self.finish(request, draft, model, usage)),
+                Ok(usage) => return Ok(self.finish(request, draft, model, &messages, usage).await),
                 Err(failure) => failure,
             };
             retry += 1;
@@ -233,21 +234,39 @@ impl Upstream {
         Failure::new(remedy, format!("answered {status}: {text}"))
     }
 
-    fn finish(
+    async fn finish(
         &self,
         request: &ReplyRequest,
         draft: Draft,
         model: &str,
+        messages: &[PromptMessage],
         usage: Option<Usage>,
     ) -> ModelReply {
-        if let Some(Usage { prompt_tokens, completion_tokens }) = usage {
-            tracing::debug!(model, prompt_tokens, completion_tokens, "a model replied");
-        }
         let (text, mut cited) = draft.finish();
+        let tokens = match usage {
+            Some(Usage { prompt_tokens, completion_tokens }) => {
+                TokenCount { prompt: prompt_tokens, completion: completion_tokens }
+            }
+            None => self.count(model, messages, &text).await,
+        };
+        tracing::debug!(model, tokens.prompt, tokens.completion, "a model replied");
         if cited.is_empty() {
             cited = attribution::attribute(&text, request);
         }
-        ModelReply { text, cited }
+        ModelReply { text, cited, tokens }
+    }
+
+    /// Counts the tokens of a reply where the upstream does not say.
+    async fn count(&self, model: &str, messages: &[PromptMessage], reply: &str) -> TokenCount {
+        let tokenizer = self.config.tokenizer.unwrap_or_else(|| prompt::tokenizer_of(model));
+        let prompt: Vec<String> = messages.iter().map(|message| message.content.clone()).collect();
+        let reply = reply.to_owned();
+        let counted = tokio::task::spawn_blocking(move || TokenCount {
+            prompt: prompt.iter().map(|text| prompt::count(tokenizer, text)).sum(),
+            completion: prompt::count(tokenizer, &reply),
+        });
+        // A panic has said so through the panic hook; a reply is worth more than its count.
+        counted.await.unwrap_or_default()
     }
 }
 

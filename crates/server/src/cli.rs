@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use cicerone_domain::usage::Quota;
 use cicerone_domain::{Id, Timestamp, kind};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -18,6 +19,9 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
+
+/// The largest quota that means something: beyond, a slip of the hand.
+const MOST_OF_A_QUOTA: u64 = 1_000_000_000_000_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -161,6 +165,31 @@ pub(crate) enum AccountCommand {
     },
     /// List the accounts, oldest first.
     List,
+    /// Show what an account may use in a month and has used, or change it.
+    #[command(after_help = LIMIT_HELP)]
+    Limit(LimitArguments),
+}
+
+const LIMIT_HELP: &str = "\
+Examples:
+  cicerone account limit default
+  cicerone account limit default --messages 10000 --tokens 5000000
+  cicerone account limit default --messages unlimited
+
+A month is a calendar month of UTC. Beyond its quota an account's messages are answered with 429 and
+the code `quota_exceeded`. Without quotas of its own it has those of the section `quotas` of the
+settings, which by default are none.";
+
+#[derive(Debug, Args)]
+pub(crate) struct LimitArguments {
+    /// The account.
+    pub(crate) name: String,
+    /// Messages a month: a number, `unlimited`, or `default` for what the settings say.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
+    pub(crate) messages: Option<Quota>,
+    /// Tokens of models a month.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
+    pub(crate) tokens: Option<Quota>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -225,6 +254,17 @@ impl Cli {
             environment.insert("CICERONE_CONFIG".to_owned(), file.display().to_string());
         }
         environment
+    }
+}
+
+fn parse_quota(text: &str) -> Result<Quota, String> {
+    match text {
+        "default" => Ok(Quota::Default),
+        "unlimited" => Ok(Quota::Unlimited),
+        number => match number.parse::<u64>() {
+            Ok(most) if most <= MOST_OF_A_QUOTA => Ok(Quota::AtMost(most)),
+            Ok(_) | Err(_) => Err("must be a number, `unlimited` or `default`".to_owned()),
+        },
     }
 }
 

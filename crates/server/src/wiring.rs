@@ -6,7 +6,8 @@ use std::sync::Arc;
 use cicerone_domain::job::Reclaim;
 use cicerone_domain::ports::{PassageIndex, WorkSignal};
 use cicerone_domain::services::{
-    Agents, Audit, ConversationLimits, Conversations, Idempotency, Keys, Sources, Uploads, Webhooks,
+    Agents, Audit, ConversationLimits, Conversations, Idempotency, Keys, Quotas, Sources, Uploads,
+    Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, SystemResolver};
@@ -33,6 +34,7 @@ pub(crate) struct Parts {
     pub(crate) conversations: Conversations,
     pub(crate) idempotency: Idempotency,
     pub(crate) keys: Keys,
+    pub(crate) quotas: Quotas,
     pub(crate) audit: Audit,
     pub(crate) webhooks: Webhooks,
     pub(crate) worker: Worker,
@@ -66,6 +68,9 @@ impl Parts {
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
         let (signal, told) = (WorkSignal::default(), WorkSignal::default());
         let limits = ConversationLimits { replies: configuration.settings.http.replies_at_once };
+
+        let quotas = configuration.settings.quotas();
+        let quotas = Quotas::new(storage.clone(), quotas, clock.clone());
 
         let reader: Arc<dyn ReadPage> = Arc::new(Readers::new(configuration.settings.sandbox()));
         let crawl_ports = CrawlPorts {
@@ -134,8 +139,10 @@ impl Parts {
                 models,
                 clock.clone(),
                 entropy.clone(),
+                quotas.clone(),
                 limits,
             ),
+            quotas,
             idempotency: Idempotency::new(storage.clone(), clock.clone(), entropy.clone()),
             keys: Keys::new(storage.clone(), clock.clone(), entropy.clone()),
             audit: Audit::new(storage.clone(), storage.clone(), clock.clone(), entropy.clone()),
@@ -174,17 +181,18 @@ fn egress(configuration: &Configuration, own: Option<SocketAddr>) -> Result<Egre
 }
 
 /// Opens the database alone, brought up to date, and lets `work` manage accounts and keys.
-pub(crate) fn with_keys(
+pub(crate) fn with_accounts(
     environment: &Environment,
-    work: impl AsyncFnOnce(Keys) -> Result<(), Failure>,
+    work: impl AsyncFnOnce(Keys, Quotas) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let configuration = load(environment)?;
     data_directory::create(configuration.data_dir())?;
     runtime(1)?.block_on(async {
         let storage = open_storage(&configuration).await?;
-        let keys =
-            Keys::new(Arc::new(storage.clone()), Arc::new(SystemClock), Arc::new(SystemEntropy));
-        let outcome = work(keys).await;
+        let (store, clock) = (Arc::new(storage.clone()), Arc::new(SystemClock));
+        let keys = Keys::new(store.clone(), clock.clone(), Arc::new(SystemEntropy));
+        let quotas = Quotas::new(store, configuration.settings.quotas(), clock);
+        let outcome = work(keys, quotas).await;
         storage.close().await;
         outcome
     })

@@ -10,7 +10,7 @@ use cicerone_domain::{
 };
 use diesel::prelude::*;
 
-use crate::columns::{id, named, narrow, time, wide};
+use crate::columns::{id, named, narrow, narrow_option, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::Failure;
@@ -23,7 +23,7 @@ use crate::storage::Storage;
 use crate::uploads::remove_unused;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = agents)]
+#[diesel(table_name = agents, treat_none_as_default_value = false, treat_none_as_null = true)]
 struct AgentRow {
     id: String,
     account_id: String,
@@ -36,6 +36,7 @@ struct AgentRow {
     index_generation: i64,
     created_at: i64,
     updated_at: i64,
+    retention_days: Option<i64>,
 }
 
 impl From<&Agent> for AgentRow {
@@ -52,6 +53,7 @@ impl From<&Agent> for AgentRow {
             index_generation: wide(agent.index_generation),
             created_at: agent.created_at.as_millis(),
             updated_at: agent.updated_at.as_millis(),
+            retention_days: agent.profile.retention_days.map(i64::from),
         }
     }
 }
@@ -69,6 +71,7 @@ impl TryFrom<AgentRow> for Agent {
                 system_prompt: row.system_prompt,
                 temperature: row.temperature,
                 max_tokens: narrow("agents.max_tokens", row.max_tokens)?,
+                retention_days: narrow_option("agents.retention_days", row.retention_days)?,
             },
             status: named("agents.status", &row.status, AgentStatus::from_name)?,
             created_at: time(row.created_at),

@@ -193,6 +193,29 @@ impl ConversationStore for Storage {
     }
 }
 
+/// Removes an agent's conversations whose last message is from before a moment, at most `limit`, and
+/// the stored answers that contain them. Gives their number.
+pub(crate) fn expire(
+    c: &mut AnyConnection,
+    agent: &str,
+    before: Timestamp,
+    limit: i64,
+) -> Result<usize, Failure> {
+    // No message is older than its conversation, whose beginning is in the index.
+    let ids: Vec<String> = conversations::table
+        .filter(conversations::agent_id.eq(agent))
+        .filter(conversations::created_at.lt(before.as_millis()))
+        .filter(conversations::updated_at.lt(before.as_millis()))
+        .order(conversations::created_at)
+        .limit(limit)
+        .select(conversations::id)
+        .load(c)?;
+    for id in &ids {
+        erase_of(c, id)?;
+    }
+    Ok(diesel::delete(conversations::table.filter(conversations::id.eq_any(ids))).execute(c)?)
+}
+
 /// The conversation, where its agent lies in the scope.
 fn find(
     c: &mut AnyConnection,

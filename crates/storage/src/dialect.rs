@@ -16,9 +16,10 @@ use crate::keys::AccountRow;
 use crate::schema::{
     accounts, agents, api_keys, conversation_metadata, crawl_pages, discarded_objects,
     document_texts, documents, idempotency, installation, jobs, messages, passages, sources,
-    uploads, webhook_endpoints,
+    uploads, usage_days, webhook_endpoints,
 };
 use crate::sources::{DocumentRow, PassageRow, SourceRow, TextRow};
+use crate::usage::UsageRow;
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
 const ROWS: usize = 500;
@@ -326,6 +327,26 @@ pub(crate) fn discard_object(c: &mut AnyConnection, key: &str, due_at: i64) -> Q
             .on_conflict(discarded_objects::object_key)
             .do_update()
             .set(discarded_objects::due_at.eq(due_at))
+    };
+    match c {
+        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
+        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    }
+}
+
+/// Adds to what was used on a day.
+pub(crate) fn add_usage(c: &mut AnyConnection, row: &UsageRow) -> QueryResult<()> {
+    let statement = || {
+        diesel::insert_into(usage_days::table)
+            .values(row)
+            .on_conflict((usage_days::account_id, usage_days::day, usage_days::agent_id))
+            .do_update()
+            .set((
+                usage_days::messages.eq(usage_days::messages + row.messages),
+                usage_days::prompt_tokens.eq(usage_days::prompt_tokens + row.prompt_tokens),
+                usage_days::completion_tokens
+                    .eq(usage_days::completion_tokens + row.completion_tokens),
+            ))
     };
     match c {
         AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),

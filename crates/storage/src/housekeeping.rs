@@ -9,15 +9,17 @@ use diesel::prelude::*;
 
 use crate::audit;
 use crate::columns::narrow;
+use crate::conversations;
 use crate::deliveries;
 use crate::events;
 use crate::jobs::{LEASED, QUEUED};
-use crate::schema::{discarded_objects, idempotency, jobs, sources, uploads};
+use crate::schema::{agents, discarded_objects, idempotency, jobs, sources, uploads};
 use crate::storage::Storage;
 use crate::uploads::remove_unused;
 
 /// Rows that are removed in one transaction, so that others need not wait long.
 const AT_ONCE: u32 = 500;
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 #[async_trait]
 impl Housekeeping for Storage {
@@ -101,6 +103,34 @@ impl Housekeeping for Storage {
                 return Ok(total);
             }
         }
+    }
+
+    async fn expire_conversations(&self, now: Timestamp) -> Result<u64, Error> {
+        let keeping: Vec<(String, Option<i64>)> = self
+            .db
+            .read(|c| {
+                Ok(agents::table
+                    .filter(agents::retention_days.is_not_null())
+                    .select((agents::id, agents::retention_days))
+                    .load(c)?)
+            })
+            .await?;
+        let mut total = 0;
+        for (agent, days) in keeping {
+            let before = now.plus_millis(days.unwrap_or(i64::MAX).saturating_mul(-DAY_MILLIS));
+            loop {
+                let agent = agent.clone();
+                let removed = self
+                    .db
+                    .write(move |c| conversations::expire(c, &agent, before, AT_ONCE.into()))
+                    .await?;
+                total += u64::try_from(removed).unwrap_or(u64::MAX);
+                if removed == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(total)
     }
 
     async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error> {

@@ -43,6 +43,7 @@ mod spool;
 mod storage;
 mod uploads;
 mod url;
+mod usage;
 mod webhooks;
 
 pub use error::OpenError;

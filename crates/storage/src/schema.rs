@@ -21,6 +21,8 @@ table! {
         id -> Text,
         name -> Text,
         created_at -> BigInt,
+        messages_per_month -> Nullable<BigInt>,
+        tokens_per_month -> Nullable<BigInt>,
     }
 }
 
@@ -53,6 +55,7 @@ table! {
         index_generation -> BigInt,
         created_at -> BigInt,
         updated_at -> BigInt,
+        retention_days -> Nullable<BigInt>,
     }
 }
 
@@ -258,6 +261,17 @@ table! {
         lease_token -> Nullable<Text>,
         lease_until -> Nullable<BigInt>,
         created_at -> BigInt,
+    }
+}
+
+table! {
+    usage_days (account_id, day, agent_id) {
+        account_id -> Text,
+        day -> BigInt,
+        agent_id -> Text,
+        messages -> BigInt,
+        prompt_tokens -> BigInt,
+        completion_tokens -> BigInt,
     }
 }
 

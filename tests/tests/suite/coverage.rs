@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::routes::{ROUTES, Route};
 use crate::world::client;
-use crate::{agents, audit_log, conversations, files, keys, sources, webhooks};
+use crate::{agents, audit_log, conversations, files, keys, sources, usage, webhooks};
 
 /// Which answers of a route are tested, and by what.
 pub(crate) struct Covers {
@@ -18,7 +18,7 @@ pub(crate) struct Covers {
 }
 
 /// What each endpoint's file covers.
-const ENDPOINTS: [&Covers; 36] = [
+const ENDPOINTS: [&Covers; 37] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -55,6 +55,7 @@ const ENDPOINTS: [&Covers; 36] = [
     &keys::update::COVERS,
     &keys::delete::COVERS,
     &audit_log::COVERS,
+    &usage::COVERS,
 ];
 
 /// Answers that tests provoke on every route alike, by walking [`ROUTES`]: `authentication`,

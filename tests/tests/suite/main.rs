@@ -35,5 +35,6 @@ mod routes;
 mod settings;
 mod sources;
 mod storage;
+mod usage;
 mod webhooks;
 mod world;

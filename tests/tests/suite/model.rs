@@ -95,6 +95,7 @@ fn request() -> ReplyRequest {
             system_prompt: "Answer like a guide.".to_owned(),
             temperature: 0.25,
             max_tokens: 321,
+            retention_days: None,
         },
         history: Vec::new(),
         question: "When does it open?".to_owned(),

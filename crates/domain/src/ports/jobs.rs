@@ -78,6 +78,9 @@ pub trait Housekeeping: Send + Sync {
     /// Removes the deliveries from before a moment, but for those that an enabled endpoint still waits
     /// for, and the events that no delivery tells of any more. Gives the number of deliveries.
     async fn expire_deliveries(&self, before: Timestamp) -> Result<u64, Error>;
+    /// Removes the conversations whose last message is older than their agent keeps them, and the
+    /// stored answers that contain them. Gives their number.
+    async fn expire_conversations(&self, now: Timestamp) -> Result<u64, Error>;
     /// Removes records of the audit log from before a moment. Gives their number.
     async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error>;
     /// Makes what was deleted gone from the database's files: where there is a write-ahead log, it is

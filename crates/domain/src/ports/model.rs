@@ -7,6 +7,7 @@ use crate::agent::AgentProfile;
 use crate::conversation::Message;
 use crate::error::Cause;
 use crate::retrieval::{Hit, QueryTerm};
+use crate::usage::TokenCount;
 
 /// What a reply is made from.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub struct ModelReply {
     pub text: String,
     /// The passages that it rests on: positions in [`ReplyRequest::passages`], best first, each once.
     pub cited: Vec<usize>,
+    /// The tokens that it took.
+    pub tokens: TokenCount,
 }
 
 /// Where the fragments of a reply go as they come. A receiver that has gone away stops nothing: the

@@ -20,6 +20,7 @@ use crate::page::{Page, PageRequest};
 use crate::source::{CrawledPage, Source, SourceStatus, SourceType};
 use crate::timestamp::Timestamp;
 use crate::upload::{ObjectKey, Upload};
+use crate::usage::{AccountQuotas, Consumption, Day, DayUsage, UsageFilter};
 
 /// Accounts and their keys.
 #[async_trait]
@@ -345,6 +346,33 @@ pub trait AuditStore: Send + Sync {
         filter: AuditFilter,
         page: PageRequest,
     ) -> Result<Page<AuditRecord>, Error>;
+}
+
+/// What accounts use and may use. Messages are counted by the store that keeps them.
+#[async_trait]
+pub trait UsageStore: Send + Sync {
+    /// What an account may use in a month; the defaults where it does not exist.
+    async fn account_quotas(&self, account: Id<kind::Account>) -> Result<AccountQuotas, Error>;
+    /// Sets what the account of that name may use, or leaves it. Gives the account and what holds.
+    /// Fails with [`Error::NotFound`].
+    async fn set_quotas(
+        &self,
+        name: &str,
+        change: Option<AccountQuotas>,
+    ) -> Result<(Id<kind::Account>, AccountQuotas), Error>;
+    /// What an account has used since the beginning of a day.
+    async fn consumption(
+        &self,
+        account: Id<kind::Account>,
+        since: Day,
+    ) -> Result<Consumption, Error>;
+    /// Usage by day and agent, the latest day first, ties by agent.
+    async fn list_usage(
+        &self,
+        scope: &Scope,
+        filter: UsageFilter,
+        page: PageRequest,
+    ) -> Result<Page<DayUsage>, Error>;
 }
 
 /// Idempotency records.

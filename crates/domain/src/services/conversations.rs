@@ -19,6 +19,7 @@ use crate::ports::{
     ConversationContext, ConversationStore, LanguageModel, PassageIndex, ReplyRequest, TokenSink,
 };
 use crate::retrieval::{AgentVersion, Hit, Query};
+use crate::services::quotas::{QuotaPass, Quotas};
 
 /// A message to answer, already parsed.
 #[derive(Debug, Clone)]
@@ -54,6 +55,7 @@ pub struct Conversations {
     model: Arc<dyn LanguageModel>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    quotas: Quotas,
     bounds: ConversationLimits,
     replies: Arc<Semaphore>,
 }
@@ -64,7 +66,8 @@ pub struct Accepted {
     context: ConversationContext,
     message: NewMessage,
     question: Message,
-    _permit: tokio::sync::OwnedSemaphorePermit,
+    permit: tokio::sync::OwnedSemaphorePermit,
+    pass: QuotaPass,
 }
 
 impl Conversations {
@@ -75,15 +78,17 @@ impl Conversations {
         model: Arc<dyn LanguageModel>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
+        quotas: Quotas,
         bounds: ConversationLimits,
     ) -> Self {
         let replies = Arc::new(Semaphore::new(bounds.replies));
-        Self { store, index, model, clock, entropy, bounds, replies }
+        Self { store, index, model, clock, entropy, quotas, bounds, replies }
     }
 
     /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation,
     /// [`Error::Conflict`] for a conversation of another agent and for a new one on a paused agent,
-    /// [`Error::Overloaded`] beyond the bound of replies in progress.
+    /// [`Error::Overloaded`] beyond the bound of replies in progress, [`Error::QuotaExceeded`] beyond
+    /// what the account may use.
     pub async fn accept(&self, scope: &Scope, message: NewMessage) -> Result<Accepted, Error> {
         let permit =
             Arc::clone(&self.replies).try_acquire_owned().map_err(|_| Error::Overloaded)?;
@@ -102,7 +107,8 @@ impl Conversations {
             sources_used: Vec::new(),
             timestamp: now,
         };
-        Ok(Accepted { context, message, question, _permit: permit })
+        let pass = self.quotas.admit(scope.account).await?;
+        Ok(Accepted { context, message, question, permit, pass })
     }
 
     /// Answers an accepted message and stores both together. With `tokens`, fragments of the reply
@@ -116,7 +122,7 @@ impl Conversations {
         tokens: Option<TokenSink>,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error> {
-        let Accepted { context, message, question, _permit } = accepted;
+        let Accepted { context, message, question, permit, pass } = accepted;
         let ConversationContext { agent, conversation } = context;
         let (conversation, history) = conversation.unzip();
         let history = history.unwrap_or_default();
@@ -134,7 +140,7 @@ impl Conversations {
             passages,
             terms: found.terms,
         };
-        let reply = self
+        let answered = self
             .model
             .reply(request, tokens)
             .await
@@ -157,11 +163,16 @@ impl Conversations {
         };
         let reply = Message {
             role: Role::Assistant,
-            content: reply.text,
-            sources_used: distinct(reply.cited.iter().filter_map(|index| sources.get(*index))),
+            content: answered.text,
+            sources_used: distinct(answered.cited.iter().filter_map(|index| sources.get(*index))),
             timestamp: now,
         };
-        self.store.append_turn(Turn { conversation, is_first, question, reply }, completion).await
+        let tokens = answered.tokens;
+        let turn = Turn { conversation, is_first, question, reply, tokens };
+        let stored = self.store.append_turn(turn, completion).await;
+        // Both count until the reply is stored.
+        drop((permit, pass));
+        stored
     }
 
     /// Conversations of an agent, newest first. Fails with [`Error::NotFound`] for the agent.

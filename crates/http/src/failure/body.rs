@@ -69,7 +69,12 @@ pub(crate) const STATUS_CODES: &[StatusRow] = &[
         "The content breaks its limits or format, or the idempotency key was used for another \
          request.",
     ),
-    row(429, "rate_limit_error", &["rate_limit_exceeded"], "Too many requests."),
+    row(
+        429,
+        "rate_limit_error",
+        &["rate_limit_exceeded", "quota_exceeded"],
+        "Too many requests, or the account has used what it may in a month.",
+    ),
     row(500, "api_error", &["internal_error"], "The server met an unexpected fault."),
     row(
         503,

@@ -2,8 +2,8 @@
 
 use actix_web::http::StatusCode;
 use cicerone_domain::agent::{
-    AgentDraft, MODEL_DEFAULT, parse_max_tokens, parse_model, parse_name, parse_status,
-    parse_system_prompt, parse_temperature,
+    AgentDraft, MODEL_DEFAULT, parse_max_tokens, parse_model, parse_name, parse_retention,
+    parse_status, parse_system_prompt, parse_temperature,
 };
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
@@ -14,7 +14,7 @@ use crate::auth::permission::{AgentsRead, AgentsWrite};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::cursor::ListName;
-use crate::fields::Fields;
+use crate::fields::{Fields, Given};
 use crate::response::{Answer, keep, keep_nothing, ok};
 use crate::views::AgentView;
 
@@ -107,6 +107,7 @@ fn draft(mut fields: Fields) -> Result<AgentDraft, Error> {
         system_prompt: fields.text("system_prompt")?.value(),
         temperature: fields.number("temperature")?.value(),
         max_tokens: fields.integer("max_tokens")?.value(),
+        retention_days: fields.integer("retention_days")?.value(),
     })
 }
 
@@ -117,6 +118,7 @@ fn patch(mut fields: Fields, knows: impl Fn(&str) -> bool) -> Result<AgentPatch,
     let prompt = fields.text("system_prompt")?.or_default(String::new());
     let temperature = fields.number("temperature")?.or_default(limits::TEMPERATURE_DEFAULT);
     let tokens = fields.integer("max_tokens")?.or_default(limits::REPLY_TOKENS_DEFAULT.into());
+    let retention = fields.integer("retention_days")?;
     let status = fields.text("status")?.not_null("status")?;
     Ok(AgentPatch {
         name: name.map(parse_name).transpose()?,
@@ -124,6 +126,11 @@ fn patch(mut fields: Fields, knows: impl Fn(&str) -> bool) -> Result<AgentPatch,
         system_prompt: prompt.map(parse_system_prompt).transpose()?,
         temperature: temperature.map(parse_temperature).transpose()?,
         max_tokens: tokens.map(parse_max_tokens).transpose()?,
+        retention_days: match retention {
+            Given::Value(days) => Some(Some(parse_retention(days)?)),
+            Given::Null => Some(None),
+            Given::Absent => None,
+        },
         status: status.as_deref().map(parse_status).transpose()?,
     })
 }

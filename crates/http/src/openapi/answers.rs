@@ -14,11 +14,11 @@ use crate::failure::{ErrorBody, ErrorEvent, STATUS_CODES};
 use crate::views::{
     AgentView, AuditRecordView, ConversationView, DeliveryView, DocumentView, DoneEvent,
     EndpointView, HitView, IssuedEndpointView, IssuedKeyView, KeyView, PageView, PassageView,
-    ReplyView, SearchView, SourceView, TokenEvent, UploadView,
+    ReplyView, SearchView, SourceView, TokenEvent, UploadView, UsageView,
 };
 
 const JSON: &str = "application/json";
-const LISTS: [(&str, &str); 10] = [
+const LISTS: [(&str, &str); 11] = [
     ("AgentList", "Agent"),
     ("SourceList", "Source"),
     ("DocumentList", "Document"),
@@ -29,6 +29,7 @@ const LISTS: [(&str, &str); 10] = [
     ("DeliveryList", "Delivery"),
     ("ApiKeyList", "ApiKey"),
     ("AuditRecordList", "AuditRecord"),
+    ("UsageList", "Usage"),
 ];
 
 /// The schemas of all answers, by name.
@@ -50,6 +51,7 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     add::<KeyView<'_>>(&mut all);
     add::<IssuedKeyView<'_>>(&mut all);
     add::<AuditRecordView<'_>>(&mut all);
+    add::<UsageView>(&mut all);
     add::<TokenEvent<'_>>(&mut all);
     add::<DoneEvent<'_>>(&mut all);
     add::<ErrorEvent<'_>>(&mut all);

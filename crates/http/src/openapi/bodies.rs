@@ -66,12 +66,21 @@ fn agent(extra_models: &[String], is_change: bool) -> ObjectBuilder {
         .minimum(Some(fewest))
         .maximum(Some(most))
         .default(Some(limits::REPLY_TOKENS_DEFAULT.into()));
+    let (shortest, longest) = limits::RETENTION_DAYS_RANGE;
+    let retention = ObjectBuilder::new()
+        .schema_type(nullable(Type::Integer))
+        .description(Some(
+            "Days after which a conversation without a new message is removed; null for never.",
+        ))
+        .minimum(Some(shortest))
+        .maximum(Some(longest));
     let object = ObjectBuilder::new()
         .property("name", name)
         .property("model", model)
         .property("system_prompt", prompt)
         .property("temperature", temperature)
-        .property("max_tokens", tokens);
+        .property("max_tokens", tokens)
+        .property("retention_days", retention);
     if is_change {
         let status = string()
             .description(Some("`paused` takes no new conversations."))

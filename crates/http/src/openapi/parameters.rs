@@ -91,6 +91,17 @@ pub(crate) fn moment(name: &str, about: &str) -> Parameter {
     query(name, format!("{about} ISO 8601 in UTC, ending in `Z`."), schema).build()
 }
 
+/// A day of UTC.
+pub(crate) fn day(name: &str, about: &str) -> Parameter {
+    let schema = string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)));
+    query(name, format!("{about} As `2026-01-31`, in UTC."), schema).build()
+}
+
+/// `agent_id`
+pub(crate) fn agent(about: &str) -> Parameter {
+    query("agent_id", about, id("agent_")).build()
+}
+
 /// `metadata`
 pub(crate) fn metadata() -> Parameter {
     let about = "`key:value`, split at the first colon: only conversations with this pair. Repeat \

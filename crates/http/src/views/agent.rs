@@ -24,6 +24,9 @@ pub(crate) struct AgentView<'a> {
     /// Most tokens in a reply.
     #[schema(minimum = 1, maximum = 4096)]
     max_tokens: u32,
+    /// Days after which a conversation without a new message is removed; null for never.
+    #[schema(minimum = 1, maximum = 3650, required = true)]
+    retention_days: Option<u32>,
     /// `paused` takes no new conversations.
     #[schema(value_type = String, pattern = "^(active|paused)$")]
     status: AgentStatus,
@@ -44,6 +47,7 @@ impl<'a> From<&'a Agent> for AgentView<'a> {
             system_prompt: &profile.system_prompt,
             temperature: profile.temperature,
             max_tokens: profile.max_tokens,
+            retention_days: profile.retention_days,
             status: agent.status,
             created_at: agent.created_at,
             updated_at: agent.updated_at,

@@ -23,7 +23,10 @@ fn the_matching_pair_gives_its_whole_answer() {
     let long = "You send it back. ".repeat(40);
     let other = Hit { coverage: 0.9, score: 0.8, ..hit("Refunds are for everyone, always.") };
     let reply = reply("How do refunds work?", vec![pair("How do refunds work?", &long), other]);
-    assert_eq!(reply, ModelReply { text: long.trim().to_owned(), cited: vec![0] });
+    assert_eq!(
+        reply,
+        ModelReply { text: long.trim().to_owned(), cited: vec![0], ..ModelReply::default() }
+    );
 }
 
 #[test]
@@ -33,7 +36,11 @@ fn a_pair_that_covers_little_steps_back_behind_a_passage_that_covers_much() {
     let reply = reply("How long do parcels to Norway take?", vec![weak, text]);
     assert_eq!(
         reply,
-        ModelReply { text: "Parcels to Norway take nine days.".into(), cited: vec![1] }
+        ModelReply {
+            text: "Parcels to Norway take nine days.".into(),
+            cited: vec![1],
+            ..ModelReply::default()
+        }
     );
 }
 

@@ -12,6 +12,18 @@ pub(crate) struct Budget {
     pub(crate) tokens: u32,
 }
 
+/// The tokens of a message of this text.
+pub(crate) fn count(tokenizer: TokenizerName, text: &str) -> u64 {
+    u64::try_from(tokens(tokenizer, text) + MESSAGE_TOKENS).unwrap_or(u64::MAX)
+}
+
+fn tokens(tokenizer: TokenizerName, text: &str) -> usize {
+    match tokenizer {
+        TokenizerName::O200k => bpe_openai::o200k_base().count(text),
+        TokenizerName::Cl100k => bpe_openai::cl100k_base().count(text),
+    }
+}
+
 /// What is left of a budget.
 pub(super) struct Purse {
     /// None where everything fits for certain.
@@ -50,12 +62,7 @@ impl Purse {
     }
 
     fn cost(&self, text: &str) -> usize {
-        let tokens = match self.tokenizer {
-            Some(TokenizerName::O200k) => bpe_openai::o200k_base().count(text),
-            Some(TokenizerName::Cl100k) => bpe_openai::cl100k_base().count(text),
-            None => text.len(),
-        };
-        tokens + MESSAGE_TOKENS
+        self.tokenizer.map_or(text.len(), |tokenizer| tokens(tokenizer, text)) + MESSAGE_TOKENS
     }
 }
 

@@ -1,6 +1,10 @@
 //! `cicerone account`.
 
-use crate::cli::AccountCommand;
+use cicerone_domain::Error;
+use cicerone_domain::services::Quotas;
+use cicerone_domain::usage::{AccountQuotas, Quota};
+
+use crate::cli::{AccountCommand, LimitArguments};
 use crate::configuration::Environment;
 use crate::failure::Failure;
 use crate::output;
@@ -8,7 +12,7 @@ use crate::wiring;
 
 /// Manages accounts, also while a server runs on the same database.
 pub(crate) fn run(environment: &Environment, command: AccountCommand) -> Result<(), Failure> {
-    wiring::with_keys(environment, async |keys| match command {
+    wiring::with_accounts(environment, async |keys, quotas| match command {
         AccountCommand::Create { name } => {
             let account = keys.create_account(name).await?;
             output::line(&format!("{} {}", account.id, account.name))
@@ -16,5 +20,34 @@ pub(crate) fn run(environment: &Environment, command: AccountCommand) -> Result<
         AccountCommand::List => keys.accounts().await?.iter().try_for_each(|account| {
             output::line(&format!("{} {} {}", account.id, account.created_at, account.name))
         }),
+        AccountCommand::Limit(arguments) => limit(&quotas, &arguments).await,
     })
+}
+
+/// Sets what is given, and prints what holds with what is used of it.
+async fn limit(quotas: &Quotas, arguments: &LimitArguments) -> Result<(), Failure> {
+    let LimitArguments { name, messages, tokens } = arguments;
+    let found = |outcome: Result<_, Error>| match outcome {
+        Err(Error::NotFound { what: "account", .. }) => {
+            Err(Failure::misuse(format!("no account is named `{name}`")))
+        }
+        outcome => Ok(outcome?),
+    };
+    let (before, _) = found(quotas.limit(name, None).await)?;
+    let change = AccountQuotas {
+        messages: messages.unwrap_or(before.messages),
+        tokens: tokens.unwrap_or(before.tokens),
+    };
+    let change = (change != before).then_some(change);
+    let (now, used) = found(quotas.limit(name, change).await)?;
+    output::line(&format!("messages a month: {}, {} used", shown(now.messages), used.messages))?;
+    output::line(&format!("model tokens a month: {}, {} used", shown(now.tokens), used.tokens))
+}
+
+fn shown(quota: Quota) -> String {
+    match quota {
+        Quota::Default => "default".to_owned(),
+        Quota::Unlimited => "unlimited".to_owned(),
+        Quota::AtMost(most) => most.to_string(),
+    }
 }

@@ -11,7 +11,7 @@ use crate::wiring;
 
 /// Manages API keys, also while a server runs on the same database.
 pub(crate) fn run(environment: &Environment, command: KeyCommand) -> Result<(), Failure> {
-    wiring::with_keys(environment, async |keys| match command {
+    wiring::with_accounts(environment, async |keys, _| match command {
         KeyCommand::Create(arguments) => create(&keys, arguments).await,
         KeyCommand::Revoke { id } => {
             keys.revoke_key(id).await?;

@@ -180,6 +180,7 @@ async fn application(
         conversations: parts.conversations,
         idempotency: parts.idempotency,
         keys: parts.keys,
+        quotas: parts.quotas,
         audit: parts.audit,
         webhooks: parts.webhooks,
         health: parts.storage,

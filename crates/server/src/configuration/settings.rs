@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cicerone_domain::services::ConversationLimits;
+use cicerone_domain::usage::DefaultQuotas;
 use cicerone_http::HttpSettings;
 use cicerone_ingestion::{CrawlSettings, Retention, SandboxSettings, WorkerSettings};
 use cicerone_llm::{ModelsConfig, Secret};
@@ -45,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) index: IndexSection,
     /// How long what tells of the past is kept.
     pub(crate) retention: RetentionSection,
+    /// What an account may use in a month.
+    pub(crate) quotas: QuotasSection,
     /// Which models reply.
     pub(crate) models: ModelsConfig,
 }
@@ -137,6 +140,16 @@ pub(crate) struct RetentionSection {
     pub(crate) audit_days: u64,
 }
 
+/// The section `quotas`: of accounts without quotas of their own.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct QuotasSection {
+    /// Messages that are answered in a calendar month of UTC; any number by default.
+    pub(crate) messages_per_month: Option<u64>,
+    /// Tokens of models in a calendar month of UTC; any number by default.
+    pub(crate) tokens_per_month: Option<u64>,
+}
+
 /// The section `index`.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -163,6 +176,7 @@ impl Default for Settings {
             webhooks: WebhooksSection::default(),
             index: IndexSection::default(),
             retention: RetentionSection::default(),
+            quotas: QuotasSection::default(),
             models: ModelsConfig::default(),
         }
     }
@@ -348,6 +362,14 @@ impl Settings {
                 .map(Duration::from_secs)
                 .collect(),
             ..DeliverySettings::default()
+        }
+    }
+
+    /// What an account without quotas of its own may use.
+    pub(crate) const fn quotas(&self) -> DefaultQuotas {
+        DefaultQuotas {
+            messages: self.quotas.messages_per_month,
+            tokens: self.quotas.tokens_per_month,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::Failure;
 use crate::schema::conversations;
+use crate::usage;
 
 /// Messages of a turn.
 const MESSAGES: i64 = 2;
@@ -31,6 +32,7 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Failure
         MessageRow::new(&turn.conversation, first + 1, &turn.reply)?,
     ];
     dialect::insert_messages(c, &rows)?;
+    usage::count(c, &turn)?;
     Ok(turn)
 }
 

@@ -28,6 +28,7 @@ async fn an_agent_with_a_name_alone_has_every_default() {
         "system_prompt": "",
         "temperature": 0.7,
         "max_tokens": 1024,
+        "retention_days": null,
         "status": "active",
         "created_at": agent["created_at"],
         "updated_at": agent["created_at"],
@@ -39,7 +40,7 @@ async fn an_agent_with_a_name_alone_has_every_default() {
 async fn an_agent_keeps_every_field_as_given() {
     let body = json!({
         "name": "Führer durchs Haus", "model": "gpt-3.5-turbo", "system_prompt": "Sei knapp.",
-        "temperature": 1.25, "max_tokens": 77,
+        "temperature": 1.25, "max_tokens": 77, "retention_days": 30,
     });
     let agent = client().post("/v1/agents", body.clone()).await.expect(201);
     for (field, value) in body.as_object().unwrap() {
@@ -100,6 +101,9 @@ async fn a_bad_value_is_refused_with_the_name_of_its_field() {
         ("temperature", json!(2.001)),
         ("temperature", json!("0.7")),
         ("max_tokens", json!(0)),
+        ("retention_days", json!(0)),
+        ("retention_days", json!(3_651)),
+        ("retention_days", json!("30")),
         ("max_tokens", json!(-1)),
         ("max_tokens", json!(4097)),
         ("max_tokens", json!(1.5)),

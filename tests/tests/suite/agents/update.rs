@@ -35,6 +35,8 @@ async fn only_the_fields_that_are_given_change() {
         ("system_prompt", json!("Be long.")),
         ("temperature", json!(2.0)),
         ("max_tokens", json!(4096)),
+        ("retention_days", json!(3_650)),
+        ("retention_days", json!(null)),
         ("status", json!("paused")),
     ];
     let (mut expected, path) = agent(&client).await;
@@ -128,6 +130,7 @@ async fn a_bad_value_is_refused_and_changes_nothing() {
         ("temperature", json!(2.1)),
         ("temperature", json!("hot")),
         ("max_tokens", json!(0)),
+        ("retention_days", json!(0)),
         ("max_tokens", json!(4097)),
     ];
     for (field, value) in bad {

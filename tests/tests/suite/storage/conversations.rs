@@ -1,10 +1,16 @@
 //! Conversations and their messages.
 
 use cicerone_domain::conversation::{ConversationFilter, Turn};
-use cicerone_domain::ports::{AgentStore as _, ConversationStore as _};
-use cicerone_domain::{Citation, Conversation};
+use cicerone_domain::idempotency::Claimed;
+use cicerone_domain::ports::{
+    AgentStore as _, ConversationStore as _, Housekeeping as _, UsageStore as _,
+};
+use cicerone_domain::usage::{AccountQuotas, Consumption, Day, Quota, TokenCount, UsageFilter};
+use cicerone_domain::{AgentPatch, Citation, Conversation};
 
-use super::fixture::{after, all_pages, assert_conflict, assert_not_found, first, new_id, on_each};
+use super::fixture::{
+    after, all_pages, assert_conflict, assert_not_found, completion, first, new_id, on_each,
+};
 
 #[tokio::test]
 async fn a_conversation_reads_back_with_its_messages_in_order() {
@@ -211,6 +217,73 @@ async fn deleting_a_conversation_leaves_no_row_of_it() {
             assert_eq!(world.count(table), 0, "{table}");
         }
         assert_not_found(delete().await, "conversation");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn conversations_are_kept_as_long_as_their_agent_says() {
+    on_each(async |world| {
+        let (keeping, forever) = (world.agent().await, world.agent().await);
+        let patch = AgentPatch { retention_days: Some(Some(2)), ..AgentPatch::default() };
+        let (scope, now) = (world.scope(), world.now());
+        world.storage.update_agent(&scope, keeping.id, patch, now, None).await.unwrap();
+        let claim = world.claim("asked").await;
+        let turn = world.first_turn(&keeping, &[("a", "b")]);
+        let subject = (turn.conversation.id.to_string(), Some(keeping.id));
+        let kept = completion(&claim, "a reply", Some(subject));
+        let old = world.storage.append_turn(turn, kept).await.unwrap().conversation;
+        let other = world.conversation(&forever, &[]).await;
+        let later = world.next_turn(&world.conversation(&keeping, &[]).await, "And now?");
+        let newer = world.storage.append_turn(later, None).await.unwrap().conversation;
+
+        let days = |count: i64| count * 24 * 60 * 60 * 1_000;
+        let end = old.updated_at.plus_millis(days(2));
+        assert_eq!(world.storage.expire_conversations(end).await.unwrap(), 0);
+        assert_eq!(world.storage.expire_conversations(end.plus_millis(1)).await.unwrap(), 1);
+        let (gone, there) = (old.id, [other.id, newer.id]);
+        assert_eq!(world.storage.find_conversation(&scope, gone).await.unwrap(), None);
+        for id in there {
+            assert!(world.storage.find_conversation(&scope, id).await.unwrap().is_some());
+        }
+        assert_eq!(world.repeat("asked").await, Claimed::Erased, "nor is it told again");
+        let end = newer.updated_at.plus_millis(days(2));
+        assert_eq!(world.storage.expire_conversations(end.plus_millis(1)).await.unwrap(), 1);
+        assert!(world.storage.find_conversation(&scope, other.id).await.unwrap().is_some());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn messages_and_tokens_are_counted_with_the_turn() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let conversation = world.conversation(&agent, &[]).await;
+        for _ in 0..2 {
+            let turn = world.next_turn(&conversation, "And now?");
+            world.storage.append_turn(turn, None).await.unwrap();
+        }
+        let day = Day::of(conversation.created_at);
+        let used = world.storage.consumption(world.account, day).await.unwrap();
+        assert_eq!(used, Consumption { messages: 3, tokens: 30 });
+        let next = Day::from_number(day.number() + 1);
+        let none = world.storage.consumption(world.account, next).await.unwrap();
+        assert_eq!(none, Consumption::default());
+        let scope = world.scope();
+        let list = |page| world.storage.list_usage(&scope, UsageFilter::default(), page);
+        let listed = all_pages(1, list).await;
+        assert_eq!((listed.len(), listed[0].agent_id, listed[0].messages), (1, agent.id, 3));
+        assert_eq!(listed[0].tokens, TokenCount { prompt: 21, completion: 9 });
+        for scope in world.outside().await {
+            let page = world.storage.list_usage(&scope, UsageFilter::default(), first(9)).await;
+            assert!(page.unwrap().items.is_empty());
+        }
+        let quotas = AccountQuotas { messages: Quota::AtMost(5), tokens: Quota::Unlimited };
+        let set = world.storage.set_quotas("ours", Some(quotas)).await.unwrap();
+        assert_eq!(set, (world.account, quotas));
+        assert_eq!(world.storage.set_quotas("ours", None).await.unwrap(), set);
+        assert_eq!(world.storage.account_quotas(world.account).await.unwrap(), quotas);
+        assert_not_found(world.storage.set_quotas("nobody", Some(quotas)).await, "account");
     })
     .await;
 }

@@ -17,6 +17,7 @@ use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, IdempotencyStore as _, JobStore as _, KeyStore as _,
     SourceStore as _, UploadStore as _,
 };
+use cicerone_domain::usage::TokenCount;
 use cicerone_domain::{
     Account, Agent, AgentStatus, ApiKey, Conversation, Error, Id, Message, Page, PageRequest,
     Permissions, Position, Role, Scope, Source, SourceContent, SourceState, SystemEntropy,
@@ -100,6 +101,7 @@ impl World {
                 system_prompt: "Answer in one sentence.\n".to_owned(),
                 temperature: 0.3,
                 max_tokens: 512,
+                retention_days: None,
             },
             status: AgentStatus::Active,
             created_at: now,
@@ -360,6 +362,7 @@ fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timesta
         is_first,
         question: message(Role::User, question.to_owned()),
         reply: message(Role::Assistant, format!("Re: {question}")),
+        tokens: TokenCount { prompt: 7, completion: 3 },
     }
 }
 

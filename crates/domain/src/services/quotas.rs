@@ -1,0 +1,136 @@
+//! Use cases of usage and quotas.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::access::Scope;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::page::{Page, PageRequest};
+use crate::ports::UsageStore;
+use crate::timestamp::Timestamp;
+use crate::usage::{AccountQuotas, Consumption, Day, DayUsage, DefaultQuotas, UsageFilter};
+
+/// How long an account's quotas are taken for valid without another look.
+const QUOTAS_LIFE_MILLIS: i64 = 1_000;
+
+/// What is known of an account.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Its quotas, and when they were read.
+    quotas: Option<(AccountQuotas, Timestamp)>,
+    /// Replies in progress in this process.
+    in_progress: u64,
+}
+
+type Accounts = Mutex<HashMap<Id<kind::Account>, Known>>;
+
+/// Tells what accounts use, and refuses what is beyond their quotas.
+#[derive(Clone)]
+pub struct Quotas {
+    store: Arc<dyn UsageStore>,
+    defaults: DefaultQuotas,
+    clock: Arc<dyn Clock>,
+    accounts: Arc<Accounts>,
+}
+
+/// A reply in progress, counted until this is dropped: after it is stored.
+#[derive(Debug)]
+pub struct QuotaPass {
+    account: Id<kind::Account>,
+    accounts: Arc<Accounts>,
+}
+
+impl Drop for QuotaPass {
+    fn drop(&mut self) {
+        if let Some(known) = lock(&self.accounts).get_mut(&self.account) {
+            known.in_progress = known.in_progress.saturating_sub(1);
+        }
+    }
+}
+
+impl Quotas {
+    /// The use cases over this port; `defaults` holds for accounts without quotas of their own.
+    pub fn new(store: Arc<dyn UsageStore>, defaults: DefaultQuotas, clock: Arc<dyn Clock>) -> Self {
+        Self { store, defaults, clock, accounts: Arc::default() }
+    }
+
+    /// Lets a message of an account pass. Fails with [`Error::QuotaExceeded`].
+    ///
+    /// On one server the messages of a month are never more than the quota; on several, those in
+    /// progress at the others may come on top. Tokens are known when a reply is there: what is in
+    /// progress when the quota is reached may exceed it.
+    pub async fn admit(&self, account: Id<kind::Account>) -> Result<QuotaPass, Error> {
+        let now = self.clock.now();
+        let quotas = self.quotas(account, now).await?;
+        let before = {
+            let mut accounts = lock(&self.accounts);
+            let known = accounts.entry(account).or_insert(Known { quotas: None, in_progress: 0 });
+            known.in_progress += 1;
+            known.in_progress - 1
+        };
+        let pass = QuotaPass { account, accounts: Arc::clone(&self.accounts) };
+        let messages = quotas.messages.resolve(self.defaults.messages);
+        let tokens = quotas.tokens.resolve(self.defaults.tokens);
+        if messages.is_none() && tokens.is_none() {
+            return Ok(pass);
+        }
+        let (month, next) = Day::month_of(now);
+        let used = self.store.consumption(account, month).await?;
+        let exceeded =
+            |what, limit| Err(Error::QuotaExceeded { what, limit, until: next.start(), now });
+        match (messages, tokens) {
+            (Some(most), _) if used.messages.saturating_add(before) >= most => {
+                exceeded("messages", most)
+            }
+            (_, Some(most)) if used.tokens >= most => exceeded("model tokens", most),
+            _ => Ok(pass),
+        }
+    }
+
+    /// What the account's agents used, by day and agent, the latest day first. A caller within agents
+    /// sees these only.
+    pub async fn usage(
+        &self,
+        scope: &Scope,
+        filter: UsageFilter,
+        page: PageRequest,
+    ) -> Result<Page<DayUsage>, Error> {
+        self.store.list_usage(scope, filter, page).await
+    }
+
+    /// What an account, by its name, may use, and what it has used of this month. With `change` that
+    /// is set first; none leaves it. Fails with [`Error::NotFound`].
+    pub async fn limit(
+        &self,
+        name: &str,
+        change: Option<AccountQuotas>,
+    ) -> Result<(AccountQuotas, Consumption), Error> {
+        let (account, quotas) = self.store.set_quotas(name, change).await?;
+        let (month, _) = Day::month_of(self.clock.now());
+        Ok((quotas, self.store.consumption(account, month).await?))
+    }
+
+    async fn quotas(
+        &self,
+        account: Id<kind::Account>,
+        now: Timestamp,
+    ) -> Result<AccountQuotas, Error> {
+        let known = lock(&self.accounts).get(&account).and_then(|known| known.quotas);
+        if let Some((quotas, at)) = known
+            && now.as_millis().saturating_sub(at.as_millis()) < QUOTAS_LIFE_MILLIS
+        {
+            return Ok(quotas);
+        }
+        let quotas = self.store.account_quotas(account).await?;
+        let mut accounts = lock(&self.accounts);
+        let known = accounts.entry(account).or_insert(Known { quotas: None, in_progress: 0 });
+        known.quotas = Some((quotas, now));
+        Ok(quotas)
+    }
+}
+
+fn lock(accounts: &Accounts) -> MutexGuard<'_, HashMap<Id<kind::Account>, Known>> {
+    accounts.lock().unwrap_or_else(PoisonError::into_inner)
+}

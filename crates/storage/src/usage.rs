@@ -1,0 +1,207 @@
+//! What accounts use and may use.
+
+use async_trait::async_trait;
+use cicerone_domain::conversation::Turn;
+use cicerone_domain::id::kind;
+use cicerone_domain::ports::UsageStore;
+use cicerone_domain::usage::{
+    AccountQuotas, Consumption, Day, DayUsage, Quota, TokenCount, UsageFilter,
+};
+use cicerone_domain::{Error, Id, Page, PageRequest, Position, Scope};
+use diesel::prelude::*;
+
+use crate::columns::{id, narrow, wide};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::Failure;
+use crate::pages::{created_before, lookahead};
+use crate::schema::{accounts, usage_days};
+use crate::scope::Visible;
+use crate::storage::Storage;
+
+/// In a column of quotas: any number.
+const UNLIMITED: i64 = -1;
+
+#[derive(Insertable)]
+#[diesel(table_name = usage_days)]
+pub(crate) struct UsageRow {
+    pub(crate) account_id: String,
+    pub(crate) day: i64,
+    pub(crate) agent_id: String,
+    pub(crate) messages: i64,
+    pub(crate) prompt_tokens: i64,
+    pub(crate) completion_tokens: i64,
+}
+
+/// Counts an answered message, at the end of its transaction: those of one agent and day follow each
+/// other from here on.
+pub(crate) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<(), Failure> {
+    let row = UsageRow {
+        account_id: turn.conversation.account_id.to_string(),
+        day: Day::of(turn.reply.timestamp).number(),
+        agent_id: turn.conversation.agent_id.to_string(),
+        messages: 1,
+        prompt_tokens: wide(turn.tokens.prompt),
+        completion_tokens: wide(turn.tokens.completion),
+    };
+    Ok(dialect::add_usage(c, &row)?)
+}
+
+fn quota(column: Option<i64>) -> Quota {
+    match column {
+        None => Quota::Default,
+        Some(most) => u64::try_from(most).map_or(Quota::Unlimited, Quota::AtMost),
+    }
+}
+
+fn column(quota: Quota) -> Option<i64> {
+    match quota {
+        Quota::Default => None,
+        Quota::Unlimited => Some(UNLIMITED),
+        Quota::AtMost(most) => Some(wide(most)),
+    }
+}
+
+#[async_trait]
+impl UsageStore for Storage {
+    async fn account_quotas(&self, account: Id<kind::Account>) -> Result<AccountQuotas, Error> {
+        self.db
+            .lookup(move |c| {
+                let found: Option<(Option<i64>, Option<i64>)> = accounts::table
+                    .find(account.to_string())
+                    .select((accounts::messages_per_month, accounts::tokens_per_month))
+                    .get_result(c)
+                    .optional()?;
+                let (messages, tokens) = found.unwrap_or_default();
+                Ok(AccountQuotas { messages: quota(messages), tokens: quota(tokens) })
+            })
+            .await
+    }
+
+    async fn set_quotas(
+        &self,
+        name: &str,
+        change: Option<AccountQuotas>,
+    ) -> Result<(Id<kind::Account>, AccountQuotas), Error> {
+        let name = name.to_owned();
+        self.db.write(move |c| set(c, &name, change)).await
+    }
+
+    async fn consumption(
+        &self,
+        account: Id<kind::Account>,
+        since: Day,
+    ) -> Result<Consumption, Error> {
+        self.db
+            .lookup(move |c| {
+                let rows: Vec<(i64, i64, i64)> = usage_days::table
+                    .filter(usage_days::account_id.eq(account.to_string()))
+                    .filter(usage_days::day.ge(since.number()))
+                    .select((
+                        usage_days::messages,
+                        usage_days::prompt_tokens,
+                        usage_days::completion_tokens,
+                    ))
+                    .load(c)?;
+                let mut used = Consumption::default();
+                for (messages, prompt, completion) in rows {
+                    used.messages += narrow::<u64>("usage_days.messages", messages)?;
+                    used.tokens += narrow::<u64>("usage_days.prompt_tokens", prompt)?;
+                    used.tokens += narrow::<u64>("usage_days.completion_tokens", completion)?;
+                }
+                Ok(used)
+            })
+            .await
+    }
+
+    async fn list_usage(
+        &self,
+        scope: &Scope,
+        filter: UsageFilter,
+        page: PageRequest,
+    ) -> Result<Page<DayUsage>, Error> {
+        let visible = Visible::from(scope);
+        self.db.read(move |c| list(c, &visible, filter, &page)).await
+    }
+}
+
+fn set(
+    c: &mut AnyConnection,
+    name: &str,
+    change: Option<AccountQuotas>,
+) -> Result<(Id<kind::Account>, AccountQuotas), Failure> {
+    let target = || accounts::table.filter(accounts::name.eq(name));
+    if let Some(change) = change {
+        diesel::update(target())
+            .set((
+                accounts::messages_per_month.eq(column(change.messages)),
+                accounts::tokens_per_month.eq(column(change.tokens)),
+            ))
+            .execute(c)?;
+    }
+    let found: Option<(String, Option<i64>, Option<i64>)> = target()
+        .select((accounts::id, accounts::messages_per_month, accounts::tokens_per_month))
+        .get_result(c)
+        .optional()?;
+    let (account, messages, tokens) = found.ok_or_else(|| Error::not_found("account", name))?;
+    let quotas = AccountQuotas { messages: quota(messages), tokens: quota(tokens) };
+    Ok((id("accounts.id", &account)?, quotas))
+}
+
+type Row = (i64, String, i64, i64, i64);
+
+/// A list of days goes on where the last item's day begins, at its agent.
+fn list(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    filter: UsageFilter,
+    page: &PageRequest,
+) -> Result<Page<DayUsage>, Failure> {
+    let mut query = usage_days::table
+        .filter(usage_days::account_id.eq(&visible.account))
+        .order((usage_days::day.desc(), usage_days::agent_id.desc()))
+        .limit(lookahead(page))
+        .select((
+            usage_days::day,
+            usage_days::agent_id,
+            usage_days::messages,
+            usage_days::prompt_tokens,
+            usage_days::completion_tokens,
+        ))
+        .into_boxed();
+    if let Some(ids) = &visible.agents {
+        query = query.filter(usage_days::agent_id.eq_any(ids));
+    }
+    if let Some(agent) = filter.agent_id {
+        query = query.filter(usage_days::agent_id.eq(agent.to_string()));
+    }
+    if let Some(from) = filter.from {
+        query = query.filter(usage_days::day.ge(from.number()));
+    }
+    if let Some(to) = filter.to {
+        query = query.filter(usage_days::day.le(to.number()));
+    }
+    if let Some((at, id)) = created_before(page)? {
+        let day = Day::of(cicerone_domain::Timestamp::from_millis(at)).number();
+        query = query
+            .filter(usage_days::day.le(day))
+            .filter(usage_days::day.lt(day).or(usage_days::agent_id.lt(id)));
+    }
+    let items: Result<Vec<_>, _> = query.load::<Row>(c)?.into_iter().map(usage).collect();
+    Ok(Page::from_lookahead(items?, page.size, |usage| Position::Created {
+        at: usage.day.start(),
+        id: usage.agent_id.to_string(),
+    }))
+}
+
+fn usage((day, agent, messages, prompt, completion): Row) -> Result<DayUsage, Failure> {
+    Ok(DayUsage {
+        day: Day::from_number(day),
+        agent_id: id("usage_days.agent_id", &agent)?,
+        messages: narrow("usage_days.messages", messages)?,
+        tokens: TokenCount {
+            prompt: narrow("usage_days.prompt_tokens", prompt)?,
+            completion: narrow("usage_days.completion_tokens", completion)?,
+        },
+    })
+}

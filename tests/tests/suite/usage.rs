@@ -1,0 +1,169 @@
+//! `GET /v1/usage`, and the quotas of accounts.
+
+use cicerone_tests::scenario::id;
+use cicerone_tests::upstream::{Script, Upstream};
+use cicerone_tests::{Client, Server};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::coverage::Covers;
+use crate::world::{account, own_server, program};
+
+/// What is tested here.
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/usage",
+    cases: &[
+        ("200", messages_are_counted_by_day_and_agent),
+        ("400 invalid_parameter", a_bad_parameter_is_refused),
+    ],
+};
+
+async fn usage(client: &Client, query: &str) -> Vec<Value> {
+    client.list_all(&format!("/v1/usage{query}"), 2).await
+}
+
+fn today(agent: &Value) -> String {
+    agent["created_at"].as_str().unwrap()[..10].to_owned()
+}
+
+#[tokio::test]
+async fn messages_are_counted_by_day_and_agent() {
+    let client = account();
+    assert!(usage(&client, "").await.is_empty());
+    let agent = client.post("/v1/agents", json!({ "name": "Guide" })).await.expect(201);
+    let day = today(&agent);
+    let agents = [id(&agent), client.agent().await, client.agent().await];
+    for (count, agent) in (1..).zip(&agents) {
+        for _ in 0..count {
+            client.ask(agent, "When does it open?").await;
+        }
+    }
+    // What is refused is not counted, and what is told again is counted once.
+    client.post("/v1/conversations", json!({ "agent_id": agents[0], "message": "" })).await;
+    let body = json!({ "agent_id": agents[0], "message": "Hello" });
+    for _ in 0..3 {
+        let request = client.request("POST", "/v1/conversations").json(&body).idempotent("one");
+        request.send().await.expect(200);
+    }
+    let mut counted = usage(&client, "").await;
+    assert_eq!(counted.len(), 3);
+    counted.sort_by_key(|one| agents.iter().position(|id| *id == one["agent_id"]));
+    for ((one, agent), messages) in counted.iter().zip(&agents).zip([2, 2, 3]) {
+        assert_eq!(
+            *one,
+            json!({
+                "day": day, "agent_id": agent, "messages": messages,
+                "prompt_tokens": 0, "completion_tokens": 0,
+            })
+        );
+    }
+    let of_one = format!("?agent_id={}", agents[1]);
+    assert_eq!(usage(&client, &of_one).await.len(), 1);
+    for (query, count) in [
+        (format!("?from={day}"), 3),
+        (format!("?to={day}"), 3),
+        ("?to=2020-01-01".to_owned(), 0),
+        ("?from=2999-01-01".to_owned(), 0),
+        ("?agent_id=agent_0000000000".to_owned(), 0),
+    ] {
+        assert_eq!(usage(&client, &query).await.len(), count, "{query}");
+    }
+    // It counts also when the agent is gone, and a key within agents sees its own.
+    let key = json!({ "name": "Key", "permissions": ["*"], "agent_ids": [agents[0]] });
+    let key = client.post("/v1/api_keys", key).await.expect(201);
+    let restricted = client.with_key(key["key"].as_str().unwrap());
+    assert_eq!(usage(&restricted, "").await.len(), 1);
+    client.delete(&format!("/v1/agents/{}", agents[2])).await.expect_nothing();
+    assert_eq!(usage(&client, "").await.len(), 3);
+    assert!(usage(&account(), "").await.is_empty(), "nothing crosses accounts");
+}
+
+#[tokio::test]
+async fn the_tokens_of_a_model_are_counted() {
+    let upstream = Upstream::start([Script::whole("At nine o'clock.")]).await;
+    let server = Server::of(&program()).env("OPENAI_BASE_URL", upstream.url()).start();
+    let client = server.client();
+    let agent = client.agent().await;
+    client.ask(&agent, "When does it open?").await;
+    let counted = usage(&client, "").await;
+    assert_eq!(counted[0]["prompt_tokens"], 19, "as the upstream says");
+    assert_eq!(counted[0]["completion_tokens"], 10);
+}
+
+#[tokio::test]
+async fn a_bad_parameter_is_refused() {
+    let client = account();
+    for query in ["page_size=0", "cursor=none", "from=today", "to=2026-02-30", "agent_id=x"] {
+        let answer = client.get(&format!("/v1/usage?{query}")).await;
+        let (param, _) = query.split_once('=').unwrap();
+        answer.refuses(400, "invalid_parameter", param);
+    }
+}
+
+#[tokio::test]
+async fn beyond_its_quota_an_account_is_refused_until_it_is_raised() {
+    let server = own_server();
+    let client = server.account("small");
+    let agent = client.agent().await;
+    client.ask(&agent, "Hello there").await;
+    let shown = server.succeed(&["account", "limit", "small", "--messages", "3"]);
+    assert!(shown.contains("messages a month: 3, 1 used"), "{shown}");
+    // What an account may use is looked up once a second.
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    let body = json!({ "agent_id": agent, "message": "Hello there" });
+    let asked = (0..10).map(|_| client.post("/v1/conversations", body.clone()));
+    let answers = join_all(asked).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 2);
+    for refused in answers.iter().filter(|answer| answer.status != 200) {
+        let error = refused.refused(429, "quota_exceeded");
+        assert!(error["message"].as_str().unwrap().contains("3 messages"), "{error}");
+        let wait = error["retry_after"].as_u64().unwrap();
+        assert!((1..=31 * 24 * 60 * 60).contains(&wait), "until the month ends: {error}");
+    }
+    let streamed = json!({ "agent_id": agent, "message": "Hello", "stream": true });
+    client.post("/v1/conversations", streamed).await.refused(429, "quota_exceeded");
+    // Everything else goes on, and other accounts have their own.
+    client.get(&format!("/v1/agents/{agent}")).await.expect(200);
+    let other = server.client();
+    let theirs = other.agent().await;
+    for _ in 0..5 {
+        other.ask(&theirs, "Hello there").await;
+    }
+    server.succeed(&["account", "limit", "small", "--messages", "unlimited"]);
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    client.ask(&agent, "Hello there").await;
+    let shown = server.succeed(&["account", "limit", "small"]);
+    assert!(shown.contains("messages a month: unlimited, 4 used"), "{shown}");
+}
+
+#[tokio::test]
+async fn the_settings_say_what_accounts_may_use_that_have_no_quota() {
+    let upstream = Upstream::start([Script::whole("At nine."), Script::whole("At nine.")]).await;
+    let data = tempfile::TempDir::with_prefix("cicerone-test-").unwrap();
+    let file = data.path().join("cicerone.toml");
+    std::fs::write(&file, "[quotas]\ntokens_per_month = 30\n").unwrap();
+    let server = Server::of(&program())
+        .env("CICERONE_CONFIG", file.display().to_string())
+        .env("OPENAI_BASE_URL", upstream.url())
+        .start_in(data);
+    let client = server.client();
+    let agent = client.agent().await;
+    client.ask(&agent, "Hello there").await;
+    client.ask(&agent, "Hello there").await;
+    let body = json!({ "agent_id": agent, "message": "Hello there" });
+    let error = client.post("/v1/conversations", body).await.refused(429, "quota_exceeded");
+    assert!(error["message"].as_str().unwrap().contains("30 model tokens"), "{error}");
+}
+
+#[tokio::test]
+async fn a_limit_of_an_unknown_account_or_that_is_no_number_is_refused() {
+    let server = own_server();
+    for arguments in [
+        ["account", "limit", "nobody", "--messages", "3"],
+        ["account", "limit", "default", "--messages", "-3"],
+        ["account", "limit", "default", "--tokens", "many"],
+    ] {
+        let output = server.command(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
