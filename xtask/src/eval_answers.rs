@@ -147,6 +147,7 @@ impl Set {
                 system_prompt: String::new(),
                 temperature: 0.0,
                 max_tokens: limits::REPLY_TOKENS_DEFAULT,
+                retention_days: None,
             },
             history: Vec::new(),
             question: question.text.clone(),
