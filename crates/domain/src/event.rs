@@ -19,6 +19,8 @@ pub struct Event {
     pub source_id: Option<Id<kind::Source>>,
     /// What it tells of.
     pub name: EventName,
+    /// The request that led to it, for the logs.
+    pub request_id: Option<Id<kind::Request>>,
     /// When it happened.
     pub created_at: Timestamp,
     /// The body `{event, created_at, data}`, serialised once: the bytes signed are the bytes sent.
@@ -35,7 +37,12 @@ pub fn without_content(payload: &str) -> Option<String> {
 
 impl Event {
     /// The event of a source whose processing has just ended. None while it is under way.
-    pub fn of_finished(source: &Source, id: Id<kind::Event>, now: Timestamp) -> Option<Self> {
+    pub fn of_finished(
+        source: &Source,
+        id: Id<kind::Event>,
+        request_id: Option<Id<kind::Request>>,
+        now: Timestamp,
+    ) -> Option<Self> {
         let name = match &source.state {
             SourceState::Trained(_) => EventName::SourceTrained,
             SourceState::Failed { .. } => EventName::SourceFailed,
@@ -60,6 +67,7 @@ impl Event {
             account_id: source.account_id,
             source_id: Some(source.id),
             name,
+            request_id,
             created_at: now,
             payload: payload.to_string(),
         })
@@ -70,12 +78,13 @@ impl Event {
         endpoint: Id<kind::WebhookEndpoint>,
         account_id: Id<kind::Account>,
         id: Id<kind::Event>,
+        request_id: Option<Id<kind::Request>>,
         now: Timestamp,
     ) -> Self {
         let name = EventName::Ping;
         let data = json!({ "webhook_endpoint_id": endpoint });
         let payload = json!({ "event": name.name(), "created_at": now, "data": data }).to_string();
-        Self { id, account_id, source_id: None, name, created_at: now, payload }
+        Self { id, account_id, source_id: None, name, request_id, created_at: now, payload }
     }
 }
 

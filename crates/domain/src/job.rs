@@ -4,6 +4,15 @@ use crate::id::{Id, kind};
 use crate::source::Source;
 use crate::timestamp::Timestamp;
 
+/// A job to queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewJob {
+    /// Its id.
+    pub id: Id<kind::Job>,
+    /// The request that asked for it, for the logs.
+    pub request_id: Option<Id<kind::Request>>,
+}
+
 /// The right to work on a job until a moment, unless a heartbeat extends it. Whoever holds a lease
 /// that another worker took over changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +36,8 @@ pub struct ClaimedJob {
     pub attempts: u32,
     /// When it was queued.
     pub queued_at: Timestamp,
+    /// The request that asked for it.
+    pub request_id: Option<Id<kind::Request>>,
 }
 
 /// Which jobs a worker takes.

@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How often it goes round: what is deleted is gone from every file within twice that.
 const INTERVAL: Duration = Duration::from_secs(25);
+/// How often it counts what waits.
+const MEASURE_INTERVAL: Duration = Duration::from_secs(10);
 /// Objects removed in one batch.
 const BATCH: u32 = 100;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -88,6 +90,36 @@ impl Housekeeper {
         }
     }
 
+    /// Measures what waits, until `stop`. A failure is that of the database, which others report.
+    pub async fn measure(&self, stop: CancellationToken) {
+        while !stop.is_cancelled() {
+            if let Err(error) = self.measure_once().await {
+                tracing::debug!(
+                    error = &error as &dyn std::error::Error,
+                    "what waits could not be counted"
+                );
+            }
+            stop.run_until_cancelled(tokio::time::sleep(MEASURE_INTERVAL)).await;
+        }
+    }
+
+    async fn measure_once(&self) -> Result<(), Error> {
+        let now = self.clock.now();
+        let (waiting, running) = self.store.job_counts().await?;
+        metrics::gauge!("cicerone_jobs", "state" => "waiting").set(gauge(waiting));
+        metrics::gauge!("cicerone_jobs", "state" => "running").set(gauge(running));
+        let oldest = self.store.oldest_waiting().await?;
+        let age = oldest.map_or(0, |at| now.as_millis().saturating_sub(at.as_millis()));
+        let age = Duration::from_millis(u64::try_from(age).unwrap_or_default());
+        metrics::gauge!("cicerone_jobs_oldest_waiting_seconds").set(age.as_secs_f64());
+        let (pending, due) = self.store.delivery_counts(now).await?;
+        let scheduled = pending.saturating_sub(due);
+        metrics::gauge!("cicerone_webhook_deliveries", "state" => "due").set(gauge(due));
+        metrics::gauge!("cicerone_webhook_deliveries", "state" => "scheduled")
+            .set(gauge(scheduled));
+        Ok(())
+    }
+
     /// One round. Fails as the stores do; what was removed before stays so.
     pub async fn run_one(&self) -> Result<Swept, Error> {
         let now = self.clock.now();
@@ -115,12 +147,6 @@ impl Housekeeper {
             swept.objects += u64::try_from(keys.len()).unwrap_or(u64::MAX);
         }
         self.store.empty_log().await?;
-        let (waiting, running) = self.store.job_counts().await?;
-        metrics::gauge!("cicerone_jobs_waiting").set(gauge(waiting));
-        metrics::gauge!("cicerone_jobs_running").set(gauge(running));
-        let (pending, due) = self.store.delivery_counts(now).await?;
-        metrics::gauge!("cicerone_webhook_deliveries_pending").set(gauge(pending));
-        metrics::gauge!("cicerone_webhook_deliveries_due").set(gauge(due));
         Ok(swept)
     }
 }

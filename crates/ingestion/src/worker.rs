@@ -17,6 +17,7 @@ use cicerone_domain::source::SourceState;
 use cicerone_domain::{Clock, Entropy, Error, Id, Source, SourceContent, Timestamp, limits};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::crawl::{Crawler, ReadPage};
 use attempt::Outcome;
@@ -196,9 +197,19 @@ impl Worker {
         };
         let is_crawl = matches!(job.source.content, SourceContent::Website { .. });
         let _place = place.filter(|_| is_crawl);
-        let lease = job.lease.clone();
-        let outcome = self.attempt(&job, release).await;
-        self.conclude(&job, &lease, outcome).await
+        let span = tracing::info_span!(
+            "job",
+            job_id = %job.lease.job_id,
+            source_id = %job.source.id,
+            agent_id = %job.source.agent_id,
+            kind = job.source.content.source_type().name(),
+            request_id = job.request_id.map(tracing::field::display),
+        );
+        let work = async {
+            let outcome = self.attempt(&job, release).await;
+            self.conclude(&job, &job.lease, outcome).await
+        };
+        work.instrument(span).await
     }
 
     /// Stores what became of a job.
@@ -246,7 +257,9 @@ impl Worker {
                 self.ended(job, &source, now);
             }
             None => {
-                tracing::info!(source_id = %lease.source_id, "a job was cancelled: its source was deleted, or another worker has it")
+                tracing::info!(
+                    "a job was cancelled: its source was deleted, or another worker has it"
+                )
             }
         }
         Ok(Step::Done)
@@ -263,7 +276,6 @@ impl Worker {
         let now = self.ports.clock.now();
         let attempt = job.attempts.saturating_add(1);
         tracing::warn!(
-            source_id = %lease.source_id,
             attempt,
             error = &error as &dyn std::error::Error,
             "processing met a transient fault"
@@ -286,11 +298,7 @@ impl Worker {
 
     /// After a fault of the service itself, which trying again would only meet again.
     async fn give_up(&self, lease: &Lease, error: &Error) -> Result<Option<Source>, Error> {
-        tracing::error!(
-            source_id = %lease.source_id,
-            error = error as &dyn std::error::Error,
-            "processing failed"
-        );
+        tracing::error!(error = error as &dyn std::error::Error, "processing failed");
         let message = "an internal error stopped the processing; the server's log has the cause";
         let event = Id::random(self.ports.entropy.as_ref());
         let now = self.ports.clock.now();
@@ -303,16 +311,9 @@ impl Worker {
         let status = source.state.status().name();
         let kind = source.content.source_type().name();
         metrics::counter!("cicerone_jobs_total", "type" => kind, "status" => status).increment(1);
-        metrics::histogram!("cicerone_job_seconds", "type" => kind)
+        metrics::histogram!("cicerone_job_duration_seconds", "type" => kind)
             .record(Duration::from_millis(u64::try_from(millis).unwrap_or(0)).as_secs_f64());
-        tracing::info!(
-            source_id = %source.id,
-            agent_id = %source.agent_id,
-            kind,
-            status,
-            millis,
-            "processed a source"
-        );
+        tracing::info!(status, millis, "processed a source");
         if let SourceState::Trained(trained) = &source.state {
             let version = AgentVersion { id: source.agent_id, generation: trained.version };
             let index = Arc::clone(&self.ports.index);

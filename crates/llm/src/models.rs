@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cicerone_domain::agent;
@@ -9,6 +10,7 @@ use cicerone_domain::ports::{
     LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,
 };
 use cicerone_domain::{Clock, Entropy};
+use tracing::Instrument as _;
 
 use crate::config::{
     ConfigError, EMBEDDED, ModelsConfig, RouteConfig, Secret, TargetConfig, UpstreamConfig,
@@ -109,7 +111,12 @@ impl LanguageModel for Models {
                 }
                 TargetKind::Upstream { upstream, model } => {
                     let model = upstream.model(model.as_deref(), agent_model);
-                    upstream.reply(&request, model, tokens.as_ref()).await
+                    let span = tracing::info_span!("model", upstream = name, model);
+                    let began = Instant::now();
+                    let asked = upstream.reply(&request, model, tokens.as_ref());
+                    let outcome = asked.instrument(span).await;
+                    measure(name, model, outcome.as_ref().ok(), began.elapsed());
+                    outcome
                 }
             };
             match outcome {
@@ -126,6 +133,31 @@ impl LanguageModel for Models {
             }
         }
         Err(model_error(failures))
+    }
+}
+
+/// Counts a call of an upstream. Its name and the model's are the operator's words or of the
+/// specification, so there are few.
+fn measure(upstream: &str, model: &str, reply: Option<&ModelReply>, duration: Duration) {
+    let (upstream, model) = (upstream.to_owned(), model.to_owned());
+    let outcome = if reply.is_some() { "replied" } else { "failed" };
+    metrics::counter!(
+        "cicerone_model_requests_total",
+        "upstream" => upstream.clone(), "model" => model.clone(), "outcome" => outcome
+    )
+    .increment(1);
+    metrics::histogram!(
+        "cicerone_model_request_duration_seconds",
+        "upstream" => upstream.clone(), "model" => model.clone()
+    )
+    .record(duration);
+    let tokens = reply.map(|reply| reply.tokens).unwrap_or_default();
+    for (kind, count) in [("prompt", tokens.prompt), ("completion", tokens.completion)] {
+        metrics::counter!(
+            "cicerone_model_tokens_total",
+            "upstream" => upstream.clone(), "model" => model.clone(), "kind" => kind
+        )
+        .increment(count);
     }
 }
 

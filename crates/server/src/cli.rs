@@ -51,6 +51,7 @@ Settings come from environment variables, then from the TOML file that CICERONE_
   CICERONE_EGRESS_ALLOW            private ranges for crawls    [none]
   OPENAI_API_KEY, OPENAI_BASE_URL  a model to write replies     [the embedded answerer]
   RUST_LOG, CICERONE_LOG_FORMAT    logs on standard error       [info; text or json]
+  OTEL_EXPORTER_OTLP_ENDPOINT      a collector of traces        [none]
 
 `cicerone config check` prints every setting in effect, with those that only the file has.
 

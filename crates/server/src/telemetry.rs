@@ -1,37 +1,63 @@
-//! Logs on standard error, and metrics.
+//! Logs on standard error, metrics, and traces.
+
+mod traces;
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use tracing_subscriber::EnvFilter;
+use tracing::Level;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, fmt};
 
 use crate::configuration::{LogFormat, Settings};
 use crate::failure::Failure;
 
+pub(crate) use traces::Traces;
+
 /// Bounds of the histograms' buckets, in seconds.
-const BUCKETS_SECONDS: [f64; 14] =
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
+const BUCKETS_SECONDS: [f64; 15] =
+    [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
 /// What says nothing that an operator needs, unless the filter names it. The dispatcher calls it an
 /// error when a client sends what is no HTTP.
 const QUIET: &str = "actix_server=warn,actix_http::h1::dispatcher=off";
+/// What the targets of this program's own spans begin with.
+const OURS: &str = "cicerone";
 /// How often the metrics let go of what they no longer need.
 const UPKEEP: Duration = Duration::from_secs(5);
 
-/// Sends logs to standard error, filtered and written as the settings say.
-pub(crate) fn logs(settings: &Settings, filter: &str) -> Result<(), Failure> {
+/// Sends logs to standard error, filtered and written as the settings say, and spans to `traces`.
+pub(crate) fn logs(
+    settings: &Settings,
+    filter: &str,
+    traces: Option<&Traces>,
+) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(format!("{QUIET},{filter}"))
         .map_err(|error| Failure::misuse(format!("`RUST_LOG` is not a log filter: {error}")))?;
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
-    let installed = match settings.log_format() {
-        LogFormat::Text => builder.finish().try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).finish().try_init(),
+    let lines =
+        fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let lines = match settings.log_format() {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
-    installed.map_err(|error| Failure::new(format!("cannot install the log: {error}")))?;
+    let spans = traces.map(|traces| {
+        tracing_opentelemetry::layer()
+            .with_tracer(traces.tracer())
+            .with_location(false)
+            .with_threads(false)
+            .with_filter(filter_fn(|metadata| {
+                metadata.is_span()
+                    && metadata.target().starts_with(OURS)
+                    && *metadata.level() <= Level::INFO
+            }))
+    });
+    tracing_subscriber::registry()
+        .with(spans)
+        .with(lines.with_filter(filter))
+        .try_init()
+        .map_err(|error| Failure::new(format!("cannot install the log: {error}")))?;
     log_panics();
     Ok(())
 }

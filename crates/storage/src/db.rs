@@ -4,7 +4,7 @@ mod threads;
 mod writer;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cicerone_domain::Error;
 use cicerone_domain::idempotency::Completion;
@@ -20,6 +20,8 @@ use crate::url::DatabaseUrl;
 use threads::Threads;
 use writer::Writer;
 
+/// How long work waits for a connection, by the door that it takes.
+pub(crate) const WAIT: &str = "cicerone_database_wait_seconds";
 /// How often work that met a deadlock, or a fault without a name, is done again.
 const REPEATS: u32 = 4;
 
@@ -155,7 +157,13 @@ fn pooled<T>(
     let mut lost = pool.max_size();
     let mut repeats = REPEATS;
     loop {
-        let mut pooled = pool.get().map_err(Error::unavailable)?;
+        let began = Instant::now();
+        let pooled = pool.get();
+        metrics::histogram!(WAIT, "door" => "pool").record(began.elapsed());
+        let mut pooled = pooled.map_err(|error| {
+            metrics::counter!("cicerone_database_wait_timeouts_total").increment(1);
+            Error::unavailable(error)
+        })?;
         let failure = match work(&mut pooled.connection) {
             Ok(value) => return Ok(value),
             Err(failure) => failure,

@@ -23,6 +23,7 @@ struct EventRow<'a> {
     name: &'static str,
     payload: &'a str,
     created_at: i64,
+    request_id: Option<String>,
 }
 
 /// Writes an event down and queues it for every enabled endpoint of its account that takes it. Until
@@ -46,6 +47,7 @@ pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), Failure
         name: event.name.name(),
         payload: &event.payload,
         created_at: event.created_at.as_millis(),
+        request_id: event.request_id.map(|id| id.to_string()),
     };
     diesel::insert_into(events::table).values(row).execute(c)?;
     Ok(())

@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use cicerone_domain::ports::Housekeeping;
 use cicerone_domain::upload::ObjectKey;
 use cicerone_domain::{Error, Timestamp};
-use diesel::dsl::{exists, not};
+use diesel::dsl::{exists, min, not};
 use diesel::prelude::*;
 
 use crate::audit;
-use crate::columns::narrow;
+use crate::columns::{narrow, time};
 use crate::conversations;
 use crate::deliveries;
 use crate::events;
@@ -156,6 +156,18 @@ impl Housekeeping for Storage {
                 };
                 let (waiting, running) = (count(QUEUED)?, count(LEASED)?);
                 Ok((narrow("count", waiting)?, narrow("count", running)?))
+            })
+            .await
+    }
+
+    async fn oldest_waiting(&self) -> Result<Option<Timestamp>, Error> {
+        self.db
+            .read(|c| {
+                let oldest: Option<i64> = jobs::table
+                    .filter(jobs::state.eq(QUEUED))
+                    .select(min(jobs::queued_at))
+                    .get_result(c)?;
+                Ok(oldest.map(time))
             })
             .await
     }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use cicerone_domain::content::Extracted;
 use cicerone_domain::event::Event;
 use cicerone_domain::id::kind;
-use cicerone_domain::job::{Claimable, ClaimedJob, Lease, POISONED, Reclaim, Reclaimed};
+use cicerone_domain::job::{Claimable, ClaimedJob, Lease, NewJob, POISONED, Reclaim, Reclaimed};
 use cicerone_domain::ports::JobStore;
 use cicerone_domain::source::Trained;
 use cicerone_domain::{Error, Id, Source, SourceState, Timestamp, limits};
@@ -49,17 +49,18 @@ pub(crate) struct JobRow {
     attempts: i64,
     crashes: i64,
     queued_at: i64,
+    request_id: Option<String>,
 }
 
 /// Queues a job for a source.
 pub(crate) fn queue(
     c: &mut AnyConnection,
     source: &Source,
-    job: Id<kind::Job>,
+    job: NewJob,
     now: Timestamp,
 ) -> Result<(), Failure> {
     let row = JobRow {
-        id: job.to_string(),
+        id: job.id.to_string(),
         account_id: source.account_id.to_string(),
         source_id: source.id.to_string(),
         state: QUEUED.to_owned(),
@@ -69,6 +70,7 @@ pub(crate) fn queue(
         attempts: 0,
         crashes: 0,
         queued_at: now.as_millis(),
+        request_id: job.request_id.map(|id| id.to_string()),
     };
     diesel::insert_into(jobs::table).values(row).execute(c)?;
     Ok(())
@@ -226,7 +228,8 @@ fn claim(
     let lease =
         Lease { job_id: id("jobs.id", &job.id)?, source_id: source.id, token: token.to_owned() };
     let attempts = narrow("jobs.attempts", job.attempts)?;
-    Ok(Some(ClaimedJob { lease, source, attempts, queued_at: time(job.queued_at) }))
+    let request_id = request(job.request_id.as_deref())?;
+    Ok(Some(ClaimedJob { lease, source, attempts, queued_at: time(job.queued_at), request_id }))
 }
 
 /// The source of a lease that still holds, with its agent's row, its own and the job's held.
@@ -268,11 +271,19 @@ pub(crate) fn end(
 ) -> Result<Source, Failure> {
     source.progress = None;
     update_state(c, &source)?;
-    let event = Event::of_finished(&source, event, now)
+    let request_id: Option<Option<String>> =
+        jobs::table.find(job).select(jobs::request_id).get_result(c).optional()?;
+    let request_id = request(request_id.flatten().as_deref())?;
+    let event = Event::of_finished(&source, event, request_id, now)
         .ok_or_else(|| Failure::internal("a job ended with its source still under way"))?;
     events::tell(c, &event)?;
     diesel::delete(jobs::table.find(job)).execute(c)?;
     Ok(source)
+}
+
+/// The request that a row names.
+pub(crate) fn request(text: Option<&str>) -> Result<Option<Id<kind::Request>>, Failure> {
+    text.map(|text| id("request_id", text)).transpose()
 }
 
 /// Takes back some jobs whose lease ended at or before `until`.

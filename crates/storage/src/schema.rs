@@ -180,6 +180,7 @@ table! {
         attempts -> BigInt,
         crashes -> BigInt,
         queued_at -> BigInt,
+        request_id -> Nullable<Text>,
     }
 }
 
@@ -225,6 +226,7 @@ table! {
         name -> Text,
         payload -> Text,
         created_at -> BigInt,
+        request_id -> Nullable<Text>,
     }
 }
 

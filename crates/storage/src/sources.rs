@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use cicerone_domain::content::{Document, Passage};
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
+use cicerone_domain::job::NewJob;
 use cicerone_domain::ports::{SourceFilter, SourceStore};
 use cicerone_domain::source::CrawledPage;
 use cicerone_domain::{
@@ -148,7 +149,7 @@ impl SourceStore for Storage {
         &self,
         scope: &Scope,
         source: Source,
-        job: Id<kind::Job>,
+        job: NewJob,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
@@ -199,7 +200,7 @@ impl SourceStore for Storage {
         &self,
         scope: &Scope,
         id: Id<kind::Source>,
-        job: Id<kind::Job>,
+        job: NewJob,
         now: Timestamp,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {

@@ -11,6 +11,7 @@ use cicerone_egress::Egress;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::fairness::{Share, Taken, share};
 use crate::schedule::{DeliverySettings, pause};
@@ -99,10 +100,18 @@ impl Deliverer {
             for delivery in self.claim(share).await? {
                 let place = Place::take(places, share.is_doubtful);
                 let worker = self.clone();
-                attempts.spawn(async move {
+                let span = tracing::info_span!(
+                    "delivery",
+                    delivery_id = %delivery.lease.delivery_id,
+                    endpoint_id = %delivery.lease.endpoint_id,
+                    event_id = %delivery.event_id,
+                    request_id = delivery.request_id.map(tracing::field::display),
+                );
+                let attempt = async move {
                     let _place = place;
                     worker.attempt(delivery).await;
-                });
+                };
+                attempts.spawn(attempt.instrument(span));
             }
         }
         Ok(())
@@ -124,11 +133,7 @@ impl Deliverer {
         let received = send(&self.egress, &delivery, self.settings.timeout, at).await;
         let duration = began.elapsed();
         let received = received.unwrap_or_else(|error| {
-            tracing::error!(
-                event_id = %delivery.event_id,
-                error = &error as &dyn std::error::Error,
-                "a delivery cannot be made"
-            );
+            tracing::error!(error = &error as &dyn std::error::Error, "a delivery cannot be made");
             Reception { status: None, error: Some("internal error".to_owned()), retry_after: None }
         });
         let outcome = self.outcome(&received, delivery.tries);
@@ -140,9 +145,6 @@ impl Deliverer {
             duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
         };
         tracing::info!(
-            event_id = %delivery.event_id,
-            delivery_id = %delivery.lease.delivery_id,
-            endpoint_id = %delivery.lease.endpoint_id,
             attempt = delivery.tries.saturating_add(1),
             http_status = attempt.http_status,
             error = attempt.error.as_deref(),
@@ -154,10 +156,9 @@ impl Deliverer {
         match noted {
             Ok(None) => {}
             Ok(Some(reason)) => {
-                tracing::warn!(endpoint_id = %delivery.lease.endpoint_id, reason, "disabled a webhook endpoint");
+                tracing::warn!(reason, "disabled a webhook endpoint");
             }
             Err(error) => tracing::error!(
-                event_id = %delivery.event_id,
                 error = &error as &dyn std::error::Error,
                 "an attempt could not be noted; the delivery will be sent again"
             ),

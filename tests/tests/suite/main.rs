@@ -35,6 +35,7 @@ mod routes;
 mod settings;
 mod sources;
 mod storage;
+mod telemetry;
 mod usage;
 mod webhooks;
 mod world;

@@ -88,6 +88,8 @@ pub trait Housekeeping: Send + Sync {
     async fn empty_log(&self) -> Result<(), Error>;
     /// How many jobs wait and how many run: for the metrics.
     async fn job_counts(&self) -> Result<(u64, u64), Error>;
+    /// When the job was queued that waits the longest: for the metrics.
+    async fn oldest_waiting(&self) -> Result<Option<Timestamp>, Error>;
     /// How many deliveries are pending for enabled endpoints, and how many of them are due at `now`:
     /// for the metrics.
     async fn delivery_counts(&self, now: Timestamp) -> Result<(u64, u64), Error>;

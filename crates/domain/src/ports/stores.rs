@@ -16,6 +16,7 @@ use crate::conversation::{Conversation, ConversationFilter, Message, Turn};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::{Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse};
+use crate::job::NewJob;
 use crate::page::{Page, PageRequest};
 use crate::source::{CrawledPage, Source, SourceStatus, SourceType};
 use crate::timestamp::Timestamp;
@@ -154,7 +155,7 @@ pub trait SourceStore: Send + Sync {
         &self,
         scope: &Scope,
         source: Source,
-        job: Id<kind::Job>,
+        job: NewJob,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error>;
     /// The source.
@@ -179,7 +180,7 @@ pub trait SourceStore: Send + Sync {
         &self,
         scope: &Scope,
         id: Id<kind::Source>,
-        job: Id<kind::Job>,
+        job: NewJob,
         now: Timestamp,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error>;

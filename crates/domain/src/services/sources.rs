@@ -8,6 +8,7 @@ use crate::content::{Document, Passage};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
+use crate::job::NewJob;
 use crate::page::{Page, PageRequest};
 use crate::ports::{AgentStore, PassageIndex, SourceFilter, SourceStore, WorkSignal};
 use crate::retrieval::{AgentVersion, Hit, Query};
@@ -20,6 +21,8 @@ pub struct NewSource {
     pub agent_id: Id<kind::Agent>,
     /// What it holds.
     pub content: SourceContent,
+    /// The request that asks for it, for the logs.
+    pub request_id: Option<Id<kind::Request>>,
 }
 
 /// Adds, reads, refreshes and deletes sources; searches them.
@@ -62,7 +65,7 @@ impl Sources {
             progress: None,
             created_at: self.clock.now(),
         };
-        let job = Id::random(self.entropy.as_ref());
+        let job = NewJob { id: Id::random(self.entropy.as_ref()), request_id: new.request_id };
         let source = self.store.insert_source(scope, source, job, completion).await?;
         self.signal.notify();
         Ok(source)
@@ -84,14 +87,15 @@ impl Sources {
         self.store.list_sources(scope, agent, filter, page).await
     }
 
-    /// Crawls a website again. Fails as [`SourceStore::refresh_source`] does.
+    /// Crawls a website again, for a request that the logs name. Fails as [`SourceStore::refresh_source`] does.
     pub async fn refresh(
         &self,
         scope: &Scope,
         id: Id<kind::Source>,
+        request_id: Option<Id<kind::Request>>,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {
-        let job = Id::random(self.entropy.as_ref());
+        let job = NewJob { id: Id::random(self.entropy.as_ref()), request_id };
         let source =
             self.store.refresh_source(scope, id, job, self.clock.now(), completion).await?;
         self.signal.notify();

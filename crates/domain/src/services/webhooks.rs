@@ -160,16 +160,17 @@ impl Webhooks {
         self.store.delete_endpoint(owner(scope, id)?, id, completion).await
     }
 
-    /// Queues a `ping` for an endpoint. Fails as [`WebhookStore::send_event`] does.
+    /// Queues a `ping` for an endpoint, for a request that the logs name. Fails as [`WebhookStore::send_event`] does.
     pub async fn test(
         &self,
         scope: &Scope,
         id: Id<kind::WebhookEndpoint>,
+        request_id: Option<Id<kind::Request>>,
         completion: Option<Completion<Delivery>>,
     ) -> Result<Delivery, Error> {
         let account = owner(scope, id)?;
         let event_id = Id::random(self.entropy.as_ref());
-        let event = Event::ping(id, account, event_id, self.clock.now());
+        let event = Event::ping(id, account, event_id, request_id, self.clock.now());
         let delivery = self.store.send_event(id, event, completion).await?;
         self.signal.notify();
         Ok(delivery)

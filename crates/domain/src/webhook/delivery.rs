@@ -94,6 +94,8 @@ pub struct ClaimedDelivery {
     pub secrets: Vec<WebhookSecret>,
     /// The event.
     pub event_id: Id<kind::Event>,
+    /// The request that led to the event, for the logs.
+    pub request_id: Option<Id<kind::Request>>,
     /// The event's whole payload.
     pub payload: String,
     /// Attempts that were made since it was queued, or last sent again by hand.

@@ -25,10 +25,11 @@ pub(crate) async fn create(
     let body = incoming.json(&app).await?;
     let content = content(body.fields)?;
     let agent_id = incoming.path_id();
+    let request_id = Some(caller.request_id());
     let change = Change::new(&app, &caller, incoming.keyed(&[&body.bytes])?);
     change
         .answer(created, move |app, caller, completion| async move {
-            let new = NewSource { content: content?, agent_id: agent_id? };
+            let new = NewSource { content: content?, agent_id: agent_id?, request_id };
             app.sources.create(&caller.scope, new, completion).await
         })
         .await
@@ -83,10 +84,11 @@ pub(crate) async fn refresh(
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
+    let request_id = Some(caller.request_id());
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(refreshed, move |app, caller, completion| async move {
-            app.sources.refresh(&caller.scope, id?, completion).await
+            app.sources.refresh(&caller.scope, id?, request_id, completion).await
         })
         .await
 }

@@ -114,10 +114,11 @@ pub(crate) async fn test(
     let body = incoming.any_body(&app).await?;
     let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
+    let request_id = Some(caller.request_id());
     let change = Change::new(&app, &caller, keyed);
     change
         .answer(queued, move |app, caller, completion| async move {
-            app.webhooks.test(&caller.scope, id?, completion).await
+            app.webhooks.test(&caller.scope, id?, request_id, completion).await
         })
         .await
 }

@@ -143,6 +143,10 @@ impl Journal {
         };
         let (visited, found) = (std::mem::take(&mut self.visited), std::mem::take(&mut self.found));
         self.bytes = 0;
+        for page in &visited {
+            let status = page.status.name();
+            metrics::counter!("cicerone_crawled_pages_total", "status" => status).increment(1);
+        }
         match self.store.record_pages(&self.lease, visited, found, progress).await? {
             true => Ok(()),
             false => Err(Stop::Lost),

@@ -52,6 +52,26 @@ impl Pool {
         request: &Request,
         document: Bytes,
     ) -> Result<Answer, Unreadable> {
+        let began = Instant::now();
+        let kind = request.kind();
+        let answer = self.read_in_place(request, document).await;
+        let outcome = match &answer {
+            Ok(Answer::Page(_) | Answer::File(_)) => "read",
+            Ok(Answer::Unreadable(_)) => "unreadable",
+            Ok(Answer::Panicked) | Err(_) => "crashed",
+        };
+        metrics::counter!("cicerone_documents_read_total", "kind" => kind, "outcome" => outcome)
+            .increment(1);
+        metrics::histogram!("cicerone_document_read_duration_seconds", "kind" => kind)
+            .record(began.elapsed());
+        answer
+    }
+
+    async fn read_in_place(
+        &self,
+        request: &Request,
+        document: Bytes,
+    ) -> Result<Answer, Unreadable> {
         if u32::try_from(document.len()).map_or(true, |length| length > DOCUMENT_BYTES) {
             return Err(end::too_large());
         }

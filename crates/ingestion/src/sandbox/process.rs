@@ -32,6 +32,26 @@ pub(super) struct Process {
     listener: JoinHandle<()>,
     /// Documents that it was given.
     pub(super) documents: u32,
+    _counted: Counted,
+}
+
+/// Counts a process for as long as it lives.
+#[derive(Debug)]
+struct Counted;
+
+impl Counted {
+    const PROCESSES: &'static str = "cicerone_reader_processes";
+
+    fn new() -> Self {
+        metrics::gauge!(Self::PROCESSES).increment(1.0);
+        Self
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        metrics::gauge!(Self::PROCESSES).decrement(1.0);
+    }
 }
 
 impl Process {
@@ -52,7 +72,7 @@ impl Process {
         };
         let said = Arc::new(Mutex::new(Vec::new()));
         let listener = tokio::spawn(listen(error, Arc::clone(&said)));
-        Ok(Self { child, input, output, said, listener, documents: 0 })
+        Ok(Self { child, input, output, said, listener, documents: 0, _counted: Counted::new() })
     }
 
     /// Whether it still runs.

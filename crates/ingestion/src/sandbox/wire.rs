@@ -46,6 +46,17 @@ pub(super) enum Request {
     Docx,
 }
 
+impl Request {
+    /// The name of what is read, for the metrics.
+    pub(super) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Page { .. } => "html",
+            Self::Pdf => "pdf",
+            Self::Docx => "docx",
+        }
+    }
+}
+
 /// What became of a document.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -97,7 +97,13 @@ impl Script {
             source_id: source.id,
             token: String::new(),
         };
-        let job = ClaimedJob { lease, source, attempts: 0, queued_at: Timestamp::from_millis(0) };
+        let job = ClaimedJob {
+            lease,
+            source,
+            attempts: 0,
+            queued_at: Timestamp::from_millis(0),
+            request_id: None,
+        };
         self.0.state.lock().queue.push_back(job);
         self.0.signal.notify();
     }

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use cicerone_domain::ports::AgentContent;
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::{Error, Id, Passage, kind};
+use tracing::Instrument as _;
 
 use super::Shared;
 use crate::search::Snapshot;
@@ -60,6 +62,21 @@ pub(super) async fn synchronise(
     if let Some(snapshot) = shared.current(agent) {
         return Ok(Some(snapshot));
     }
+    let began = Instant::now();
+    let span =
+        tracing::info_span!("index_sync", agent_id = %agent.id, generation = agent.generation);
+    let outcome = catch_up(&shared, agent).instrument(span).await;
+    let name = if outcome.is_ok() { "done" } else { "failed" };
+    metrics::counter!("cicerone_index_syncs_total", "outcome" => name).increment(1);
+    metrics::histogram!("cicerone_index_sync_duration_seconds").record(began.elapsed());
+    outcome
+}
+
+/// The same for whoever has the turn.
+async fn catch_up(
+    shared: &Arc<Shared>,
+    agent: AgentVersion,
+) -> Result<Option<Arc<Snapshot>>, Error> {
     let _writer = Arc::clone(&shared.writers).acquire_owned().await.map_err(Error::internal)?;
     let mut has_failed = false;
     for _ in 0..ATTEMPTS {
@@ -73,7 +90,7 @@ pub(super) async fn synchronise(
             tokio::task::yield_now().await;
             continue;
         }
-        match apply(&shared, agent.id, &content).await {
+        match apply(shared, agent.id, &content).await {
             Ok(Outcome::Done(snapshot)) => {
                 shared.open.insert(agent.id, Arc::clone(&snapshot));
                 return Ok(Some(snapshot));

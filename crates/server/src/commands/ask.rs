@@ -50,7 +50,7 @@ pub(crate) fn run(mut environment: Environment, arguments: AskArguments) -> Resu
     // Standard error is for progress here; a log that was asked for comes nevertheless.
     let filter =
         if environment.contains_key("RUST_LOG") { &configuration.settings.log } else { "warn" };
-    telemetry::logs(&configuration.settings, filter)?;
+    telemetry::logs(&configuration.settings, filter, None)?;
     wiring::install_tls()?;
     let alone = DataDirectory::open(configuration.data_dir())?;
     let runtime = wiring::runtime(2)?;

@@ -18,7 +18,7 @@ use crate::configuration::{Configuration, Environment, load};
 use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
 use crate::shutdown::StopSignals;
-use crate::telemetry;
+use crate::telemetry::{self, Traces};
 use crate::wiring::{self, Parts};
 
 /// The longest that a stop takes.
@@ -29,11 +29,15 @@ const TASK_THREADS: usize = 2;
 /// Serves the HTTP API until a signal stops it.
 pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
     let configuration = load(environment)?;
-    telemetry::logs(&configuration.settings, &configuration.settings.log)?;
     wiring::install_tls()?;
-    let _alone = DataDirectory::open(configuration.data_dir())?;
     let runtime = wiring::runtime(TASK_THREADS)?;
+    let traces = Traces::open(environment, runtime.handle())?;
+    telemetry::logs(&configuration.settings, &configuration.settings.log, traces.as_ref())?;
+    let _alone = DataDirectory::open(configuration.data_dir())?;
     let outcome = runtime.block_on(serve(&configuration, environment));
+    if let Some(traces) = traces {
+        traces.close();
+    }
     // What still runs after the grace period is given up.
     runtime.shutdown_background();
     outcome
@@ -121,6 +125,10 @@ impl Work {
             let (housekeeper, stop) = (parts.housekeeper.clone(), stop.clone());
             tokio::spawn(async move { housekeeper.run(stop).await })
         };
+        let measures = {
+            let (housekeeper, stop) = (parts.housekeeper.clone(), stop.clone());
+            tokio::spawn(async move { housekeeper.measure(stop).await })
+        };
         let sweep = {
             let (index, keys, agents) =
                 (parts.index.clone(), parts.keys.clone(), parts.agents.clone());
@@ -130,7 +138,7 @@ impl Work {
             })
         };
         let uses = tokio::spawn(uses::run(parts.keys.clone(), parts.audit.clone(), stop.clone()));
-        Self { stop, running, tasks: vec![worker, deliverer, housekeeper, sweep, uses] }
+        Self { stop, running, tasks: vec![worker, deliverer, housekeeper, measures, sweep, uses] }
     }
 
     /// Tells whether the worker runs.

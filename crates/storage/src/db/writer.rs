@@ -5,15 +5,15 @@
 //! others commit: then all of it is taken back and done again, each unit in a savepoint of its own.
 //! Failures are rare, and two savepoint statements a unit would be a tenth of what a reply costs.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cicerone_domain::Error;
 use diesel::connection::TransactionManager as _;
 use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot};
 
-use super::guarded;
 use super::threads::{closed, spawn};
+use super::{WAIT, guarded};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{Begin, begin_transaction, transaction};
 use crate::error::{Failure, OpenError};
@@ -47,6 +47,7 @@ trait Unit: Send {
 }
 
 struct Work<T, F> {
+    queued: Instant,
     work: F,
     outcome: Option<Result<T, Error>>,
     reply: oneshot::Sender<Result<T, Error>>,
@@ -58,6 +59,7 @@ where
     F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send,
 {
     fn run(&mut self, c: &mut AnyConnection) -> bool {
+        metrics::histogram!(WAIT, "door" => "writer").record(self.queued.elapsed());
         let outcome = guarded(c, &mut self.work);
         let succeeded = outcome.is_ok();
         self.outcome = Some(outcome.map_err(Error::from));
@@ -102,7 +104,10 @@ impl Writer {
     {
         let queue = self.queue.read().clone().ok_or_else(closed)?;
         let (reply, outcome) = oneshot::channel();
-        queue.send(Box::new(Work { work, outcome: None, reply })).await.map_err(|_| closed())?;
+        queue
+            .send(Box::new(Work { queued: Instant::now(), work, outcome: None, reply }))
+            .await
+            .map_err(|_| closed())?;
         outcome.await.map_err(|_| closed())?
     }
 

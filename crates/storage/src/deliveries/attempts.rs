@@ -10,11 +10,12 @@ use super::{health, hold};
 use crate::columns::{from_json, id, named, narrow, to_json, wide};
 use crate::connection::AnyConnection;
 use crate::error::Failure;
+use crate::jobs::request;
 use crate::schema::{deliveries, events, webhook_endpoints};
 use crate::webhooks::secrets;
 
-/// A delivery's id and attempts, and its event.
-type DueRow = (String, i64, String, String);
+/// A delivery's id and attempts, and its event with the request that led to it.
+type DueRow = (String, i64, String, String, Option<String>);
 
 /// Claims deliveries of an endpoint: so many, with so many in flight at most.
 pub(super) fn claim(
@@ -53,7 +54,13 @@ pub(super) fn claim(
         .filter(deliveries::next_attempt_at.le(now.as_millis()))
         .order((deliveries::next_attempt_at, deliveries::created_at, deliveries::id))
         .limit(room)
-        .select((deliveries::id, deliveries::tries, events::id, events::payload))
+        .select((
+            deliveries::id,
+            deliveries::tries,
+            events::id,
+            events::payload,
+            events::request_id,
+        ))
         .load(c)?;
     let ids: Vec<&str> = due.iter().map(|(id, ..)| id.as_str()).collect();
     diesel::update(deliveries::table.filter(deliveries::id.eq_any(ids)))
@@ -64,7 +71,7 @@ pub(super) fn claim(
         ))
         .execute(c)?;
     let endpoint_id = id("webhook_endpoints.id", endpoint)?;
-    let claimed = |(delivery, tries, event, payload): DueRow| {
+    let claimed = |(delivery, tries, event, payload, request_id): DueRow| {
         Ok(ClaimedDelivery {
             lease: DeliveryLease {
                 delivery_id: id("deliveries.id", &delivery)?,
@@ -75,6 +82,7 @@ pub(super) fn claim(
             style,
             secrets: secrets.clone(),
             event_id: id("events.id", &event)?,
+            request_id: request(request_id.as_deref())?,
             payload,
             tries: narrow("deliveries.tries", tries)?,
         })

@@ -9,7 +9,7 @@ use cicerone_domain::ports::{CrawlStore as _, PassageFeed as _, SourceStore as _
 use cicerone_domain::source::{CrawledPage, CrawledPageStatus, Progress};
 use cicerone_domain::{Agent, Source, Timestamp};
 
-use super::fixture::{World, all_pages, new_id, website};
+use super::fixture::{World, all_pages, new_id, new_job, website};
 
 /// The address of a page.
 pub(super) fn url(path: &str) -> String {
@@ -111,7 +111,7 @@ impl World {
     /// Begins a refresh.
     pub(super) async fn refresh(&self, source: &Source) -> Crawl {
         let (scope, now) = (self.scope(), self.now());
-        self.storage.refresh_source(&scope, source.id, new_id(), now, None).await.unwrap();
+        self.storage.refresh_source(&scope, source.id, new_job(), now, None).await.unwrap();
         self.begin().await
     }
 

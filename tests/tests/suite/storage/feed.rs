@@ -4,7 +4,7 @@ use cicerone_domain::ports::{
     AgentContent, AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _,
 };
 
-use super::fixture::{extracted, new_id, on_each, website};
+use super::fixture::{extracted, new_id, new_job, on_each, website};
 
 #[tokio::test]
 async fn the_content_of_an_agent_is_every_source_that_answers() {
@@ -48,7 +48,7 @@ async fn passages_are_given_for_the_version_that_answers_only() {
         assert_eq!(storage.documents(id, 2).await.unwrap(), None);
 
         let (scope, now) = (world.scope(), world.now());
-        storage.refresh_source(&scope, id, new_id(), now, None).await.unwrap();
+        storage.refresh_source(&scope, id, new_job(), now, None).await.unwrap();
         assert!(storage.passages(id, 1, &[0]).await.unwrap().is_some());
         world.finish(&source, extracted("", 0)).await;
         assert_eq!(storage.passages(id, 1, &[0]).await.unwrap(), None);
@@ -67,7 +67,7 @@ async fn a_reader_sees_the_old_content_or_the_new_and_never_a_mixture() {
         let writer = async {
             for round in 1..20 {
                 let (storage, now) = (&world.storage, world.now());
-                storage.refresh_source(&scope, source.id, new_id(), now, None).await.unwrap();
+                storage.refresh_source(&scope, source.id, new_job(), now, None).await.unwrap();
                 let job = world.claim_job().await.unwrap();
                 let content = extracted(&round.to_string(), 20);
                 storage.finish_trained(&job.lease, content, new_id(), now).await.unwrap();

@@ -12,7 +12,7 @@ use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{
     Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
 };
-use cicerone_domain::job::{Claimable, ClaimedJob};
+use cicerone_domain::job::{Claimable, ClaimedJob, NewJob};
 use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, IdempotencyStore as _, JobStore as _, KeyStore as _,
     SourceStore as _, UploadStore as _,
@@ -134,7 +134,7 @@ impl World {
 
     pub(super) async fn source(&self, agent: &Agent, content: SourceContent) -> Source {
         let source = self.new_source(agent, content);
-        self.storage.insert_source(&self.scope(), source, new_id(), None).await.unwrap()
+        self.storage.insert_source(&self.scope(), source, new_job(), None).await.unwrap()
     }
 
     pub(super) async fn text_source(&self, agent: &Agent) -> Source {
@@ -291,6 +291,11 @@ fn sqlite(path: &std::path::Path) -> SqliteConnection {
 
 pub(super) fn new_id<K: Kind>() -> Id<K> {
     Id::random(&SystemEntropy)
+}
+
+/// A job that no request asked for.
+pub(super) fn new_job() -> NewJob {
+    NewJob { id: new_id(), request_id: None }
 }
 
 /// A new account of that name.

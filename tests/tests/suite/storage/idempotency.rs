@@ -10,7 +10,7 @@ use cicerone_domain::ports::{
 use cicerone_domain::{Error, SourceContent};
 use std::sync::Arc;
 
-use super::fixture::{completion, new_account, new_id, on_each, response, website};
+use super::fixture::{completion, new_account, new_id, new_job, on_each, response, website};
 
 #[tokio::test]
 async fn a_completed_request_is_replayed_and_another_with_its_key_refused() {
@@ -168,9 +168,9 @@ async fn every_write_completes_its_claim_with_its_effect() {
 
         let done = completion(&world.claim("source").await, "source", None);
         let new = world.new_source(&agent, SourceContent::Text("x".to_owned()));
-        storage.insert_source(&scope, new, new_id(), done).await.unwrap();
+        storage.insert_source(&scope, new, new_job(), done).await.unwrap();
         let done = completion(&world.claim("refresh").await, "refresh", None);
-        storage.refresh_source(&scope, source.id, new_id(), world.now(), done).await.unwrap();
+        storage.refresh_source(&scope, source.id, new_job(), world.now(), done).await.unwrap();
         let done = completion(&world.claim("delete-source").await, "delete source", None);
         storage.delete_source(&scope, source.id, world.now(), done).await.unwrap();
         let upload = world.new_upload();
@@ -226,9 +226,9 @@ async fn a_lost_claim_rolls_the_effect_back() {
         let now = world.now();
         let new = world.new_source(&agent, website(false));
         let done = completion(&lost, "", None);
-        assert_lost(storage.insert_source(&scope, new, new_id(), done).await);
+        assert_lost(storage.insert_source(&scope, new, new_job(), done).await);
         let done = completion(&lost, "", None);
-        assert_lost(storage.refresh_source(&scope, source.id, new_id(), now, done).await);
+        assert_lost(storage.refresh_source(&scope, source.id, new_job(), now, done).await);
         let done = completion(&lost, "", None);
         assert_lost(storage.delete_source(&scope, source.id, now, done).await);
         let done = completion(&lost, "", None);

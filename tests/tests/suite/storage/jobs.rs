@@ -9,7 +9,7 @@ use cicerone_domain::limits::JOB_CRASHES;
 use cicerone_domain::ports::{AgentStore as _, Housekeeping as _, JobStore as _, SourceStore as _};
 use cicerone_domain::{SourceState, SourceStatus};
 
-use super::fixture::{extracted, first, new_id, on_each, website};
+use super::fixture::{extracted, first, new_id, new_job, on_each, website};
 
 #[tokio::test]
 async fn the_job_that_has_waited_longest_is_claimed_first() {
@@ -79,7 +79,11 @@ async fn a_trained_source_its_generation_and_its_event_come_together() {
         assert_eq!(world.count("jobs"), 0);
 
         let scope = world.scope();
-        world.storage.refresh_source(&scope, source.id, new_id(), world.now(), None).await.unwrap();
+        world
+            .storage
+            .refresh_source(&scope, source.id, new_job(), world.now(), None)
+            .await
+            .unwrap();
         let again = world.finish(&source, extracted("second", 3)).await;
         let SourceState::Trained(trained) = &again.state else { panic!("{again:?}") };
         assert_eq!((trained.version, trained.character_count), (2, 6));
@@ -114,7 +118,7 @@ async fn content_that_cannot_be_stored_changes_nothing() {
         let scope = world.scope();
         let refreshed = world
             .storage
-            .refresh_source(&scope, source.id, new_id(), world.now(), None)
+            .refresh_source(&scope, source.id, new_job(), world.now(), None)
             .await
             .unwrap();
         let job = world.claim_job().await.unwrap();
@@ -141,7 +145,11 @@ async fn a_failed_refresh_keeps_what_answered_before() {
         let agent = world.agent().await;
         let source = world.trained(&agent, website(false), "old").await;
         let scope = world.scope();
-        world.storage.refresh_source(&scope, source.id, new_id(), world.now(), None).await.unwrap();
+        world
+            .storage
+            .refresh_source(&scope, source.id, new_job(), world.now(), None)
+            .await
+            .unwrap();
         let job = world.claim_job().await.unwrap();
         let message = "the start page answered 404".to_owned();
         let failed = world
@@ -159,7 +167,7 @@ async fn a_failed_refresh_keeps_what_answered_before() {
         assert_eq!(world.count("jobs"), 0);
         let again = world
             .storage
-            .refresh_source(&scope, source.id, new_id(), world.now(), None)
+            .refresh_source(&scope, source.id, new_job(), world.now(), None)
             .await
             .unwrap();
         assert_eq!(again.state.status(), SourceStatus::Processing);
@@ -298,7 +306,7 @@ async fn content_that_crashes_its_worker_three_times_fails_with_one_event() {
         let agent = world.agent().await;
         let source = world.trained(&agent, website(false), "old").await;
         let (scope, now) = (world.scope(), world.now());
-        world.storage.refresh_source(&scope, source.id, new_id(), now, None).await.unwrap();
+        world.storage.refresh_source(&scope, source.id, new_job(), now, None).await.unwrap();
         let other = world.reopen();
         for crash in 1..=JOB_CRASHES {
             world.claim_job().await.unwrap();

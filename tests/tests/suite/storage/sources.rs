@@ -8,7 +8,7 @@ use cicerone_domain::{
 
 use super::fixture::{
     after, all_pages, assert_conflict, assert_not_found, extracted, first, new_account, new_id,
-    on_each, website,
+    new_job, on_each, website,
 };
 
 #[tokio::test]
@@ -42,14 +42,14 @@ async fn what_lies_outside_the_scope_does_not_exist() {
         for scope in world.outside().await {
             let (now, storage) = (world.now(), &world.storage);
             let new = world.new_source(&agent, website(false));
-            assert_not_found(storage.insert_source(&scope, new, new_id(), None).await, "agent");
+            assert_not_found(storage.insert_source(&scope, new, new_job(), None).await, "agent");
             assert_eq!(storage.find_source(&scope, source.id).await.unwrap(), None);
             let filter = SourceFilter::default();
             assert_not_found(
                 storage.list_sources(&scope, agent.id, filter, first(9)).await,
                 "agent",
             );
-            let refresh = storage.refresh_source(&scope, source.id, new_id(), now, None).await;
+            let refresh = storage.refresh_source(&scope, source.id, new_job(), now, None).await;
             assert_not_found(refresh, "source");
             assert_not_found(storage.delete_source(&scope, source.id, now, None).await, "source");
             assert_not_found(storage.list_documents(&scope, source.id, first(9)).await, "source");
@@ -67,7 +67,7 @@ async fn a_source_of_no_agent_is_refused() {
         let agent = world.agent().await;
         world.storage.delete_agent(&world.scope(), agent.id, world.now(), None).await.unwrap();
         let source = world.new_source(&agent, website(false));
-        let insert = world.storage.insert_source(&world.scope(), source, new_id(), None).await;
+        let insert = world.storage.insert_source(&world.scope(), source, new_job(), None).await;
         assert_not_found(insert, "agent");
         assert_eq!(world.count("jobs"), 0);
     })
@@ -83,7 +83,7 @@ async fn a_file_must_exist_in_the_account() {
         world.execute(&format!("UPDATE uploads SET account_id = '{theirs}'"));
         for upload in [new_id(), foreign.id] {
             let source = world.new_source(&agent, SourceContent::File(upload));
-            let insert = world.storage.insert_source(&world.scope(), source, new_id(), None).await;
+            let insert = world.storage.insert_source(&world.scope(), source, new_job(), None).await;
             match insert {
                 Err(Error::Invalid(field)) => assert_eq!(field.param, "content"),
                 other => panic!("expected a bad file, got {other:?}"),
@@ -135,7 +135,7 @@ async fn a_cursor_stays_in_its_place_while_sources_are_added() {
             let source = Source { created_at: now, ..world.new_source(&agent, text) };
             let scope = world.scope();
             sources
-                .push(world.storage.insert_source(&scope, source, new_id(), None).await.unwrap());
+                .push(world.storage.insert_source(&scope, source, new_job(), None).await.unwrap());
         }
         sources.sort_by_key(|source| source.id.to_string());
         sources.reverse();
@@ -164,11 +164,11 @@ async fn a_refresh_queues_a_job_and_keeps_what_answers() {
         let SourceState::Trained(trained) = source.state.clone() else { panic!("{source:?}") };
         let (scope, now) = (world.scope(), world.now());
         let refreshed =
-            world.storage.refresh_source(&scope, source.id, new_id(), now, None).await.unwrap();
+            world.storage.refresh_source(&scope, source.id, new_job(), now, None).await.unwrap();
         assert_eq!(refreshed.state, SourceState::Processing { last: Some(trained) });
         assert_eq!(world.stored_source(&source).await, refreshed);
         assert_eq!((world.count("jobs"), world.count("passages")), (1, 2));
-        let again = world.storage.refresh_source(&scope, source.id, new_id(), now, None).await;
+        let again = world.storage.refresh_source(&scope, source.id, new_job(), now, None).await;
         assert_conflict(again);
         assert_eq!(world.count("jobs"), 1);
     })
@@ -181,12 +181,12 @@ async fn a_refresh_is_refused_where_it_makes_no_sense() {
         let agent = world.agent().await;
         let (scope, now) = (world.scope(), world.now());
         let pending = world.source(&agent, website(false)).await;
-        let refresh = world.storage.refresh_source(&scope, pending.id, new_id(), now, None).await;
+        let refresh = world.storage.refresh_source(&scope, pending.id, new_job(), now, None).await;
         assert_conflict(refresh);
         let text = world.text_source(&agent).await;
-        let refresh = world.storage.refresh_source(&scope, text.id, new_id(), now, None).await;
+        let refresh = world.storage.refresh_source(&scope, text.id, new_job(), now, None).await;
         assert!(matches!(refresh, Err(Error::InvalidOperation(_))), "{refresh:?}");
-        let refresh = world.storage.refresh_source(&scope, new_id(), new_id(), now, None).await;
+        let refresh = world.storage.refresh_source(&scope, new_id(), new_job(), now, None).await;
         assert_not_found(refresh, "source");
     })
     .await;

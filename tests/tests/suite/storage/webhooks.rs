@@ -42,6 +42,7 @@ impl World {
             endpoint.id,
             endpoint.account_id,
             new_id(),
+            None,
             self.now(),
         );
         self.storage.send_event(endpoint.id, event, None).await.unwrap()
@@ -327,7 +328,7 @@ async fn what_belongs_to_another_account_is_not_found() {
         assert_not_found(storage.rotate_secret(theirs, id, secret, now, None).await, what);
         assert_not_found(storage.list_deliveries(theirs, id, None, first(5)).await, what);
         assert_not_found(storage.redeliver(theirs, id, delivery.id, now, None).await, what);
-        let event = cicerone_domain::event::Event::ping(id, theirs, new_id(), now);
+        let event = cicerone_domain::event::Event::ping(id, theirs, new_id(), None, now);
         assert_not_found(storage.send_event(id, event, None).await, what);
         assert_not_found(storage.delete_endpoint(theirs, id, None).await, what);
         storage.delete_endpoint(world.account, id, None).await.unwrap();

@@ -111,7 +111,7 @@ impl Knowledge<'_> {
                 None => {
                     let content =
                         SourceContent::Website { url: address.clone(), crawl_subpages: self.crawl };
-                    let new = NewSource { agent_id: self.agent, content };
+                    let new = NewSource { agent_id: self.agent, content, request_id: None };
                     self.parts.sources.create(self.scope, new, None).await?.id
                 }
             };
@@ -123,7 +123,7 @@ impl Knowledge<'_> {
 
     /// Starts a refresh; none where the source is not there any more.
     async fn refresh(&self, source: Id<kind::Source>) -> Result<Option<Id<kind::Source>>, Failure> {
-        match self.parts.sources.refresh(self.scope, source, None).await {
+        match self.parts.sources.refresh(self.scope, source, None, None).await {
             // One that is under way since an interruption is waited for like a new one.
             Ok(_) | Err(Error::Conflict(_)) => Ok(Some(source)),
             Err(Error::NotFound { .. }) => Ok(None),
@@ -135,7 +135,11 @@ impl Knowledge<'_> {
         let upload =
             NewUpload { filename: file.name, content_type: file.content_type, bytes: file.bytes };
         let upload = self.parts.uploads.create(self.scope, upload, None).await?;
-        let new = NewSource { agent_id: self.agent, content: SourceContent::File(upload.id) };
+        let new = NewSource {
+            agent_id: self.agent,
+            content: SourceContent::File(upload.id),
+            request_id: None,
+        };
         Ok(self.parts.sources.create(self.scope, new, None).await?.id)
     }
 

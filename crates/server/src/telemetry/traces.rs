@@ -1,0 +1,119 @@
+//! Traces, sent over OTLP to the collector that the environment names.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry::{KeyValue, global};
+use opentelemetry_http::{HttpClient, HttpError};
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig as _, WithHttpConfig as _};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
+use tokio::runtime::Handle;
+
+use crate::configuration::Environment;
+use crate::failure::Failure;
+
+/// Where the collector listens, as the standard names it.
+const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+/// What the collector calls this service.
+const SERVICE_NAME: &str = "OTEL_SERVICE_NAME";
+/// Below the collector's address: where traces go.
+const PATH: &str = "/v1/traces";
+/// How long sending a batch may take, and the last one at the end of the program.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Traces on their way to a collector.
+#[derive(Debug, Clone)]
+pub(crate) struct Traces(SdkTracerProvider);
+
+impl Traces {
+    /// Sends traces where the environment says so; none where it does not. `OTEL_EXPORTER_OTLP_HEADERS`
+    /// and the variables of sampling and batches have their standard meaning.
+    pub(crate) fn open(
+        environment: &Environment,
+        runtime: &Handle,
+    ) -> Result<Option<Self>, Failure> {
+        let set = |name: &str| environment.get(name).filter(|value| !value.is_empty());
+        let Some(endpoint) = set(ENDPOINT) else { return Ok(None) };
+        let is_address = endpoint.starts_with("http://") || endpoint.starts_with("https://");
+        if !is_address {
+            return Err(Failure::misuse(format!(
+                "`{ENDPOINT}` must be an address such as http://localhost:4318, not `{endpoint}`"
+            )));
+        }
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .timeout(PATIENCE);
+        let client =
+            if endpoint.starts_with("http://") { client.tls_certs_only([]) } else { client };
+        let http = client.build().map_err(failed)?;
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_protocol(Protocol::HttpBinary)
+            .with_endpoint(format!("{}{PATH}", endpoint.trim_end_matches('/')))
+            .with_timeout(PATIENCE)
+            .with_http_client(OnRuntime { http, runtime: runtime.clone() })
+            .build()
+            .map_err(failed)?;
+        let name = set(SERVICE_NAME).map_or("cicerone", String::as_str).to_owned();
+        let resource = Resource::builder()
+            .with_service_name(name)
+            .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+            .build();
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(exporter)
+            .with_resource(resource)
+            .build();
+        global::set_tracer_provider(provider.clone());
+        Ok(Some(Self(provider)))
+    }
+
+    /// What makes spans of the program's own.
+    pub(super) fn tracer(&self) -> SdkTracer {
+        self.0.tracer("cicerone")
+    }
+
+    /// Sends what is left. Blocks for some seconds at most; the runtime must still run.
+    pub(crate) fn close(&self) {
+        if let Err(error) = self.0.shutdown_with_timeout(PATIENCE) {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the last traces were not sent"
+            );
+        }
+    }
+}
+
+fn failed(error: impl std::error::Error + 'static) -> Failure {
+    Failure::because(&format!("`{ENDPOINT}`"), &error)
+}
+
+/// Sends on the runtime, as the exporter's thread has none.
+#[derive(Debug)]
+struct OnRuntime {
+    http: reqwest::Client,
+    runtime: Handle,
+}
+
+#[async_trait]
+impl HttpClient for OnRuntime {
+    async fn send_bytes(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> Result<http::Response<Bytes>, HttpError> {
+        let http = self.http.clone();
+        let sent = self.runtime.spawn(async move {
+            let response = http.execute(request.try_into()?).await?;
+            let mut answer = http::Response::builder().status(response.status());
+            if let Some(headers) = answer.headers_mut() {
+                headers.clone_from(response.headers());
+            }
+            let body = response.bytes().await?;
+            Ok::<_, HttpError>(answer.body(body)?)
+        });
+        sent.await?
+    }
+}

@@ -1,0 +1,2 @@
+ALTER TABLE events DROP COLUMN request_id;
+ALTER TABLE jobs DROP COLUMN request_id;

@@ -1,0 +1,191 @@
+//! Logs, metrics and traces: what they tell, and what they never tell.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use cicerone_tests::Server;
+use cicerone_tests::receiver::Receiver;
+use cicerone_tests::upstream::{Script, Upstream};
+use serde_json::{Value, json};
+
+use crate::world::program;
+
+/// How long what is expected may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Words that stand in messages and documents of these tests, and nowhere else.
+const TOLD: &str = "xylophone";
+
+/// A line of the log that contains all of `marks`, once it is there.
+async fn line(server: &Server, marks: &[&str]) -> String {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let log = server.stderr();
+        if let Some(line) = log.lines().find(|line| marks.iter().all(|mark| line.contains(mark))) {
+            return line.to_owned();
+        }
+        assert!(Instant::now() < deadline, "no line with {marks:?}: {log}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_request_is_followed_into_its_job_and_its_deliveries() {
+    let server = Server::of(&program())
+        .env("CICERONE_LOG_FORMAT", "json")
+        .env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8")
+        .start();
+    let client = server.client();
+    let receiver = Receiver::start().await;
+    let body = json!({ "url": receiver.url() });
+    client.post("/v1/webhook_endpoints", body).await.expect(201);
+    let agent = client.agent().await;
+    let body = json!({ "type": "text", "content": "The museum opens at nine." });
+    let added = client.post(&format!("/v1/agents/{agent}/sources"), body).await;
+    let id = added.request_id().to_owned();
+    receiver.wait_for(1).await;
+    for mark in ["processed a source", "attempted a delivery"] {
+        let line = line(&server, &[mark, &id]).await;
+        let _: Value = serde_json::from_str(&line).expect("a line is a JSON object");
+    }
+}
+
+/// Does a bit of everything, with words that no log may tell; some of it fails.
+async fn everything(server: &Server, receiver: &Receiver) {
+    let client = server.client();
+    let body = json!({ "url": receiver.url(), "description": TOLD });
+    let endpoint = client.post("/v1/webhook_endpoints", body).await.expect(201);
+    let agent = json!({ "name": TOLD, "system_prompt": format!("Play the {TOLD}.") });
+    let agent = client.post("/v1/agents", agent).await.expect(201);
+    let agent = agent["id"].as_str().unwrap();
+    client.text(agent, &format!("The {TOLD} is in the hall.")).await;
+    client.qa(agent, &[(&format!("Where is the {TOLD}?"), "In the hall.")]).await;
+    let file = client.upload("a.txt", format!("A {TOLD} has bars.")).await.expect(201);
+    client.trained(&client.source(agent, "file", file["id"].as_str().unwrap()).await).await;
+    let damaged = format!("%PDF-1.7\n{TOLD}\n%%EOF");
+    let file = client.upload("a.pdf", damaged).await.expect(201);
+    client.failed(&client.source(agent, "file", file["id"].as_str().unwrap()).await).await;
+    let question = format!("Where is the {TOLD}?");
+    client.ask(agent, &question).await;
+    client.stream(json!({ "agent_id": agent, "message": question, "stream": true })).await;
+    let metadata = json!({ TOLD: TOLD });
+    let body = json!({ "agent_id": agent, "message": TOLD.repeat(600), "metadata": metadata });
+    client.post("/v1/conversations", body).await.refused(400, "invalid_parameter");
+    let broken = format!("{{\"message\": \"{TOLD}");
+    let request = client.request("POST", "/v1/conversations").raw("application/json", broken);
+    request.send().await.refused(400, "invalid_parameter");
+    let body = json!({ "query": TOLD });
+    client.post(&format!("/v1/agents/{agent}/search"), body).await.expect(200);
+    let key = json!({ "name": TOLD, "permissions": ["*"] });
+    let key = client.post("/v1/api_keys", key).await.expect(201);
+    let key = client.with_key(key["key"].as_str().unwrap());
+    key.get(&format!("/v1/agents/{agent}?metadata={TOLD}")).await.expect(200);
+    let path = format!("/v1/webhook_endpoints/{}", endpoint["id"].as_str().unwrap());
+    key.post_nothing(&format!("{path}/rotate_secret")).await.expect(200);
+    receiver.wait_for(4).await;
+}
+
+#[tokio::test]
+async fn no_log_tells_keys_messages_or_documents_however_much_it_tells() {
+    let parts =
+        ["http", "storage", "ingestion", "retrieval", "llm", "webhooks", "egress", "server"];
+    let filter: Vec<String> = parts.iter().map(|part| format!("cicerone_{part}=trace")).collect();
+    let receiver = Receiver::start().await;
+    for upstream in [None, Some(Upstream::start([Script::whole("In the hall.")]).await)] {
+        let mut server = Server::of(&program())
+            .env("RUST_LOG", format!("debug,{}", filter.join(",")))
+            .env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8");
+        if let Some(upstream) = &upstream {
+            let key = "sk-of-the-upstream-0123456789";
+            server = server.env("OPENAI_BASE_URL", upstream.url()).env("OPENAI_API_KEY", key);
+        }
+        let server = server.start();
+        everything(&server, &receiver).await;
+        let log = server.stderr();
+        assert!(log.contains("processed a source") && log.contains("DEBUG"), "{log}");
+        for secret in [TOLD, "ck_", "whsec_", "sk-of-the-upstream", cicerone_tests::ROOT_KEY] {
+            let line = log.lines().find(|line| line.contains(secret));
+            assert_eq!(line, None, "the log tells `{secret}`");
+        }
+    }
+}
+
+#[tokio::test]
+async fn traces_go_to_the_collector_and_tell_no_content() {
+    let collector = Receiver::start().await;
+    let address = collector.url();
+    let address = address.trim_end_matches("/hook");
+    let mut server = Server::of(&program())
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", address)
+        .env("OTEL_SERVICE_NAME", "guide-of-the-museum")
+        .start();
+    let client = server.client();
+    let agent = client.agent().await;
+    client.text(&agent, &format!("The {TOLD} is in the hall.")).await;
+    client.ask(&agent, &format!("Where is the {TOLD}?")).await;
+    server.terminate();
+    assert!(server.wait().success());
+    let sent = collector.wait_for(1).await;
+    let body: Vec<u8> = sent.iter().flat_map(|one| one.body.to_vec()).collect();
+    let has = |mark: &str| body.windows(mark.len()).any(|part| part == mark.as_bytes());
+    assert!(sent.iter().all(|one| one.path == "/v1/traces"));
+    assert_eq!(sent[0].header("content-type"), "application/x-protobuf");
+    for mark in ["guide-of-the-museum", "request", "job", "index_sync", "/v1/conversations", &agent]
+    {
+        assert!(has(mark), "no `{mark}` in the traces");
+    }
+    assert!(!has(TOLD), "traces tell no content");
+}
+
+#[tokio::test]
+async fn a_collector_that_is_no_address_stops_the_start() {
+    let error =
+        Server::of(&program()).env("OTEL_EXPORTER_OTLP_ENDPOINT", "collector").start_fails();
+    assert!(error.contains("OTEL_EXPORTER_OTLP_ENDPOINT"), "{error}");
+}
+
+/// The names of metrics in the dashboard's queries.
+fn shown() -> BTreeSet<String> {
+    let dashboard: Value =
+        serde_json::from_str(include_str!("../../../docs/grafana-dashboard.json")).unwrap();
+    let mut names = BTreeSet::new();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        for target in panel["targets"].as_array().into_iter().flatten() {
+            let query = target["expr"].as_str().unwrap();
+            let words = query.split(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
+            let is_metric =
+                |word: &&str| word.starts_with("cicerone_") || word.starts_with("http_re");
+            names.extend(words.filter(is_metric).map(str::to_owned));
+        }
+    }
+    names
+}
+
+#[tokio::test]
+async fn every_metric_of_the_dashboard_is_there() {
+    let receiver = Receiver::start().await;
+    let upstream = Upstream::start([Script::whole("In the hall.")]).await;
+    let server = Server::of(&program())
+        .env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8")
+        .env("OPENAI_BASE_URL", upstream.url())
+        .start();
+    everything(&server, &receiver).await;
+    let client = server.client();
+    let site = cicerone_tests::Site::start().await;
+    site.page("/", "Hours", "The museum opens at nine.", &[]);
+    let agent = client.agent().await;
+    client.trained(&client.source(&agent, "website", &site.url("/")).await).await;
+    // A wait that is given up cannot be had here.
+    let mut missing = shown();
+    assert!(missing.len() > 20, "{missing:?}");
+    missing.remove("cicerone_database_wait_timeouts_total");
+    let deadline = Instant::now() + PATIENCE;
+    while !missing.is_empty() {
+        let metrics = client.anonymous().get("/metrics").await;
+        missing.retain(|name| !metrics.text().lines().any(|line| line.starts_with(name.as_str())));
+        for secret in [TOLD, agent.as_str(), "default"] {
+            assert!(!metrics.text().contains(secret), "metrics tell nothing of tenants: {secret}");
+        }
+        assert!(Instant::now() < deadline, "no metric {missing:?}: {}", metrics.text());
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
