@@ -21,3 +21,7 @@ def before_call(context, case, kwargs):
             case.body["expires_at"] = "2999-01-31T08:30:00Z"
         if isinstance(case.body.get("agent_ids"), list):
             case.body["agent_ids"] = None
+    # Events are sent to public addresses, or to what this server is allowed to ask: nobody listens there.
+    if "/webhook_endpoints" in case.path and isinstance(case.body, dict):
+        if isinstance(case.body.get("url"), str):
+            case.body["url"] = "http://127.9.9.9:9/"

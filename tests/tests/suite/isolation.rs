@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::routes::{Names, ROUTES};
-use crate::world::account;
+use crate::world::{NO_AGENT, NO_CONVERSATION, NO_DELIVERY, NO_FILE, account};
 
 #[tokio::test]
 async fn on_every_route_what_is_foreign_answers_exactly_like_what_is_unknown() {
@@ -68,6 +68,98 @@ async fn a_foreign_conversation_cannot_be_continued() {
     let body = json!({ "agent_id": own, "conversation_id": conversation, "message": "Hello" });
     // Not a conflict, which would say that it exists.
     stranger.post("/v1/conversations", body).await.refused(404, "resource_not_found");
+}
+
+/// The same request with a foreign id and with an unknown one: the answers, without what tells the
+/// ids and the requests apart.
+async fn alike(
+    stranger: &cicerone_tests::Client,
+    (method, path): (&str, &str),
+    body: Option<&serde_json::Value>,
+    (foreign, unknown): (&str, &str),
+) {
+    let send = async |id: &str| {
+        let request = stranger.request(method, &path.replace("{id}", id));
+        let request = match body {
+            Some(body) => {
+                let body = body.to_string().replace("{id}", id);
+                request.raw("application/json", body)
+            }
+            None => request,
+        };
+        let answer = request.send().await;
+        (answer.status, answer.without_request_id().replace(id, "{id}"))
+    };
+    assert_eq!(send(foreign).await, send(unknown).await, "{method} {path} {body:?}");
+}
+
+#[tokio::test]
+async fn ids_in_bodies_and_queries_that_are_foreign_answer_like_unknown_ones() {
+    let (owner, stranger) = (account(), account());
+    let theirs = Names::of_new(&owner).await;
+    let own = Names::of_new(&stranger).await;
+    let sources = format!("/v1/agents/{}/sources", own.agent);
+    let source = json!({ "type": "file", "content": "{id}" });
+    let message = json!({ "agent_id": "{id}", "message": "Hello" });
+    let next = json!({ "agent_id": own.agent, "conversation_id": "{id}", "message": "Hello" });
+    let streamed = json!({ "agent_id": "{id}", "message": "Hello", "stream": true });
+    let key = json!({ "name": "Key", "permissions": ["*"], "agent_ids": ["{id}"] });
+    let change = json!({ "agent_ids": ["{id}"] });
+    let own_key = format!("/v1/api_keys/{}", own.key);
+    let ask = "/v1/conversations";
+    let (agent, conversation) = (&*theirs.agent, &*theirs.conversation);
+    for (route, body, ids) in [
+        (("POST", &*sources), Some(&source), (&*theirs.file, NO_FILE)),
+        (("POST", ask), Some(&message), (agent, NO_AGENT)),
+        (("POST", ask), Some(&streamed), (agent, NO_AGENT)),
+        (("POST", ask), Some(&next), (conversation, NO_CONVERSATION)),
+        (("POST", "/v1/api_keys"), Some(&key), (agent, NO_AGENT)),
+        (("PATCH", &*own_key), Some(&change), (agent, NO_AGENT)),
+        (("GET", "/v1/usage?agent_id={id}"), None, (agent, NO_AGENT)),
+    ] {
+        alike(&stranger, route, body, ids).await;
+    }
+    // The delivery of another account below an endpoint of one's own.
+    let again = format!("/v1/webhook_endpoints/{}/deliveries/{{id}}/redeliver", own.endpoint);
+    alike(&stranger, ("POST", &again), None, (&theirs.delivery, NO_DELIVERY)).await;
+}
+
+#[tokio::test]
+async fn a_cursor_of_another_account_answers_like_no_cursor_at_all() {
+    let (owner, stranger) = (account(), account());
+    let (theirs, own) = (Names::of_new(&owner).await, Names::of_new(&stranger).await);
+    let fill = |names: &Names, path: &str| names.fill(path);
+    for _ in 0..2 {
+        owner.ask(&theirs.agent, "Hello there").await;
+        owner.post_nothing(&fill(&theirs, "/v1/webhook_endpoints/{endpoint_id}/test")).await;
+        owner.post("/v1/webhook_endpoints", json!({ "url": crate::world::NOWHERE })).await;
+        let other = owner.agent().await;
+        owner.ask(&other, "Hello there").await;
+    }
+    for _ in 0..2 {
+        owner.text(&theirs.agent, "The museum opens at nine.").await;
+    }
+    let mut walked = 0;
+    for path in [
+        "/v1/agents",
+        "/v1/agents/{agent_id}/sources",
+        "/v1/agents/{agent_id}/conversations",
+        "/v1/webhook_endpoints",
+        "/v1/webhook_endpoints/{endpoint_id}/deliveries",
+        "/v1/api_keys",
+        "/v1/audit_log",
+        "/v1/usage",
+    ] {
+        let page = owner.get(&format!("{}?page_size=1", fill(&theirs, path))).await.expect(200);
+        let cursor = page["next_cursor"].as_str().unwrap_or_else(|| panic!("{path}: {page}"));
+        let with = |cursor: &str| format!("{}?cursor={cursor}", fill(&own, path));
+        let foreign = stranger.get(&with(cursor)).await;
+        foreign.refuses(400, "invalid_parameter", "cursor");
+        let made_up = stranger.get(&with(&"A".repeat(cursor.len()))).await;
+        assert_eq!(foreign.without_request_id(), made_up.without_request_id(), "{path}");
+        walked += 1;
+    }
+    assert_eq!(walked, 8);
 }
 
 #[tokio::test]

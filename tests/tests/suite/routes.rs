@@ -150,7 +150,7 @@ impl Names {
     }
 
     /// A text with these ids in place of the placeholders of a path.
-    fn fill(&self, path: &str) -> String {
+    pub(crate) fn fill(&self, path: &str) -> String {
         path.replace("{agent_id}", &self.agent)
             .replace("{source_id}", &self.source)
             .replace("{conversation_id}", &self.conversation)
