@@ -1,7 +1,7 @@
 //! Speed and memory of the release binary, measured from outside on loopback.
 
-mod corpus;
-mod load;
+pub(crate) mod corpus;
+pub(crate) mod load;
 pub(crate) mod memory;
 
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use cicerone_tests::process::{Program, ROOT_KEY, Server};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use crate::latency::millis;
 use crate::process;
 
 /// What to measure.
@@ -78,19 +79,7 @@ async fn replies(
     passages: usize,
 ) -> anyhow::Result<()> {
     let server = Server::of(program).start();
-    let client = server.client();
-    let agent = client.agent().await;
-    let mut numbers = corpus::Numbers::new(7);
-    let mut requests = Vec::new();
-    for _ in 0..passages.div_ceil(TEXT_CHARS / PASSAGE_CHARS) {
-        let text = corpus::text(&mut numbers, TEXT_CHARS);
-        for _ in 0..50 {
-            let question = corpus::question(&mut numbers, &text);
-            requests.push(request(&server, &agent, &question));
-        }
-        client.text(&agent, &text).await;
-    }
-    let requests = Arc::new(requests);
+    let requests = Arc::new(questions(&server, passages).await);
     let warm =
         load::run(server.address(), Arc::clone(&requests), connections, duration / 5).await?;
     println!("replies, {connections} connections, warm-up {:.0}/s", warm.rate());
@@ -115,6 +104,23 @@ async fn replies(
     rates.sort_by(f64::total_cmp);
     println!("median {:.0} replies/s", rates.get(1).copied().unwrap_or_default());
     Ok(())
+}
+
+/// Makes an agent with about so many passages, and gives requests that ask it about them.
+pub(crate) async fn questions(server: &Server, passages: usize) -> Vec<Vec<u8>> {
+    let client = server.client();
+    let agent = client.agent().await;
+    let mut numbers = corpus::Numbers::new(7);
+    let mut requests = Vec::new();
+    for _ in 0..passages.div_ceil(TEXT_CHARS / PASSAGE_CHARS) {
+        let text = corpus::text(&mut numbers, TEXT_CHARS);
+        for _ in 0..50 {
+            let question = corpus::question(&mut numbers, &text);
+            requests.push(request(server, &agent, &question));
+        }
+        client.text(&agent, &text).await;
+    }
+    requests
 }
 
 /// The whole text of a request that starts a conversation.
@@ -190,8 +196,4 @@ async fn ask(client: &Client, agent: &str, question: &str) -> anyhow::Result<()>
         bail!("agent `{agent}` found nothing for `{question}`");
     }
     Ok(())
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1_000.0
 }

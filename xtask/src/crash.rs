@@ -1,14 +1,17 @@
 //! Kills the server under a mixed write load and checks, after every restart, that everything it
-//! acknowledged is there.
+//! acknowledged is there, and nothing else.
 
 mod events;
-mod model;
-mod writer;
+pub(crate) mod model;
+pub(crate) mod verify;
+mod waiting;
+pub(crate) mod writer;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use cicerone_tests::client::Client;
 use cicerone_tests::process::Server;
 use clap::Args;
 use rand::Rng as _;
@@ -16,16 +19,23 @@ use tokio::sync::watch;
 
 pub(crate) use self::events::check as check_events;
 use self::model::Model;
-use crate::process;
+use self::verify::{ON_THEIR_WAY, census};
+use self::waiting::Waiting;
+use crate::{database, process};
 
-/// How long to try.
+/// How long to try, and on which database.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     server: process::ServerBinary,
+    #[command(flatten)]
+    database: database::Choice,
     /// Kills
     #[arg(long, default_value_t = 100)]
     rounds: usize,
+    /// Kills for so many minutes instead, at least once
+    #[arg(long, conflicts_with = "rounds")]
+    minutes: Option<u64>,
     /// Writers at once
     #[arg(long, default_value_t = 8)]
     writers: usize,
@@ -33,34 +43,74 @@ pub(crate) struct Arguments {
 
 /// Longest time under load before a kill.
 const LOAD_MILLIS: u64 = 800;
-/// How long after a start no source may still be on its way.
+/// How long after a start no source may still be on its way, where the server is alone on its
+/// database.
 const SETTLED: Duration = Duration::from_secs(5);
+/// The longest that any source may be on its way: a killed server's leases take half a minute to run
+/// out, and one source may meet two kills.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(75);
+/// What a source may be after a kill: nothing that fails is ever added.
+const STATES: [&str; 3] = ["trained", ON_THEIR_WAY[0], ON_THEIR_WAY[1]];
 
-/// Runs the rounds on the release binary with SQLite. Fails on the first thing lost, half done or
-/// done twice.
+/// When it is enough.
+enum End {
+    /// After so many kills.
+    Kills(usize),
+    /// After the first kill from then on.
+    At(Instant),
+}
+
+impl End {
+    fn of(arguments: &Arguments) -> Self {
+        match arguments.minutes {
+            Some(minutes) => Self::At(Instant::now() + Duration::from_secs(60 * minutes)),
+            None => Self::Kills(arguments.rounds),
+        }
+    }
+
+    fn is_reached(&self, kills: usize) -> bool {
+        match self {
+            Self::Kills(rounds) => kills >= *rounds,
+            Self::At(end) => kills > 0 && Instant::now() >= *end,
+        }
+    }
+}
+
+/// Runs the rounds. Fails on the first thing lost, half done or done twice.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
-    let mut server = Server::of(&program).start();
+    let database = arguments.database.open()?;
+    let is_shared = database.is_shared();
+    let mut server = database.under(Server::of(&program)).start();
     let mut models: Vec<Model> = (0..arguments.writers).map(Model::new).collect();
-    let mut slowest = Duration::ZERO;
-    for round in 1..=arguments.rounds {
+    let (mut slowest, mut waiting) = (Duration::ZERO, Waiting::default());
+    let (end, mut kills) = (End::of(&arguments), 0);
+    while !end.is_reached(kills) {
+        kills += 1;
         models = load(&mut server, models).await?;
         server.restart();
-        let started = Instant::now();
-        slowest = slowest.max(settle(&server, &mut models, started).await?);
-        for model in &mut models {
-            model.verify(&server.client()).await.with_context(|| format!("after kill {round}"))?;
+        let (client, started) = (server.client(), Instant::now());
+        if is_shared {
+            waiting.look(&client, &models).await?;
+        } else {
+            slowest = slowest.max(settle(&client, &models, started, SETTLED).await?);
         }
+        let checked = check(&client, &mut models, is_shared).await;
+        checked.with_context(|| format!("after kill {kills}"))?;
         let acknowledged: usize = models.iter().map(Model::acknowledged).sum();
-        println!("kill {round}: {acknowledged} acknowledged writes so far, all there");
+        println!("kill {kills}: {acknowledged} acknowledged writes so far, all there");
     }
-    for model in &models {
-        model.wait_until_still(&server.client()).await?;
-    }
+    let limit = if is_shared { LONGEST_WAIT } else { SETTLED };
+    let checked = finish(&server.client(), &mut models, limit).await;
+    checked.context("at the end")?;
     server.kill();
-    let checked = check_events(&server.data().join("cicerone.db"))?;
-    println!("{checked} finished sources, each with exactly one event");
-    println!("slowest return to rest after a start: {:.0} ms", slowest.as_secs_f64() * 1_000.0);
+    let events = check_events(&database.url(&server))?;
+    println!("{events} finished sources, each with exactly one event");
+    if is_shared {
+        println!("longest that a source was on its way: {:.1} s", waiting.longest().as_secs_f64());
+    } else {
+        println!("slowest return to rest after a start: {:.0} ms", slowest.as_secs_f64() * 1_000.0);
+    }
     Ok(())
 }
 
@@ -85,31 +135,46 @@ async fn load(server: &mut Server, models: Vec<Model>) -> anyhow::Result<Vec<Mod
     Ok(models)
 }
 
-/// Repeats what was cut off, each request with its own key, and waits until no source is on its
-/// way. Gives how long that took.
-async fn settle(
-    server: &Server,
-    models: &mut [Model],
+/// Waits until no source is on its way. Gives how long after `started` that was.
+pub(crate) async fn settle(
+    client: &Client,
+    models: &[Model],
     started: Instant,
+    limit: Duration,
 ) -> anyhow::Result<Duration> {
-    let client = server.client();
     loop {
         let mut moving = 0;
-        for model in models.iter() {
-            moving += model.moving(&client).await?;
+        for model in models {
+            moving += model.sources_in(client, &ON_THEIR_WAY).await.len();
         }
+        let elapsed = started.elapsed();
+        ensure!(elapsed < limit, "{moving} sources are still on their way after {elapsed:?}");
         if moving == 0 {
-            break;
+            return Ok(elapsed);
         }
-        ensure!(started.elapsed() < SETTLED, "{moving} sources are still on their way");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let settled = started.elapsed();
-    ensure!(settled < SETTLED, "sources were on their way for {settled:?}");
+}
+
+/// Repeats what was cut off, each request with its own key, and compares the books with the server.
+async fn check(client: &Client, models: &mut [Model], is_shared: bool) -> anyhow::Result<()> {
     for model in models.iter_mut() {
-        writer::repeat(&client, model).await?;
+        writer::repeat(client, model, is_shared).await?;
     }
-    Ok(settled)
+    for model in models.iter_mut() {
+        model.verify(client, &STATES).await?;
+    }
+    census(client, models).await
+}
+
+/// Compares everything once more when no source is on its way any longer.
+async fn finish(client: &Client, models: &mut [Model], limit: Duration) -> anyhow::Result<()> {
+    settle(client, models, Instant::now(), limit).await?;
+    for model in models.iter_mut() {
+        model.verify(client, &["trained"]).await?;
+        model.look_for_all_deleted(client).await;
+    }
+    census(client, models).await
 }
 
 #[expect(

@@ -11,15 +11,22 @@ mod ci;
 mod consistency;
 mod crash;
 mod crawl;
+mod database;
+mod disk_full;
 mod eval;
 mod eval_answers;
 mod hostile;
 mod idempotency;
+mod latency;
 mod layers;
 mod migrate;
+mod open_files;
 mod openapi;
+mod overload;
 mod process;
 mod service;
+mod slow_loris;
+mod webhooks;
 
 use clap::{Parser, Subcommand};
 
@@ -71,6 +78,16 @@ enum Task {
     Consistency(consistency::Arguments),
     /// Sends 64 identical requests with one Idempotency-Key at once
     Idempotency(idempotency::Arguments),
+    /// Kills the server while it delivers events to a receiver that often fails
+    Webhooks(webhooks::Arguments),
+    /// Endpoints that never answer, beside one that must not wait for them
+    WebhooksFairness(webhooks::fairness::Arguments),
+    /// Many times the load that the server carries
+    Overload(overload::Arguments),
+    /// Connections that send a byte every few seconds, beside a normal client
+    SlowLoris(slow_loris::Arguments),
+    /// Fills the disk under a write load; mounts a small one, which only root may
+    DiskFull(disk_full::Arguments),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -89,6 +106,13 @@ fn main() -> anyhow::Result<()> {
         Task::Hostile(arguments) => runtime()?.block_on(hostile::run(arguments)),
         Task::Consistency(arguments) => runtime()?.block_on(consistency::run(arguments)),
         Task::Idempotency(arguments) => runtime()?.block_on(idempotency::run(arguments)),
+        Task::Webhooks(arguments) => runtime()?.block_on(webhooks::run(arguments)),
+        Task::WebhooksFairness(arguments) => {
+            runtime()?.block_on(webhooks::fairness::run(arguments))
+        }
+        Task::Overload(arguments) => runtime()?.block_on(overload::run(arguments)),
+        Task::SlowLoris(arguments) => runtime()?.block_on(slow_loris::run(arguments)),
+        Task::DiskFull(arguments) => runtime()?.block_on(disk_full::run(arguments)),
     }
 }
 

@@ -8,6 +8,7 @@ use cicerone_domain::services::{
     Agents, Audit, Conversations, Idempotency, Keys, Quotas, Sources, Uploads, Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, UploadType};
+use ipnet::IpNet;
 
 /// Tells a file's type by its content.
 pub type DetectUploadType = Arc<dyn Fn(&[u8]) -> Option<UploadType> + Send + Sync>;
@@ -63,6 +64,8 @@ pub struct HttpSettings {
     pub rate_limit_per_minute: u32,
     /// Failed authentications per client address and minute; 0 for no limit.
     pub failed_authentications_per_minute: u32,
+    /// Proxies that are believed when they say whom a request is from.
+    pub trusted_proxies: Vec<IpNet>,
     /// How long the head of a request may take to arrive.
     pub head_deadline: Duration,
     /// How long a JSON body may take to arrive, and a file between two pieces.
@@ -86,6 +89,7 @@ impl Default for HttpSettings {
             threads: std::thread::available_parallelism().map_or(2, usize::from),
             rate_limit_per_minute: 6_000,
             failed_authentications_per_minute: 300,
+            trusted_proxies: Vec::new(),
             head_deadline: Duration::from_secs(10),
             body_deadline: Duration::from_secs(30),
             upload_deadline: Duration::from_secs(600),

@@ -58,7 +58,7 @@ pub(crate) type App = web::Data<Shared>;
 pub(crate) struct RequestContext {
     /// Its id.
     pub(crate) id: RequestId,
-    /// The other side of its connection.
+    /// The address that it comes from.
     pub(crate) peer: Option<IpAddr>,
     /// Where the caller's rate limit stands, once the caller is known.
     pub(crate) rate: Cell<Option<RateState>>,

@@ -13,6 +13,7 @@ mod application;
 mod auth;
 mod body;
 mod change;
+mod client_address;
 mod context;
 mod cursor;
 mod docs;

@@ -18,6 +18,7 @@ use cicerone_domain::{Error, Id};
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, Span, field};
 
+use crate::client_address::client_address;
 use crate::context::{App, RequestContext, RequestId, RoutePattern};
 use crate::failure::{Failure, Problem};
 use crate::unread::Body;
@@ -88,11 +89,14 @@ pub(crate) async fn observe(
 
 impl RequestContext {
     fn new(request: &ServiceRequest) -> Self {
-        let id = request.app_data::<App>().map_or_else(
+        let app = request.app_data::<App>();
+        let id = app.map_or_else(
             || Id::random(&cicerone_domain::SystemEntropy),
             |app| Id::random(app.entropy.as_ref()),
         );
+        let trusted = app.map_or(&[][..], |app| &app.settings.trusted_proxies);
         let peer = request.peer_addr().map(|peer| peer.ip());
+        let peer = client_address(peer, request.headers(), trusted);
         Self { id, peer, rate: None.into() }
     }
 

@@ -9,8 +9,9 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing::Level;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer as _, fmt};
+use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::configuration::{LogFormat, Settings};
 use crate::failure::Failure;
@@ -36,30 +37,42 @@ pub(crate) fn logs(
 ) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(format!("{QUIET},{filter}"))
         .map_err(|error| Failure::misuse(format!("`RUST_LOG` is not a log filter: {error}")))?;
-    let lines =
-        fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
-    let lines = match settings.log_format() {
-        LogFormat::Text => lines.boxed(),
-        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+    let format = settings.log_format();
+    let installed = match traces {
+        // Without traces one filter decides about everything, which is quicker.
+        None => tracing_subscriber::registry().with(filter).with(lines(format)).try_init(),
+        Some(traces) => {
+            let spans = tracing_opentelemetry::layer()
+                .with_tracer(traces.tracer())
+                .with_location(false)
+                .with_threads(false)
+                .with_filter(filter_fn(is_span_of_ours));
+            tracing_subscriber::registry()
+                .with(spans)
+                .with(lines(format).with_filter(filter))
+                .try_init()
+        }
     };
-    let spans = traces.map(|traces| {
-        tracing_opentelemetry::layer()
-            .with_tracer(traces.tracer())
-            .with_location(false)
-            .with_threads(false)
-            .with_filter(filter_fn(|metadata| {
-                metadata.is_span()
-                    && metadata.target().starts_with(OURS)
-                    && *metadata.level() <= Level::INFO
-            }))
-    });
-    tracing_subscriber::registry()
-        .with(spans)
-        .with(lines.with_filter(filter))
-        .try_init()
-        .map_err(|error| Failure::new(format!("cannot install the log: {error}")))?;
+    installed.map_err(|error| Failure::new(format!("cannot install the log: {error}")))?;
     log_panics();
     Ok(())
+}
+
+/// What writes log lines.
+fn lines<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: tracing::Subscriber + for<'a> LookupSpan<'a>,
+{
+    let lines =
+        fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    match format {
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+    }
+}
+
+fn is_span_of_ours(metadata: &tracing::Metadata<'_>) -> bool {
+    metadata.is_span() && metadata.target().starts_with(OURS) && *metadata.level() <= Level::INFO
 }
 
 /// Logs where a panic happened, and not what it says: that may quote a document.

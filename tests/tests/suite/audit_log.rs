@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use cicerone_tests::Client;
 use cicerone_tests::scenario::id;
+use cicerone_tests::{Client, Server};
 use serde_json::{Value, json};
 
 use crate::coverage::Covers;
-use crate::world::{NO_KEY, NOWHERE, account, own_server};
+use crate::world::{NO_KEY, NOWHERE, account, own_server, program};
 
 /// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
@@ -100,6 +100,24 @@ async fn a_record_says_who_when_and_from_where() {
             "created_at": record["created_at"],
         })
     );
+}
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_the_address_is_that_of_the_caller() {
+    for (trusted, expected) in [("[\"127.0.0.0/8\"]", "203.0.113.5"), ("[]", "127.0.0.1")] {
+        let data = tempfile::TempDir::with_prefix("cicerone-test-").unwrap();
+        let file = data.path().join("cicerone.toml");
+        std::fs::write(&file, format!("[http]\ntrusted_proxies = {trusted}\n")).unwrap();
+        let server = Server::of(&program())
+            .env("CICERONE_CONFIG", file.display().to_string())
+            .start_in(data);
+        let client = server.client();
+        let agent = client.agent().await;
+        let request = client.request("DELETE", &format!("/v1/agents/{agent}"));
+        let request = request.header("X-Forwarded-For", "198.51.100.1, 203.0.113.5");
+        request.send().await.expect_nothing();
+        assert_eq!(last(&client, "agent.deleted").await["ip_address"], expected);
+    }
 }
 
 #[tokio::test]

@@ -9,6 +9,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
+use crate::latency::percentile;
+
 /// What a run saw.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
@@ -29,9 +31,7 @@ impl Outcome {
 
     /// The latency that this share of the requests stayed within.
     pub(crate) fn percentile(&self, share: f64) -> Duration {
-        let last = self.latencies.len().saturating_sub(1);
-        let index = (last as f64 * share).round() as usize;
-        self.latencies.get(index).copied().unwrap_or_default()
+        percentile(&self.latencies, share)
     }
 }
 
@@ -66,8 +66,7 @@ async fn connection(
     first: usize,
     end: Instant,
 ) -> anyhow::Result<(Vec<Duration>, usize)> {
-    let mut socket = TcpStream::connect(address).await.context("connecting")?;
-    socket.set_nodelay(true)?;
+    let mut socket = connect(address).await?;
     let mut latencies = Vec::new();
     let mut refused = 0;
     let mut buffer = Vec::with_capacity(16 * 1_024);
@@ -85,8 +84,22 @@ async fn connection(
     Ok((latencies, refused))
 }
 
-/// Reads one whole answer that has a Content-Length and gives its status.
-async fn answer(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<u16> {
+/// Sends one request over a connection of its own and gives the answer's status.
+pub(crate) async fn ask(address: SocketAddr, request: &[u8]) -> anyhow::Result<u16> {
+    let mut socket = connect(address).await?;
+    socket.write_all(request).await.context("sending")?;
+    answer(&mut socket, &mut Vec::new()).await
+}
+
+/// Connects.
+pub(crate) async fn connect(address: SocketAddr) -> anyhow::Result<TcpStream> {
+    let socket = TcpStream::connect(address).await.context("connecting")?;
+    socket.set_nodelay(true)?;
+    Ok(socket)
+}
+
+/// Reads one whole answer that has a Content-Length into the buffer and gives its status.
+pub(crate) async fn answer(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<u16> {
     buffer.clear();
     let (head, length) = loop {
         if let Some(end) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {

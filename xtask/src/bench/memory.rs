@@ -13,16 +13,26 @@ pub(crate) struct Usage {
     threads: u64,
 }
 
+impl Usage {
+    /// Resident memory in MiB.
+    pub(crate) fn resident_mib(&self) -> f64 {
+        mib(self.resident_kib)
+    }
+}
+
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mib = |kib: u64| kib as f64 / 1_024.0;
         let (resident, anonymous) = (mib(self.resident_kib), mib(self.anonymous_kib));
         let threads = self.threads;
         write!(f, "{resident:.1} MiB resident ({anonymous:.1} anonymous), {threads} threads")
     }
 }
 
-/// Reads `/proc/PID/status`.
+fn mib(kib: u64) -> f64 {
+    kib as f64 / 1_024.0
+}
+
+/// Reads `/proc/PID/status`. Fails where the process has ended.
 pub(crate) fn of(pid: u32) -> anyhow::Result<Usage> {
     let path = format!("/proc/{pid}/status");
     let text = fs::read_to_string(&path).with_context(|| format!("reading `{path}`"))?;

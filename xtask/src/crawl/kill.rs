@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::ensure;
+use cicerone_storage::DatabaseUrl;
 use cicerone_tests::Site;
 use cicerone_tests::process::Program;
 
@@ -60,7 +61,7 @@ pub(super) async fn run(program: &Program, rounds: usize) -> anyhow::Result<()> 
         }
     }
     server.kill();
-    let checked = check_events(&server.data().join("cicerone.db"))?;
+    let checked = check_events(&DatabaseUrl::sqlite(server.data().join("cicerone.db")))?;
     println!(
         "{rounds} kills, {interrupted} of them in the middle of a crawl; {checked} sources, each trained whole \
          with exactly one event; {:.1} requests repeated a kill",

@@ -10,6 +10,7 @@ use cicerone_http::HttpSettings;
 use cicerone_ingestion::{CrawlSettings, Retention, SandboxSettings, WorkerSettings};
 use cicerone_llm::{ModelsConfig, Secret};
 use cicerone_webhooks::DeliverySettings;
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 /// All settings. Every one has a default, and `cicerone config check` prints those in effect.
@@ -74,6 +75,8 @@ pub(crate) struct HttpSection {
     pub(crate) uploads_at_once: usize,
     /// Failed authentications per client address and minute; 0 for no limit.
     pub(crate) failed_authentications_per_minute: u32,
+    /// Address ranges of proxies that are believed when `X-Forwarded-For` says whom a request is from.
+    pub(crate) trusted_proxies: Vec<IpNet>,
     /// How long a request's head may take to arrive.
     pub(crate) head_seconds: u64,
     /// How long a JSON body may take to arrive.
@@ -190,6 +193,7 @@ impl Default for HttpSection {
             replies_at_once: ConversationLimits::default().replies,
             uploads_at_once: http.uploads_at_once,
             failed_authentications_per_minute: http.failed_authentications_per_minute,
+            trusted_proxies: http.trusted_proxies,
             head_seconds: http.head_deadline.as_secs(),
             body_seconds: http.body_deadline.as_secs(),
             upload_seconds: http.upload_deadline.as_secs(),
@@ -328,6 +332,7 @@ impl Settings {
             threads: self.http.threads.unwrap_or(default.threads),
             rate_limit_per_minute: self.rate_limit_per_minute,
             failed_authentications_per_minute: self.http.failed_authentications_per_minute,
+            trusted_proxies: self.http.trusted_proxies.clone(),
             head_deadline: Duration::from_secs(self.http.head_seconds),
             body_deadline: Duration::from_secs(self.http.body_seconds),
             upload_deadline: Duration::from_secs(self.http.upload_seconds),

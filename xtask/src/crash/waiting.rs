@@ -1,0 +1,56 @@
+//! Sources on their way while one kill follows another, and since when.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use cicerone_tests::client::Client;
+
+use super::LONGEST_WAIT;
+use super::model::Model;
+use super::verify::ON_THEIR_WAY;
+
+/// From then on a source waits for its second lease to run out. A third kill in the middle of its
+/// work would make it fail, and rightly so: there is none before it has ended.
+const TWO_KILLS: Duration = Duration::from_secs(40);
+
+/// Since when each source is on its way, as far as it was seen.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    since: BTreeMap<String, Instant>,
+    longest: Duration,
+}
+
+impl Waiting {
+    /// Looks at the sources of all writers, and waits for those that have met two kills. Fails where
+    /// one is on its way for longer than it may.
+    pub(super) async fn look(&mut self, client: &Client, models: &[Model]) -> anyhow::Result<()> {
+        loop {
+            self.note(client, models).await;
+            let times = self.since.values().map(Instant::elapsed);
+            let oldest = times.max().unwrap_or_default();
+            self.longest = self.longest.max(oldest);
+            ensure!(oldest < LONGEST_WAIT, "a source is on its way for {oldest:?}");
+            if oldest < TWO_KILLS {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// The longest that any source was seen on its way.
+    pub(super) const fn longest(&self) -> Duration {
+        self.longest
+    }
+
+    async fn note(&mut self, client: &Client, models: &[Model]) {
+        let mut now = BTreeSet::new();
+        for model in models {
+            now.extend(model.sources_in(client, &ON_THEIR_WAY).await);
+        }
+        self.since.retain(|id, _| now.contains(id));
+        for id in now {
+            self.since.entry(id).or_insert_with(Instant::now);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The database that a server is driven on.
+
+use anyhow::Context as _;
+use cicerone_storage::DatabaseUrl;
+use cicerone_tests::postgres::Cluster;
+use cicerone_tests::process::{Builder, Server};
+use clap::{Args, ValueEnum};
+
+/// Which one.
+#[derive(Args)]
+pub(crate) struct Choice {
+    /// Where the server keeps its rows
+    #[arg(long, value_enum, default_value_t = Kind::Sqlite)]
+    database: Kind,
+}
+
+/// A kind of database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// In a file in its data directory
+    Sqlite,
+    /// In a new database of a private cluster
+    Postgres,
+}
+
+/// A new and empty database for one server.
+#[derive(Debug, Clone)]
+pub(crate) struct Database {
+    /// None where it is the file in the server's data directory.
+    postgres: Option<DatabaseUrl>,
+}
+
+impl Choice {
+    /// Makes it. Fails where PostgreSQL is asked for and not installed.
+    pub(crate) fn open(&self) -> anyhow::Result<Database> {
+        let postgres = match self.database {
+            Kind::Sqlite => None,
+            Kind::Postgres => {
+                let cluster = Cluster::shared()
+                    .context("PostgreSQL is not installed: apt-get install postgresql")?;
+                Some(cluster.empty_database())
+            }
+        };
+        Ok(Database { postgres })
+    }
+}
+
+impl Database {
+    /// The server, on this database.
+    pub(crate) fn under(&self, server: Builder) -> Builder {
+        match &self.postgres {
+            Some(url) => server.env("CICERONE_DATABASE_URL", url.to_string()),
+            None => server,
+        }
+    }
+
+    /// Whether other servers might work on it too. Then what a killed one had under way is free only
+    /// when its leases have run out.
+    pub(crate) const fn is_shared(&self) -> bool {
+        self.postgres.is_some()
+    }
+
+    /// Its address.
+    pub(crate) fn url(&self, server: &Server) -> DatabaseUrl {
+        match &self.postgres {
+            Some(url) => url.clone(),
+            None => DatabaseUrl::sqlite(server.data().join("cicerone.db")),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Fills the disk under a mixed load, again and again: what is acknowledged is kept, what is not is
+//! refused as it should be, and the server goes on by itself as soon as there is space.
+
+mod load;
+mod mount;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use cicerone_storage::DatabaseUrl;
+use cicerone_tests::client::Client;
+use cicerone_tests::process::Server;
+use clap::Args;
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use serde_json::json;
+use tempfile::TempDir;
+
+use self::load::{Load, WRITERS};
+use self::mount::{Ballast, Mount};
+use crate::bench::memory;
+use crate::crash::model::{Model, Pending};
+use crate::crash::verify::census;
+use crate::crash::{LONGEST_WAIT, check_events, random_below, settle};
+use crate::latency::millis;
+use crate::process;
+
+/// How often, and how small the disk is.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    server: process::ServerBinary,
+    /// How often the disk is filled
+    #[arg(long, default_value_t = 20)]
+    points: usize,
+    /// Seconds that it stays full each time
+    #[arg(long, default_value_t = 3)]
+    seconds: u64,
+    /// The size of the disk in megabytes
+    #[arg(long, default_value_t = 48)]
+    megabytes: u32,
+}
+
+/// Longest time with space before the disk is filled.
+const SPACE_MILLIS: u64 = 1_000;
+/// How soon a write must succeed when there is space again.
+const RECOVERED: Duration = Duration::from_secs(10);
+/// The least that must be free before the disk is filled, in bytes: else the data alone fills it.
+const LEAST_FREE: u64 = 2 * 1_024 * 1_024;
+/// What a source may be in the end. Its processing may have met the full disk too often.
+const STATES: [&str; 2] = ["trained", "failed"];
+
+/// Runs it, and takes the disk away again whatever happens. Fails where a promise is broken.
+pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let program = arguments.server.program()?;
+    // Declared before the server, so that the server ends first.
+    let mount = Mount::new(arguments.megabytes)?;
+    let data = TempDir::with_prefix_in("data-", mount.path()).context("making a folder")?;
+    let mut server = Server::of(&program).start_in(data);
+    let mut load = Load::start(&server);
+    let mut after = Model::new(WRITERS);
+    let full = Duration::from_secs(arguments.seconds);
+    let mut slowest = Duration::ZERO;
+    for point in 1..=arguments.points {
+        let recovered = fill(&server, &mount, &mut load, &mut after, full)
+            .await
+            .with_context(|| format!("at point {point}"))?;
+        slowest = slowest.max(recovered);
+        println!(
+            "{point}: {} writes acknowledged so far, {} refused; a write after {:.0} ms of space",
+            load.acknowledged(),
+            load.refused(),
+            millis(recovered)
+        );
+    }
+    let (refused, reads) = (load.refused(), load.reads());
+    let mut models = load.end().await?;
+    models.push(after);
+    settle(&server.client(), &models, Instant::now(), LONGEST_WAIT).await?;
+
+    server.terminate();
+    let status = server.wait();
+    ensure!(status.success(), "the server ended with {status}: {}", server.stderr());
+    let database = server.data().join("cicerone.db");
+    check_integrity(&database)?;
+    let events = check_events(&DatabaseUrl::sqlite(database))?;
+    server.restart();
+    let failed = verify(&server.client(), &mut models).await?;
+    ensure!(refused > 0 || arguments.points == 0, "nothing was refused: the disk was never full");
+    println!(
+        "{} points, {} writes acknowledged and all there, {refused} refused and none of them there, \
+         {reads} reads; {events} finished sources, {failed} of them failed; slowest write after \
+         there was space: {:.0} ms",
+        arguments.points,
+        models.iter().map(Model::acknowledged).sum::<usize>(),
+        millis(slowest),
+    );
+    Ok(())
+}
+
+/// Fills the disk at a random moment, holds it full for so long and empties it. Gives how long after
+/// that a write succeeds.
+async fn fill(
+    server: &Server,
+    mount: &Mount,
+    load: &mut Load,
+    after: &mut Model,
+    time: Duration,
+) -> anyhow::Result<Duration> {
+    tokio::time::sleep(Duration::from_millis(random_below(SPACE_MILLIS))).await;
+    let mut ballast = Ballast::new(mount.path())?;
+    let free = ballast.bytes();
+    ensure!(free >= LEAST_FREE, "only {free} bytes were free: try more `--megabytes`");
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        load.check()?;
+        // What the server gives back meanwhile is taken, too.
+        ballast.fill()?;
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    memory::of(server.pid()).with_context(|| format!("the server ended: {}", server.stderr()))?;
+    ballast.remove()?;
+    recover(&server.client(), after).await
+}
+
+/// Writes until that succeeds. Gives how long it took.
+async fn recover(client: &Client, after: &mut Model) -> anyhow::Result<Duration> {
+    let request = Pending {
+        method: "POST",
+        path: "/v1/agents".to_owned(),
+        body: Some(json!({ "name": "Made when there was space again" })),
+        key: String::new(),
+    };
+    let began = Instant::now();
+    loop {
+        if let Some(answer) = load::send(client, &request).await? {
+            after.acknowledge(&request, &answer)?;
+            return Ok(began.elapsed());
+        }
+        ensure!(
+            began.elapsed() < RECOVERED,
+            "a write is still refused {RECOVERED:?} after there was space again"
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Checks that everything acknowledged is there and nothing else. Gives how many sources failed.
+async fn verify(client: &Client, models: &mut [Model]) -> anyhow::Result<usize> {
+    let mut failed = 0;
+    for model in models.iter_mut() {
+        model.verify(client, &STATES).await?;
+        model.look_for_all_deleted(client).await;
+        failed += model.sources_in(client, &["failed"]).await.len();
+    }
+    census(client, models).await?;
+    Ok(failed)
+}
+
+/// One finding of SQLite about a file; `ok` where it is whole.
+#[derive(QueryableByName)]
+struct Finding {
+    #[diesel(sql_type = Text)]
+    integrity_check: String,
+}
+
+/// Checks that a database is whole. It must not be open elsewhere.
+fn check_integrity(file: &Path) -> anyhow::Result<()> {
+    let path = file.to_str().context("a path that is not UTF-8")?;
+    let mut connection = SqliteConnection::establish(path).context("opening the database")?;
+    let findings: Vec<Finding> =
+        diesel::sql_query("PRAGMA integrity_check").load(&mut connection)?;
+    let findings: Vec<&str> = findings.iter().map(|one| one.integrity_check.as_str()).collect();
+    ensure!(findings == ["ok"], "the database is damaged: {}", findings.join("; "));
+    Ok(())
+}

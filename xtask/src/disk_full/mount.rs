@@ -1,0 +1,109 @@
+//! A small disk of its own, in memory, and what fills it.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context as _, ensure};
+use tempfile::TempDir;
+
+/// Takes the disk away when its standard input is closed: that is also when this program has ended,
+/// by a panic or a signal.
+const GUARDIAN: &str = "cat >/dev/null; umount \"$1\" || umount -l \"$1\"; rmdir \"$1\"";
+
+/// A mounted disk. Dropping it unmounts it.
+#[derive(Debug)]
+pub(super) struct Mount {
+    folder: TempDir,
+    guardian: Child,
+}
+
+impl Mount {
+    /// Mounts one of so many megabytes. Fails where that is not allowed.
+    pub(super) fn new(megabytes: u32) -> anyhow::Result<Self> {
+        let folder = TempDir::with_prefix("cicerone-disk-").context("making a folder")?;
+        let guardian = guardian(folder.path()).context("starting a shell")?;
+        let mount = Self { folder, guardian };
+        let output = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"])
+            .arg(mount.path())
+            .output()
+            .context("running `mount`")?;
+        ensure!(
+            output.status.success(),
+            "mounting a disk is not permitted ({}): run this as root, or within \
+             `unshare --map-root-user --mount`",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+        Ok(mount)
+    }
+
+    /// Where it is mounted.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        drop(self.guardian.stdin.take());
+        let _ = self.guardian.wait();
+    }
+}
+
+fn guardian(folder: &Path) -> io::Result<Child> {
+    Command::new("sh")
+        .args(["-c", GUARDIAN, "guardian"])
+        .arg(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // An interrupt at the terminal ends this program; the guardian follows it in order.
+        .process_group(0)
+        .spawn()
+}
+
+/// A file that takes all the space there is.
+#[derive(Debug)]
+pub(super) struct Ballast {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+}
+
+impl Ballast {
+    /// Fills the disk.
+    pub(super) fn new(folder: &Path) -> anyhow::Result<Self> {
+        let path = folder.join("ballast");
+        let file = File::create(&path).context("making the ballast")?;
+        let mut ballast = Self { path, file, bytes: 0 };
+        ballast.fill()?;
+        Ok(ballast)
+    }
+
+    /// Takes what has become free.
+    pub(super) fn fill(&mut self) -> anyhow::Result<()> {
+        let piece = vec![0_u8; 64 * 1_024];
+        loop {
+            match self.file.write(&piece) {
+                Ok(0) => return Ok(()),
+                Ok(count) => self.bytes += count as u64,
+                Err(error) if error.kind() == ErrorKind::StorageFull => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error).context("filling the disk"),
+            }
+        }
+    }
+
+    /// How much it takes.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Gives the space back.
+    pub(super) fn remove(self) -> anyhow::Result<()> {
+        std::fs::remove_file(&self.path).context("removing the ballast")
+    }
+}

@@ -1,0 +1,15 @@
+//! How long things took.
+
+use std::time::Duration;
+
+/// Of sorted times, the one that this share of them stays within; zero where there are none.
+pub(crate) fn percentile(sorted: &[Duration], share: f64) -> Duration {
+    let last = sorted.len().saturating_sub(1);
+    let index = (last as f64 * share).round() as usize;
+    sorted.get(index).copied().unwrap_or_default()
+}
+
+/// A time in milliseconds, to be shown.
+pub(crate) fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}

@@ -1,0 +1,148 @@
+//! Many times the load that the server carries: it refuses what is too much, stays as large as it
+//! was, and is itself again as soon as the load is over.
+
+mod flood;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use cicerone_tests::process::Server;
+use clap::Args;
+use tokio::time::timeout;
+
+use self::flood::{Answers, Flood};
+use crate::bench::{load, memory, questions};
+use crate::latency::millis;
+use crate::{open_files, process};
+
+/// How much, and for how long.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    server: process::ServerBinary,
+    /// Seconds of overload
+    #[arg(long, default_value_t = 120)]
+    seconds: u64,
+    /// How many times what the server carries
+    #[arg(long, default_value_t = 10)]
+    factor: u32,
+    /// Connections that are kept alive meanwhile: as many requests may be under way at once
+    #[arg(long, default_value_t = 800)]
+    connections: usize,
+    /// Passages of the agent, about
+    #[arg(long, default_value_t = 500)]
+    passages: usize,
+}
+
+/// Connections of the normal load, and how long it lasts.
+const NORMAL_CONNECTIONS: usize = 16;
+const NORMAL: Duration = Duration::from_secs(10);
+/// Statuses that an overloaded server answers with.
+const STATUSES: [u16; 3] = [200, 429, 503];
+/// Of all requests, how many may meet a broken connection.
+const BROKEN: f64 = 0.01;
+/// How much more memory than under the normal load it may take.
+const GROWTH_MIB: f64 = 100.0;
+/// How soon it must be itself again.
+const RECOVERED: Duration = Duration::from_secs(5);
+/// It is when so many requests in a row are answered so quickly.
+const IN_A_ROW: usize = 3;
+const QUICK: Duration = Duration::from_millis(250);
+/// How long that is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Measures, floods, measures again. Fails where a promise is broken.
+pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let program = arguments.server.program()?;
+    open_files::allow(arguments.connections as u64 + 500)?;
+    let server = Server::of(&program).start();
+    let (address, pid) = (server.address(), server.pid());
+    let requests = Arc::new(questions(&server, arguments.passages).await);
+
+    load::run(address, Arc::clone(&requests), NORMAL_CONNECTIONS, NORMAL / 5).await?;
+    let normal = load::run(address, Arc::clone(&requests), NORMAL_CONNECTIONS, NORMAL);
+    let (normal, usual) = tokio::join!(normal, most_memory(pid, NORMAL));
+    let (normal, usual) = (normal?, usual?);
+    println!(
+        "normal: {:.0} replies/s over {NORMAL_CONNECTIONS} connections, p99 {:.1} ms, {usual:.1} MiB",
+        normal.rate(),
+        millis(normal.percentile(0.99)),
+    );
+
+    let time = Duration::from_secs(arguments.seconds);
+    let flood = Flood {
+        address,
+        requests: Arc::clone(&requests),
+        connections: arguments.connections,
+        rate: normal.rate() * f64::from(arguments.factor),
+    };
+    let (answers, most) = tokio::join!(flood.run(time), most_memory(pid, time));
+    let (answers, most) = (answers?, most?);
+    let request = requests.first().context("no requests")?;
+    let recovered = recovery(address, request).await?;
+    report(&answers, time, flood.rate);
+    println!("memory: {usual:.1} MiB before, {most:.1} MiB at most");
+    println!("itself again after {:.2} s", recovered.as_secs_f64());
+    judge(&answers)?;
+    ensure!(most <= usual + GROWTH_MIB, "memory grew by {:.0} MiB", most - usual);
+    ensure!(recovered <= RECOVERED, "it took {recovered:.1?} to be itself again");
+    Ok(())
+}
+
+/// The most memory that a process is seen to hold in that time, in MiB.
+async fn most_memory(pid: u32, time: Duration) -> anyhow::Result<f64> {
+    let end = Instant::now() + time;
+    let mut most = 0.0;
+    while Instant::now() < end {
+        let now = memory::of(pid).context("the server has ended")?;
+        most = f64::max(most, now.resident_mib());
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    Ok(most)
+}
+
+/// How long it takes until requests over new connections are answered as on any day.
+async fn recovery(address: SocketAddr, request: &[u8]) -> anyhow::Result<Duration> {
+    let began = Instant::now();
+    let mut in_a_row = 0;
+    while in_a_row < IN_A_ROW {
+        ensure!(began.elapsed() < PATIENCE, "it is not itself again after {PATIENCE:?}");
+        let answered = timeout(QUICK, load::ask(address, request)).await;
+        if matches!(answered, Ok(Ok(200))) {
+            in_a_row += 1;
+        } else {
+            in_a_row = 0;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    Ok(began.elapsed())
+}
+
+fn report(answers: &Answers, time: Duration, rate: f64) {
+    let answered: usize = answers.statuses.values().sum();
+    println!(
+        "overload: {rate:.0} requests/s offered for {} s, {:.0}/s answered",
+        time.as_secs(),
+        answered as f64 / time.as_secs_f64().max(1.0),
+    );
+    for (status, count) in &answers.statuses {
+        println!("{count:>10} answered {status}");
+    }
+    for (error, count) in &answers.errors {
+        println!("{count:>10} met an error: {error}");
+    }
+}
+
+/// Fails where there were other answers than expected, or more than a few broken connections.
+fn judge(answers: &Answers) -> anyhow::Result<()> {
+    let strange = answers.statuses.keys().find(|status| !STATUSES.contains(*status));
+    ensure!(strange.is_none(), "answers of status {}", strange.copied().unwrap_or_default());
+    let answered: usize = answers.statuses.values().sum();
+    let broken: usize = answers.errors.values().sum();
+    ensure!(answered > 0, "nothing was answered");
+    let share = broken as f64 / (answered + broken) as f64;
+    ensure!(share <= BROKEN, "{:.1} % of all requests met a broken connection", share * 100.0);
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! Requests at a rate of their own, whatever becomes of those before.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
+
+use crate::bench::load;
+
+/// Callers that connect anew for each request, and the pause of each between two.
+const NEWCOMERS: usize = 16;
+const NEWCOMER_PAUSE: Duration = Duration::from_millis(50);
+/// How often requests are let go.
+const TICK: Duration = Duration::from_millis(5);
+/// The pause after a connection broke.
+const BREAK: Duration = Duration::from_millis(10);
+
+/// A load that does not wait for anybody.
+pub(super) struct Flood {
+    pub(super) address: SocketAddr,
+    /// The whole texts of the requests.
+    pub(super) requests: Arc<Vec<Vec<u8>>>,
+    /// Connections that are kept alive; a request that finds none free waits for one.
+    pub(super) connections: usize,
+    /// Requests a second.
+    pub(super) rate: f64,
+}
+
+/// What came back.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    /// How many of each status.
+    pub(super) statuses: BTreeMap<u16, usize>,
+    /// How many requests met which error of their connection.
+    pub(super) errors: BTreeMap<String, usize>,
+}
+
+impl Answers {
+    fn note(&mut self, outcome: anyhow::Result<u16>) {
+        match outcome {
+            Ok(status) => *self.statuses.entry(status).or_default() += 1,
+            Err(error) => *self.errors.entry(format!("{error:#}")).or_default() += 1,
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        for (status, count) in other.statuses {
+            *self.statuses.entry(status).or_default() += count;
+        }
+        for (error, count) in other.errors {
+            *self.errors.entry(error).or_default() += count;
+        }
+    }
+}
+
+impl Flood {
+    /// Floods for so long. What is under way at the end is given up.
+    pub(super) async fn run(&self, time: Duration) -> anyhow::Result<Answers> {
+        let end = Instant::now() + time;
+        let due = Arc::new(Semaphore::new(0));
+        let mut callers = JoinSet::new();
+        for number in 0..self.connections {
+            let (requests, due) = (Arc::clone(&self.requests), Arc::clone(&due));
+            callers.spawn(keep_calling(self.address, requests, number, due, end));
+        }
+        for number in 0..NEWCOMERS {
+            callers.spawn(come_anew(self.address, Arc::clone(&self.requests), number, end));
+        }
+        self.pace(&due, end).await;
+        let mut answers = Answers::default();
+        while let Some(caller) = callers.join_next().await {
+            answers.add(caller.context("a caller's task")?);
+        }
+        Ok(answers)
+    }
+
+    /// Lets requests go at the rate.
+    async fn pace(&self, due: &Semaphore, end: Instant) {
+        let start = Instant::now();
+        let mut released = 0;
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        while Instant::now() < end {
+            ticks.tick().await;
+            let so_far = (start.elapsed().as_secs_f64() * self.rate) as usize;
+            due.add_permits(so_far.saturating_sub(released));
+            released = so_far.max(released);
+        }
+    }
+}
+
+/// One connection that is kept alive, and made anew when it breaks.
+async fn keep_calling(
+    address: SocketAddr,
+    requests: Arc<Vec<Vec<u8>>>,
+    number: usize,
+    due: Arc<Semaphore>,
+    end: Instant,
+) -> Answers {
+    let mut answers = Answers::default();
+    let (mut socket, mut buffer) = (None, Vec::with_capacity(4 * 1_024));
+    for request in starting_at(&requests, number) {
+        let Ok(Ok(turn)) = timeout_at(end, due.acquire()).await else { break };
+        turn.forget();
+        let answered = call(&mut socket, address, request, &mut buffer);
+        let Ok(outcome) = timeout_at(end, answered).await else { break };
+        let is_broken = outcome.is_err();
+        answers.note(outcome);
+        if is_broken {
+            sleep(BREAK).await;
+        }
+    }
+    answers
+}
+
+/// Sends a request over the connection, or over a new one where there is none.
+async fn call(
+    socket: &mut Option<TcpStream>,
+    address: SocketAddr,
+    request: &[u8],
+    buffer: &mut Vec<u8>,
+) -> anyhow::Result<u16> {
+    let mut open = match socket.take() {
+        Some(open) => open,
+        None => load::connect(address).await?,
+    };
+    open.write_all(request).await.context("sending")?;
+    let status = load::answer(&mut open, buffer).await?;
+    if status == 200 || !is_last(buffer) {
+        *socket = Some(open);
+    }
+    Ok(status)
+}
+
+/// Whether the server said that it closes the connection after this answer.
+fn is_last(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer).to_ascii_lowercase();
+    let head = text.split_once("\r\n\r\n").map_or("", |(head, _)| head);
+    head.lines().any(|line| line == "connection: close")
+}
+
+/// Connects for each request.
+async fn come_anew(
+    address: SocketAddr,
+    requests: Arc<Vec<Vec<u8>>>,
+    number: usize,
+    end: Instant,
+) -> Answers {
+    let mut answers = Answers::default();
+    for request in starting_at(&requests, number) {
+        match timeout_at(end, load::ask(address, request)).await {
+            Ok(outcome) => answers.note(outcome),
+            Err(_) => break,
+        }
+        sleep(NEWCOMER_PAUSE).await;
+    }
+    answers
+}
+
+/// The requests in turn for ever. Each caller starts elsewhere.
+fn starting_at(requests: &[Vec<u8>], number: usize) -> impl Iterator<Item = &Vec<u8>> {
+    requests.iter().cycle().skip(number * 31 % requests.len().max(1))
+}
