@@ -17,10 +17,17 @@ const DELETED_AGAIN: usize = 50;
 const PAGE: usize = 100;
 
 impl Model {
-    /// Its sources that are in one of these states.
+    /// Its sources that are in one of these states, but for those of an agent that may be deleted: the
+    /// answer to that was cut off.
     pub(crate) async fn sources_in(&self, client: &Client, states: &[&str]) -> Vec<String> {
         let mut found = Vec::new();
-        for agent in self.agents.keys() {
+        let is_doubtful = |agent: &String| {
+            let pending = self.pending.as_ref();
+            pending.is_some_and(|request| {
+                request.method == "DELETE" && request.path == format!("/v1/agents/{agent}")
+            })
+        };
+        for agent in self.agents.keys().filter(|agent| !is_doubtful(agent)) {
             for state in states {
                 let path = format!("/v1/agents/{agent}/sources?status={state}");
                 let list = client.list_all(&path, PAGE).await;
