@@ -44,6 +44,8 @@ impl Received {
 pub enum Reaction {
     /// With this status and these further header lines, each ended by CR and LF.
     Answer(u16, String),
+    /// With this status, after so long.
+    Late(u16, Duration),
     /// Not at all: the connection stays open and silent.
     Silence,
     /// The connection is cut.
@@ -132,7 +134,14 @@ async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Received>>>, react: Arc
             log.push(request.clone());
             log.len() - 1
         };
-        match react(&request, before) {
+        let reaction = match react(&request, before) {
+            Reaction::Late(status, delay) => {
+                tokio::time::sleep(delay).await;
+                Reaction::status(status)
+            }
+            at_once => at_once,
+        };
+        match reaction {
             Reaction::Answer(status, headers) => {
                 let answer =
                     format!("HTTP/1.1 {status} Status\r\n{headers}content-length: 0\r\n\r\n");
@@ -140,7 +149,7 @@ async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Received>>>, react: Arc
                     return;
                 }
             }
-            Reaction::Silence => {
+            Reaction::Silence | Reaction::Late(..) => {
                 // Until the other side gives up.
                 let _ = stream.read(&mut [0; 1]).await;
                 return;

@@ -265,6 +265,8 @@ pub enum ParseKeyError {
 const KEY_PREFIX: &str = "ck_";
 const SECRET_CHARS: usize = 32;
 const CHECKSUM_CHARS: usize = 6;
+/// Characters of a secret that was made here.
+const GENERATED_CHARS: usize = KEY_PREFIX.len() + 10 + 1 + SECRET_CHARS + CHECKSUM_CHARS;
 
 impl KeySecret {
     /// A new secret for the key `id`: `ck_`, the id's 10 characters, `_`, 32 random base62
@@ -303,9 +305,8 @@ impl FromStr for KeySecret {
         if text.len() < limits::ROOT_KEY_CHARS || !text.bytes().all(|b| b.is_ascii_graphic()) {
             return Err(ParseKeyError::Shape);
         }
-        let generated_length = KEY_PREFIX.len() + 10 + 1 + SECRET_CHARS + CHECKSUM_CHARS;
-        if text.starts_with(KEY_PREFIX) && text.len() == generated_length {
-            let (body, sum) = text.split_at(generated_length - CHECKSUM_CHARS);
+        if text.starts_with(KEY_PREFIX) && text.len() == GENERATED_CHARS {
+            let (body, sum) = text.split_at(GENERATED_CHARS - CHECKSUM_CHARS);
             if checksum(body) != sum {
                 return Err(ParseKeyError::Checksum);
             }
@@ -322,6 +323,9 @@ impl fmt::Debug for KeySecret {
 
 /// The id of the key that a secret is written like: it names the id, whether or not it opens anything.
 pub fn key_id_of(secret: &str) -> Option<Id<kind::ApiKey>> {
+    if secret.len() != GENERATED_CHARS {
+        return None;
+    }
     let suffix = secret.strip_prefix(KEY_PREFIX)?.split('_').next()?;
     format!("key_{suffix}").parse().ok()
 }

@@ -105,7 +105,7 @@ impl Actor {
 /// Where a request came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Origin {
-    /// The other side of the connection; none where it is not known.
+    /// The address that the request came from; none where it is not known.
     pub address: Option<IpAddr>,
     /// The request; none on the command line.
     pub request_id: Option<Id<kind::Request>>,

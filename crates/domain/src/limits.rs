@@ -82,6 +82,8 @@ pub const RETIRED_SECRET_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 pub const ENDPOINT_FAILING_MILLIS: i64 = 5 * 24 * 60 * 60 * 1_000;
 /// How often it must have failed in that time.
 pub const ENDPOINT_FAILURES: u64 = 10;
+/// Pending deliveries from which an endpoint is not tested any more.
+pub const TESTED_BACKLOG: i64 = 100;
 /// Attempts of a delivery that are kept to be looked at.
 pub const ATTEMPTS_SHOWN: usize = 100;
 /// Life of the lease of an attempt at a delivery, which takes a fourth of it at most.

@@ -147,7 +147,14 @@ impl WebhookEndpoint {
 pub fn parse_url(text: &str) -> Result<Url, Error> {
     check_text(text, limits::WEBHOOK_URL_CHARS)
         .map_err(|message| Error::invalid("url", message))?;
-    parse_address("url", text)
+    if text.contains(|char: char| char.is_whitespace() || char.is_control()) {
+        return Err(Error::invalid("url", "must not contain white space or control characters"));
+    }
+    let url = parse_address("url", text)?;
+    if url.port() == Some(0) {
+        return Err(Error::invalid("url", "must not name port 0"));
+    }
+    Ok(url)
 }
 
 /// The names of the events that an endpoint takes: at least one, each once.
@@ -271,7 +278,17 @@ mod tests {
             assert!(parse_url(url).is_ok(), "{url}");
         }
         let long = format!("https://example.com/{}", "a".repeat(3_000));
-        for url in ["", "ftp://example.com", "https://a:b@example.com", "https:///x", "x", &long] {
+        for url in [
+            "",
+            " https://example.com",
+            "https://example.com/\n",
+            "https://example.com:0/",
+            "ftp://example.com",
+            "https://a:b@example.com",
+            "https:///x",
+            "x",
+            &long,
+        ] {
             let error = parse_url(url).unwrap_err();
             assert!(matches!(error, Error::Invalid(field) if field.param == "url"), "{url}");
         }

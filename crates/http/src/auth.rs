@@ -55,10 +55,14 @@ impl Gate {
         request: &HttpRequest,
     ) -> Result<Arc<Caller>, Failure> {
         let Some(caller) = self.identify(app, request).await? else {
-            if let Some(secret) = bearer(request) {
+            let refusal = self.limits.failed_authentication(context.peer);
+            // What is beyond the limit is not written down either.
+            if matches!(refusal, Failure::Unauthorized)
+                && let Some(secret) = bearer(request)
+            {
                 app.audit.note_failure(secret, context.peer, context.id);
             }
-            return Err(self.limits.failed_authentication(context.peer));
+            return Err(refusal);
         };
         let (state, verdict) = self.limits.request(caller.key.id);
         context.rate.set(state);

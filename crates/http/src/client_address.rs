@@ -1,6 +1,6 @@
 //! Whom a request is from, also behind proxies.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use actix_web::http::header::{HeaderMap, HeaderName};
 use ipnet::IpNet;
@@ -27,13 +27,20 @@ pub(crate) fn client_address(
         .flat_map(|value| value.split(','))
         .collect();
     for text in named.into_iter().rev() {
-        let Ok(next) = text.trim().parse::<IpAddr>() else { break };
+        let Some(next) = read(text) else { break };
         address = next.to_canonical();
         if !is_trusted(&address) {
             break;
         }
     }
     Some(address)
+}
+
+/// An address as proxies write it: alone, in brackets, or with a port.
+fn read(text: &str) -> Option<IpAddr> {
+    let text = text.trim().trim_matches('"');
+    let alone = text.trim_start_matches('[').trim_end_matches(']').parse();
+    alone.ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
 #[cfg(test)]
@@ -63,6 +70,12 @@ mod tests {
         assert_eq!(address("::ffff:10.0.0.1", &["198.51.100.7"], &proxies), "198.51.100.7");
         assert_eq!(address("::1", &["2001:db8::1"], &proxies), "2001:db8::1");
         assert_eq!(address("10.0.0.1", &[], &proxies), "10.0.0.1");
+        for written in ["198.51.100.7:5555", " 198.51.100.7 ", "\"198.51.100.7\""] {
+            assert_eq!(address("10.0.0.1", &[written], &proxies), "198.51.100.7", "{written}");
+        }
+        for written in ["[2001:db8::7]:80", "[2001:db8::7]", "2001:db8::7"] {
+            assert_eq!(address("10.0.0.1", &[written], &proxies), "2001:db8::7", "{written}");
+        }
     }
 
     #[test]

@@ -135,19 +135,29 @@ impl Housekeeper {
             audit_records: self.store.expire_audit(before(now, self.retention.audit)).await?,
             objects: 0,
         };
+        // What the object store cannot do now leaves the rest to be done.
+        let objects = self.remove_objects(now).await;
+        self.store.empty_log().await?;
+        swept.objects = objects?;
+        Ok(swept)
+    }
+}
+
+impl Housekeeper {
+    /// Removes discarded objects. Gives their number.
+    async fn remove_objects(&self, now: Timestamp) -> Result<u64, Error> {
+        let mut removed = 0;
         loop {
             let keys = self.store.discarded_objects(now, BATCH).await?;
             if keys.is_empty() {
-                break;
+                return Ok(removed);
             }
             for key in &keys {
                 self.objects.delete(key).await?;
             }
             self.store.forget_objects(&keys).await?;
-            swept.objects += u64::try_from(keys.len()).unwrap_or(u64::MAX);
+            removed += u64::try_from(keys.len()).unwrap_or(u64::MAX);
         }
-        self.store.empty_log().await?;
-        Ok(swept)
     }
 }
 

@@ -210,10 +210,15 @@ pub(crate) fn expire(
         .limit(limit)
         .select(conversations::id)
         .load(c)?;
-    for id in &ids {
+    // One that has gone on meanwhile stays.
+    let over = conversations::table
+        .filter(conversations::id.eq_any(ids))
+        .filter(conversations::updated_at.lt(before.as_millis()));
+    let removed: Vec<String> = diesel::delete(over).returning(conversations::id).get_results(c)?;
+    for id in &removed {
         erase_of(c, id)?;
     }
-    Ok(diesel::delete(conversations::table.filter(conversations::id.eq_any(ids))).execute(c)?)
+    Ok(removed.len())
 }
 
 /// The conversation, where its agent lies in the scope.

@@ -111,17 +111,24 @@ pub(crate) fn expire(
     before: Timestamp,
     limit: i64,
 ) -> Result<usize, Failure> {
-    let is_over =
-        deliveries::next_attempt_at.is_null().or(webhook_endpoints::disabled_reason.is_not_null());
-    let ids: Vec<String> = deliveries::table
-        .inner_join(webhook_endpoints::table)
-        .filter(deliveries::created_at.lt(before.as_millis()))
-        .filter(is_over)
-        .order(deliveries::created_at)
-        .limit(limit)
-        .select(deliveries::id)
-        .load(c)?;
-    Ok(diesel::delete(deliveries::table.filter(deliveries::id.eq_any(ids))).execute(c)?)
+    let old = || {
+        deliveries::table
+            .inner_join(webhook_endpoints::table)
+            .filter(deliveries::created_at.lt(before.as_millis()))
+            .order(deliveries::created_at)
+            .limit(limit)
+            .select(deliveries::id)
+    };
+    let over: Vec<String> = old().filter(deliveries::next_attempt_at.is_null()).load(c)?;
+    // One that is sent again meanwhile stays.
+    let over = deliveries::table
+        .filter(deliveries::id.eq_any(over))
+        .filter(deliveries::next_attempt_at.is_null());
+    let removed = diesel::delete(over).execute(c)?;
+    let kept: Vec<String> =
+        old().filter(webhook_endpoints::disabled_reason.is_not_null()).load(c)?;
+    let kept = deliveries::table.filter(deliveries::id.eq_any(kept));
+    Ok(removed + diesel::delete(kept).execute(c)?)
 }
 
 /// Deliveries that are pending, and those of them that are due at `now`.

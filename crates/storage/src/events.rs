@@ -27,13 +27,22 @@ struct EventRow<'a> {
 }
 
 /// Writes an event down and queues it for every enabled endpoint of its account that takes it. Until
-/// the transaction ends, none of these endpoints can be removed.
+/// the transaction ends, none of these endpoints can be removed. Where nobody takes it, only that it
+/// happened is kept, and not once more what its source holds.
 pub(crate) fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), Failure> {
-    insert(c, event)?;
+    let mut takers = Vec::new();
     for (endpoint, events) in dialect::hold_endpoints(c, &event.account_id.to_string())? {
         if deliveries::takes(&events, event.name)? {
-            deliveries::queue(c, &endpoint, event)?;
+            takers.push(endpoint);
         }
+    }
+    if takers.is_empty() {
+        let payload = without_content(&event.payload).unwrap_or_default();
+        return insert(c, &Event { payload, ..event.clone() });
+    }
+    insert(c, event)?;
+    for endpoint in takers {
+        deliveries::queue(c, &endpoint, event)?;
     }
     Ok(())
 }

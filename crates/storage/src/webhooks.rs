@@ -205,6 +205,7 @@ impl WebhookStore for Storage {
         self.db
             .write_completing(completion, move |c| {
                 require_enabled(c, event.account_id, endpoint)?;
+                check_backlog(c, endpoint)?;
                 events::insert(c, &event)?;
                 deliveries::queue(c, &endpoint.to_string(), &event)
             })
@@ -303,6 +304,24 @@ fn require_enabled(
     }
 }
 
+/// Refuses another test of an endpoint that does not keep up with what it is sent.
+fn check_backlog(
+    c: &mut AnyConnection,
+    endpoint: Id<kind::WebhookEndpoint>,
+) -> Result<(), Failure> {
+    let pending: i64 = rows::table
+        .filter(rows::endpoint_id.eq(endpoint.to_string()))
+        .filter(rows::next_attempt_at.is_not_null())
+        .count()
+        .get_result(c)?;
+    if pending < limits::TESTED_BACKLOG {
+        return Ok(());
+    }
+    let text =
+        format!("{pending} deliveries to the endpoint are pending; test it when they are fewer");
+    Err(Error::Conflict(text).into())
+}
+
 fn list(
     c: &mut AnyConnection,
     account: Id<kind::Account>,
@@ -392,20 +411,21 @@ fn redeliver(
     now: Timestamp,
 ) -> Result<Delivery, Failure> {
     require_enabled(c, account, endpoint)?;
-    let row = rows::table.find(id.to_string()).filter(rows::endpoint_id.eq(endpoint.to_string()));
-    let found: Option<Option<i64>> = row.select(rows::lease_until).get_result(c).optional()?;
-    let Some(lease) = found else { return Err(Error::not_found("delivery", id).into()) };
-    // What is being attempted right now is sent again already.
-    if lease.is_none_or(|until| until <= now.as_millis()) {
-        diesel::update(rows::table.find(id.to_string()))
-            .set((
-                rows::status.eq(DeliveryStatus::Pending.name()),
-                rows::tries.eq(0),
-                rows::next_attempt_at.eq(now.as_millis()),
-                rows::lease_token.eq(None::<String>),
-                rows::lease_until.eq(None::<i64>),
-            ))
-            .execute(c)?;
+    // An attempt that is under way may fail: it loses its lease, and this one is made beside it.
+    let target = rows::table
+        .filter(rows::id.eq(id.to_string()))
+        .filter(rows::endpoint_id.eq(endpoint.to_string()));
+    let count = diesel::update(target)
+        .set((
+            rows::status.eq(DeliveryStatus::Pending.name()),
+            rows::tries.eq(0),
+            rows::next_attempt_at.eq(now.as_millis()),
+            rows::lease_token.eq(None::<String>),
+            rows::lease_until.eq(None::<i64>),
+        ))
+        .execute(c)?;
+    if count == 0 {
+        return Err(Error::not_found("delivery", id).into());
     }
     let row: DeliveryRow =
         rows::table.find(id.to_string()).select(DeliveryRow::as_select()).get_result(c)?;

@@ -1,5 +1,6 @@
 //! The worker that delivers events.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -13,12 +14,14 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use crate::fairness::{Share, Taken, share};
+use crate::fairness::{Share, Taken, Waiting, share};
 use crate::schedule::{DeliverySettings, pause};
 use crate::send::{Reception, send};
 
 /// The pause after a failure of the database.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(1);
+/// How long it is remembered when an endpoint was last sent something.
+const REMEMBERED: Duration = Duration::from_secs(60);
 /// The status of an endpoint that is no more.
 const GONE: u16 = 410;
 /// The gauge of attempts under way.
@@ -34,6 +37,9 @@ pub struct Deliverer {
     entropy: Arc<dyn Entropy>,
     settings: Arc<DeliverySettings>,
 }
+
+/// When endpoints were last sent something.
+type Served = HashMap<Id<kind::WebhookEndpoint>, Instant>;
 
 impl Deliverer {
     /// A worker over these ports; `signal` is set when this process has queued something.
@@ -61,8 +67,9 @@ impl Deliverer {
     pub async fn run(&self, stop: CancellationToken) {
         let mut attempts = JoinSet::new();
         let places = Arc::new(Places::default());
+        let mut served = HashMap::new();
         while !stop.is_cancelled() {
-            let wait = match self.start_some(&mut attempts, &places).await {
+            let wait = match self.start_some(&mut attempts, &places, &mut served).await {
                 Ok(()) => self.settings.poll,
                 Err(error) => {
                     tracing::error!(
@@ -89,6 +96,7 @@ impl Deliverer {
         &self,
         attempts: &mut JoinSet<()>,
         places: &Arc<Places>,
+        served: &mut Served,
     ) -> Result<(), Error> {
         let DeliverySettings { at_once, per_endpoint, .. } = *self.settings;
         let taken = places.taken();
@@ -96,8 +104,27 @@ impl Deliverer {
             return Ok(());
         }
         let due = self.store.due_endpoints(self.clock.now()).await?;
-        for share in share(due, taken, at_once, per_endpoint) {
-            for delivery in self.claim(share).await? {
+        // Whoever has nothing due is new when it has.
+        let is_due = |id: &Id<_>| due.iter().any(|endpoint| endpoint.id == *id);
+        served.retain(|id, at| at.elapsed() < REMEMBERED || is_due(id));
+        let waiting = due
+            .into_iter()
+            .map(|due| Waiting { served: served.get(&due.id).copied(), due })
+            .collect();
+        for share in share(waiting, taken, at_once, per_endpoint) {
+            served.insert(share.endpoint, Instant::now());
+            let claimed = match self.claim(share).await {
+                Ok(claimed) => claimed,
+                Err(error) => {
+                    tracing::error!(
+                        endpoint_id = %share.endpoint,
+                        error = &error as &dyn std::error::Error,
+                        "the deliveries of an endpoint could not be claimed"
+                    );
+                    continue;
+                }
+            };
+            for delivery in claimed {
                 let place = Place::take(places, share.is_doubtful);
                 let worker = self.clone();
                 let span = tracing::info_span!(

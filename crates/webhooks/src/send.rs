@@ -50,7 +50,7 @@ pub(crate) async fn send(
     now: Timestamp,
 ) -> Result<Reception, Error> {
     let body = body(delivery)?;
-    let url = Url::parse(&delivery.url).map_err(Error::internal)?;
+    let url = Url::parse(&delivery.lease.url).map_err(Error::internal)?;
     let id = delivery.event_id.to_string();
     let seconds = now.as_millis().div_euclid(1_000);
     let signature = sign(&delivery.secrets, &id, seconds, body.as_bytes());

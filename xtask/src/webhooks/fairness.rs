@@ -23,6 +23,9 @@ pub(crate) struct Arguments {
     /// Endpoints that never answer
     #[arg(long, default_value_t = 50)]
     silent: usize,
+    /// Endpoints that answer well, after fourteen seconds
+    #[arg(long, default_value_t = 20)]
+    slow: usize,
     /// Rounds, each of one event for every account
     #[arg(long, default_value_t = 200)]
     rounds: usize,
@@ -35,6 +38,8 @@ pub(crate) struct Arguments {
 const ENDPOINTS: usize = cicerone_domain::limits::WEBHOOK_ENDPOINTS;
 /// How soon the healthy endpoint must be told, but for one event in a hundred.
 const PROMPT: Duration = Duration::from_secs(2);
+/// How long those take that are slow.
+const LATE: Duration = Duration::from_secs(14);
 /// How long it is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -67,6 +72,12 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         let name = format!("silent from {first}");
         others.push(Account::open(&server, &name, &silence, endpoints).await);
     }
+    let late = Receiver::reacting(|_, _| Reaction::Late(200, LATE)).await;
+    for first in (0..arguments.slow).step_by(ENDPOINTS) {
+        let endpoints = ENDPOINTS.min(arguments.slow - first);
+        let name = format!("slow from {first}");
+        others.push(Account::open(&server, &name, &late, endpoints).await);
+    }
     let mut times = Vec::with_capacity(arguments.rounds);
     for round in 0..arguments.rounds {
         times.push(measure(&healthy, &others, &mut arrivals, round).await?);
@@ -75,10 +86,11 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     times.sort_unstable();
     let (half, most) = (percentile(&times, 0.5), percentile(&times, 0.99));
     println!(
-        "from acknowledged to arrived, beside {} silent endpoints that were sent {} requests: \
-         p50 {:.0} ms, p99 {:.0} ms, max {:.0} ms",
+        "from acknowledged to arrived, beside {} silent and {} slow endpoints that were sent {} \
+         requests: p50 {:.0} ms, p99 {:.0} ms, max {:.0} ms",
         arguments.silent,
-        silence.received().len(),
+        arguments.slow,
+        silence.received().len() + late.received().len(),
         millis(half),
         millis(most),
         millis(times.last().copied().unwrap_or_default()),

@@ -90,9 +90,22 @@ impl Audit {
     /// and address. Those of keys that no account had are left out.
     pub async fn store_failures(&self) -> Result<(), Error> {
         let failures = std::mem::take(&mut *self.failures());
+        let outcome = self.store_these(&failures).await;
+        if outcome.is_err() {
+            // The next time does it.
+            let mut pending = self.failures();
+            for (of, failure) in failures {
+                let entry = pending.entry(of).or_insert(Failures { count: 0, ..failure });
+                entry.count = entry.count.saturating_add(failure.count);
+            }
+        }
+        outcome
+    }
+
+    async fn store_these(&self, failures: &Pending) -> Result<(), Error> {
         let mut records = Vec::new();
         for ((key, address), failure) in failures {
-            let Some(account_id) = self.keys.owner_of_key(key).await? else { continue };
+            let Some(account_id) = self.keys.owner_of_key(*key).await? else { continue };
             records.push(AuditRecord {
                 id: Id::random(self.entropy.as_ref()),
                 account_id,
@@ -100,7 +113,7 @@ impl Audit {
                 actor: Actor::Unknown,
                 action: AuditAction::AuthenticationFailed,
                 target_id: Some(key.to_string()),
-                origin: Origin { address, request_id: Some(failure.request_id) },
+                origin: Origin { address: *address, request_id: Some(failure.request_id) },
                 count: failure.count,
             });
         }

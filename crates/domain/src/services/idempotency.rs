@@ -6,7 +6,8 @@ use crate::access::Scope;
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id;
-use crate::idempotency::{Claim, Claimed, Fingerprint, IdempotencyKey, StoredResponse};
+use crate::id::{Kind as _, kind};
+use crate::idempotency::{Claim, Claimed, Fingerprint, IdempotencyKey, StoredResponse, Subject};
 use crate::ports::IdempotencyStore;
 
 /// What becomes of a request with an idempotency key.
@@ -59,13 +60,10 @@ impl Idempotency {
             Claimed::InProgress => Admission::InProgress,
             Claimed::Reused => Admission::Reused,
             Claimed::Erased => Admission::Gone,
-            Claimed::Replay(response) => {
-                let agent = response.subject.as_ref().and_then(|subject| subject.agent_id);
-                match agent {
-                    Some(agent) if !scope.sees(agent) => Admission::Gone,
-                    Some(_) | None => Admission::Replay(response),
-                }
-            }
+            Claimed::Replay(response) => match &response.subject {
+                Some(subject) if !is_seen(subject, scope) => Admission::Gone,
+                Some(_) | None => Admission::Replay(response),
+            },
         })
     }
 
@@ -77,5 +75,14 @@ impl Idempotency {
     /// Gives the key back.
     pub async fn release(&self, claim: &Claim) -> Result<(), Error> {
         self.store.release(claim).await
+    }
+}
+
+/// Whether what an answer contains exists for a caller. One that is restricted to agents sees what
+/// belongs to these, and files; what belongs to the account as a whole does not exist for it.
+fn is_seen(subject: &Subject, scope: &Scope) -> bool {
+    match subject.agent_id {
+        Some(agent) => scope.sees(agent),
+        None => scope.agents.is_none() || subject.id.starts_with(kind::Upload::PREFIX),
     }
 }

@@ -79,6 +79,8 @@ pub struct DeliveryLease {
     pub endpoint_id: Id<kind::WebhookEndpoint>,
     /// Names this claim: 10 random characters.
     pub token: String,
+    /// Where it is sent: what comes of that says nothing of an endpoint that has moved since.
+    pub url: String,
 }
 
 /// A delivery to attempt now.
@@ -86,8 +88,6 @@ pub struct DeliveryLease {
 pub struct ClaimedDelivery {
     /// The right to do so.
     pub lease: DeliveryLease,
-    /// Where to.
-    pub url: String,
     /// How much is told.
     pub style: PayloadStyle,
     /// The secrets to sign with, the current one first.

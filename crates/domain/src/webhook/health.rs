@@ -1,5 +1,7 @@
 //! How an endpoint takes what it is sent.
 
+use std::time::Duration;
+
 use crate::limits;
 use crate::timestamp::Timestamp;
 
@@ -10,21 +12,24 @@ pub struct EndpointHealth {
     pub failures: u64,
     /// When the first of them was.
     pub failing_since: Option<Timestamp>,
-    /// When it took something for the first time since it last began to fail; none where it never
-    /// did.
+    /// When it took something quickly for the first time since it last failed or was slow; none where
+    /// it never did.
     pub succeeded_at: Option<Timestamp>,
 }
 
 /// Failures in a row from which an endpoint is doubtful.
 const DOUBTFUL_FAILURES: u64 = 3;
+/// How long an answer may take that leaves an endpoint above doubt.
+const QUICK: Duration = Duration::from_secs(2);
 
 impl EndpointHealth {
-    /// After an attempt that went well.
-    pub fn succeeded(&mut self, now: Timestamp) {
-        let succeeded_at = Some(match self.succeeded_at {
-            Some(at) if self.failures == 0 => at,
-            Some(_) | None => now,
-        });
+    /// After an attempt that went well and took so long.
+    pub fn succeeded(&mut self, duration: Duration, now: Timestamp) {
+        let succeeded_at = match self.succeeded_at {
+            _ if duration > QUICK => None,
+            Some(at) if self.failures == 0 => Some(at),
+            Some(_) | None => Some(now),
+        };
         *self = Self { failures: 0, failing_since: None, succeeded_at };
     }
 
@@ -41,8 +46,8 @@ impl EndpointHealth {
         })
     }
 
-    /// Whether it is unknown or doubtful that it takes what it is sent. Such endpoints together never
-    /// hold up the others.
+    /// Whether it is unknown or doubtful that it takes what it is sent, and quickly. Such endpoints
+    /// together never hold up the others.
     pub const fn is_doubtful(&self) -> bool {
         self.succeeded_at.is_none() || self.failures >= DOUBTFUL_FAILURES
     }
@@ -50,6 +55,8 @@ impl EndpointHealth {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::EndpointHealth;
     use crate::{Timestamp, limits};
 
@@ -80,7 +87,9 @@ mod tests {
         for _ in 0..20 {
             health.failed(start);
         }
-        health.succeeded(end);
+        health.succeeded(Duration::from_secs(3), end);
+        assert!(health.is_doubtful(), "slow, which holds up others");
+        health.succeeded(Duration::from_secs(1), end);
         assert!(!health.is_doubtful());
         assert_eq!(health.failed(end), None);
         assert!(!health.is_doubtful(), "one failure is none");

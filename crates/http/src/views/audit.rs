@@ -20,7 +20,7 @@ pub(crate) struct AuditRecordView<'a> {
     /// The id of what it was done to.
     #[schema(value_type = Option<String>, required = true)]
     target_id: Option<&'a str>,
-    /// The other side of the connection; null on the command line.
+    /// The address that the request came from; null on the command line.
     #[schema(value_type = Option<String>, required = true)]
     ip_address: Option<IpAddr>,
     /// The request; null on the command line.

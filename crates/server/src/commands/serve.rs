@@ -118,8 +118,12 @@ impl Work {
             })
         };
         let deliverer = {
-            let (deliverer, stop) = (parts.deliverer.clone(), stop.clone());
-            tokio::spawn(async move { deliverer.run(stop).await })
+            let (deliverer, stop, guard) =
+                (parts.deliverer.clone(), stop.clone(), RunningGuard(Arc::clone(&running)));
+            tokio::spawn(async move {
+                let _guard = guard;
+                deliverer.run(stop).await;
+            })
         };
         let housekeeper = {
             let (housekeeper, stop) = (parts.housekeeper.clone(), stop.clone());
@@ -141,7 +145,7 @@ impl Work {
         Self { stop, running, tasks: vec![worker, deliverer, housekeeper, measures, sweep, uses] }
     }
 
-    /// Tells whether the worker runs.
+    /// Tells whether the workers run.
     fn running(&self) -> Arc<dyn Fn() -> bool + Send + Sync> {
         let running = Arc::clone(&self.running);
         Arc::new(move || running.load(Ordering::Relaxed))
@@ -158,7 +162,7 @@ impl Work {
     }
 }
 
-/// Notes the end of the worker, also by a panic.
+/// Notes the end of a worker, also by a panic.
 struct RunningGuard(Arc<AtomicBool>);
 
 impl Drop for RunningGuard {

@@ -258,8 +258,8 @@ impl Default for IndexSection {
 /// Most of anything that may go on at once: beyond lies a slip of the hand.
 const MOST_AT_ONCE: usize = 100_000;
 const DAY_SECONDS: u64 = 24 * 60 * 60;
-/// The longest that an attempt at a delivery may take: its lease must outlast it.
-const LONGEST_ATTEMPT_SECONDS: u64 = 30;
+/// The longest that an attempt at a delivery may take: the client waits no longer for an answer.
+const LONGEST_ATTEMPT_SECONDS: u64 = 15;
 
 impl Settings {
     /// Checks what must be at least one.

@@ -1,5 +1,7 @@
 //! Claiming deliveries and noting what became of them.
 
+use std::time::Duration;
+
 use cicerone_domain::webhook::{
     Attempt, AttemptOutcome, ClaimedDelivery, DeliveryLease, DeliveryStatus, PayloadStyle,
 };
@@ -77,8 +79,8 @@ pub(super) fn claim(
                 delivery_id: id("deliveries.id", &delivery)?,
                 endpoint_id,
                 token: token.to_owned(),
+                url: url.clone(),
             },
-            url: url.clone(),
             style,
             secrets: secrets.clone(),
             event_id: id("events.id", &event)?,
@@ -107,6 +109,14 @@ pub(super) fn finish(
         .filter(deliveries::lease_token.eq(&lease.token));
     let found: Option<String> = row.select(deliveries::attempts).get_result(c).optional()?;
     let Some(attempts) = found else { return Ok(None) };
+    let url: String =
+        webhook_endpoints::table.find(&endpoint).select(webhook_endpoints::url).get_result(c)?;
+    let has_moved = url != lease.url;
+    let outcome = match outcome {
+        AttemptOutcome::Delivered => AttemptOutcome::Delivered,
+        _ if has_moved => AttemptOutcome::Retry(now),
+        outcome => outcome,
+    };
     let mut attempts: Vec<Attempt> = from_json(&attempts)?;
     attempts.push(attempt.clone());
     attempts.drain(..attempts.len().saturating_sub(limits::ATTEMPTS_SHOWN));
@@ -125,7 +135,10 @@ pub(super) fn finish(
             deliveries::lease_until.eq(None::<i64>),
         ))
         .execute(c)?;
-    judge(c, &endpoint, outcome, now)
+    if has_moved {
+        return Ok(None);
+    }
+    judge(c, &endpoint, outcome, Duration::from_millis(attempt.duration_ms), now)
 }
 
 /// Notes what an attempt says of its endpoint, whose row is held.
@@ -133,6 +146,7 @@ fn judge(
     c: &mut AnyConnection,
     endpoint: &str,
     outcome: AttemptOutcome,
+    duration: Duration,
     now: Timestamp,
 ) -> Result<Option<String>, Failure> {
     let (failures, failing_since, succeeded_at, disabled): HealthRow = webhook_endpoints::table
@@ -148,7 +162,7 @@ fn judge(
     let mut after = before;
     let reason = match outcome {
         AttemptOutcome::Delivered => {
-            after.succeeded(now);
+            after.succeeded(duration, now);
             None
         }
         AttemptOutcome::Retry(_) | AttemptOutcome::GivenUp => after.failed(now),

@@ -2,6 +2,7 @@
 
 use cicerone_domain::ports::{AgentStore as _, SourceFilter, SourceStore as _};
 use cicerone_domain::source::Trained;
+use cicerone_domain::webhook::EventName;
 use cicerone_domain::{
     Error, Position, Source, SourceContent, SourceState, SourceStatus, SourceType,
 };
@@ -283,6 +284,7 @@ async fn pages_are_listed_of_a_website_only() {
 async fn the_events_of_what_is_deleted_tell_that_it_was_and_not_what_it_held() {
     on_each(async |world| {
         let agent = world.agent().await;
+        world.endpoint(&[EventName::SourceTrained]).await;
         let text = |text: &str| SourceContent::Text(text.to_owned());
         let source = world.trained(&agent, text("A canary sings."), "A canary sings.").await;
         world.trained(&agent, text("Another canary sings."), "Another canary sings.").await;

@@ -18,7 +18,7 @@ use super::fixture::{
 };
 
 impl World {
-    async fn endpoint(&self, events: &[EventName]) -> WebhookEndpoint {
+    pub(super) async fn endpoint(&self, events: &[EventName]) -> WebhookEndpoint {
         let now = self.now();
         let endpoint = WebhookEndpoint {
             id: new_id(),
@@ -122,7 +122,10 @@ async fn an_event_is_queued_with_what_makes_it_true_for_those_that_take_it() {
         let claimed = world.claim_deliveries(&all, 4, now).await;
         assert_eq!(claimed.len(), 1);
         let one = &claimed[0];
-        assert_eq!((one.url.as_str(), one.style, one.tries), (all.url.as_str(), all.payload, 0));
+        assert_eq!(
+            (one.lease.url.as_str(), one.style, one.tries),
+            (all.url.as_str(), all.payload, 0)
+        );
         assert_eq!(one.event_id, queued[0].event_id);
         assert!(one.payload.contains(&source.id.to_string()), "{}", one.payload);
         assert!(world.claim_deliveries(&all, 4, world.now()).await.is_empty());
@@ -210,8 +213,11 @@ async fn attempts_are_noted_and_repeated_when_they_are_due() {
         assert_eq!((again.status, again.next_attempt_at), (DeliveryStatus::Pending, Some(later)));
         let claimed = world.claim_deliveries(&endpoint, 4, later).await.remove(0);
         assert_eq!((claimed.tries, claimed.event_id), (0, failed.event_id));
-        // What is under way is not taken from whoever has it.
-        assert_eq!(redeliver(failed.id).await.unwrap().next_attempt_at, None);
+        // A wish while an attempt is under way is one for another.
+        assert_eq!(redeliver(failed.id).await.unwrap().next_attempt_at, Some(later));
+        world.finish_attempt(&claimed, AttemptOutcome::GivenUp, later).await;
+        assert_eq!(world.deliveries(&endpoint).await[0].status, DeliveryStatus::Pending);
+        let claimed = world.claim_deliveries(&endpoint, 4, later).await.remove(0);
         world.finish_attempt(&claimed, AttemptOutcome::Delivered, later).await;
         assert_eq!(world.deliveries(&endpoint).await[0].status, DeliveryStatus::Succeeded);
     })
@@ -246,6 +252,44 @@ async fn an_endpoint_that_fails_for_five_days_is_disabled_with_its_reason() {
         let claimed = world.claim_deliveries(&endpoint, 1, end).await.remove(0);
         assert!(world.finish_attempt(&claimed, AttemptOutcome::Gone, end).await.is_some());
         assert!(world.stored_endpoint(&endpoint).await.disabled.unwrap().contains("410"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_comes_of_an_address_of_before_says_nothing_of_the_endpoint() {
+    on_each(async |world| {
+        let endpoint = world.endpoint(&EventName::CHOICES).await;
+        for _ in 0..2 {
+            world.ping(&endpoint).await;
+        }
+        let now = world.now();
+        let claimed = world.claim_deliveries(&endpoint, 4, now).await;
+        let url = Some("https://example.com/new".to_owned());
+        let patch = EndpointPatch { url, ..EndpointPatch::default() };
+        world.storage.update_endpoint(world.account, endpoint.id, patch, now, None).await.unwrap();
+        let gone = world.finish_attempt(&claimed[0], AttemptOutcome::Gone, now).await;
+        assert_eq!(gone, None);
+        world.finish_attempt(&claimed[1], AttemptOutcome::Delivered, now).await;
+        assert_eq!(world.stored_endpoint(&endpoint).await.disabled, None);
+        let due = world.storage.due_endpoints(now).await.unwrap().remove(0);
+        assert!(due.health.is_doubtful(), "nobody knows the new address");
+        let again = world.claim_deliveries(&endpoint, 4, now).await;
+        assert_eq!(again.len(), 1, "sent again at once, to the new one");
+        assert_eq!(again[0].lease.url, "https://example.com/new");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_event_that_nobody_takes_is_kept_without_its_content() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        world.trained(&agent, website(false), "one").await;
+        assert_eq!(world.count_where("events", "payload LIKE '%content%'"), 0);
+        world.endpoint(&EventName::CHOICES).await;
+        world.trained(&agent, website(false), "two").await;
+        assert_eq!(world.count_where("events", "payload LIKE '%content%'"), 1);
     })
     .await;
 }

@@ -71,6 +71,9 @@ async fn a_bad_value_is_refused() {
     let bad = [
         ("url", "url", json!("")),
         ("url", "url", json!(5)),
+        ("url", "url", json!(" https://example.com/hook")),
+        ("url", "url", json!("https://example.com/hook\n")),
+        ("url", "url", json!("https://example.com:0/")),
         ("url", "url", json!("example.com/hook")),
         ("url", "url", json!("ftp://example.com/hook")),
         ("url", "url", json!("https://user:word@example.com/hook")),
@@ -135,6 +138,38 @@ async fn a_key_within_agents_makes_none() {
     restricted.get(&path(&endpoint)).await.refused(404, "resource_not_found");
     let page = restricted.get("/v1/webhook_endpoints").await.expect(200);
     assert_eq!(page["data"], json!([]));
+}
+
+#[tokio::test]
+async fn a_repetition_by_a_key_within_agents_shows_no_secret() {
+    let client = account();
+    let agent = client.agent().await;
+    let key = json!({ "name": "Key", "permissions": ["*"], "agent_ids": [agent] });
+    let key = client.post("/v1/api_keys", key).await.expect(201);
+    let restricted = client.with_key(key["key"].as_str().unwrap());
+    let body = json!({ "url": NOWHERE });
+    let create = |client: &cicerone_tests::Client| {
+        let request = client.request("POST", "/v1/webhook_endpoints");
+        request.json(&body).idempotent("made").send()
+    };
+    let endpoint = create(&client).await.expect(201);
+    create(&restricted).await.refused(404, "resource_not_found");
+    let rotate = |client: &cicerone_tests::Client| {
+        let request = client.request("POST", &format!("{}/rotate_secret", path(&endpoint)));
+        request.idempotent("rotated").send()
+    };
+    rotate(&client).await.expect(200);
+    rotate(&restricted).await.refused(404, "resource_not_found");
+    // Nor does one see a key that was made beyond its agents; its own it is told of again.
+    let send = |client: &cicerone_tests::Client, body: &Value, name: &str| {
+        client.request("POST", "/v1/api_keys").json(body).idempotent(name).send()
+    };
+    let wide = json!({ "name": "Wide", "permissions": ["*"] });
+    send(&client, &wide, "wide").await.expect(201);
+    send(&restricted, &wide, "wide").await.refused(404, "resource_not_found");
+    let narrow = json!({ "name": "Own", "permissions": ["agents:read"], "agent_ids": [agent] });
+    let made = send(&restricted, &narrow, "own").await.expect(201);
+    assert_eq!(send(&restricted, &narrow, "own").await.expect(201)["id"], made["id"]);
 }
 
 #[tokio::test]

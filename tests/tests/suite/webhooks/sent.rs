@@ -200,6 +200,14 @@ async fn endpoints_that_never_answer_delay_no_other() {
         assert!(began.elapsed() < Duration::from_secs(5), "the silent ones are in the way");
     }
     assert!(silent.received().len() <= 9, "one attempt at a time at each that is doubtful");
+    // One that nobody knows yet does not wait behind what waits for the silent ones.
+    let other = server.account("other");
+    let new = Receiver::start().await;
+    let endpoint = made_for(&other, &new).await;
+    other.post_nothing(&format!("{}/test", path(&endpoint))).await.expect(202);
+    let began = Instant::now();
+    new.wait_for(1).await;
+    assert!(began.elapsed() < Duration::from_secs(5), "the silent ones are in the way");
 }
 
 #[tokio::test]

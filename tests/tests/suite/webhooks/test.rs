@@ -54,3 +54,20 @@ async fn a_disabled_endpoint_is_not_tested() {
     let answer = client.post_nothing(&format!("{}/test", path(&endpoint))).await;
     answer.refused(409, "conflict");
 }
+
+#[tokio::test]
+async fn an_endpoint_that_does_not_keep_up_is_not_tested_any_more() {
+    let client = account();
+    let endpoint = made(&client).await;
+    let test = format!("{}/test", path(&endpoint));
+    let mut queued = 0;
+    let refused = loop {
+        let answer = client.post_nothing(&test).await;
+        if answer.status != 202 {
+            break answer;
+        }
+        queued += 1;
+    };
+    refused.refused(409, "conflict");
+    assert!(queued >= 100, "{queued}");
+}
