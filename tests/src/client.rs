@@ -11,6 +11,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::process::assert_discreet;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -163,6 +164,7 @@ impl Request {
 
     /// Sends it, where the server may be gone.
     pub async fn try_send(self) -> reqwest::Result<Answer> {
+        assert_discreet();
         let response = self.request.send().await?;
         let status = response.status().as_u16();
         let headers = response.headers().clone();

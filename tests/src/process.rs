@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -277,7 +277,25 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
+        if !thread::panicking() {
+            assert_discreet();
+        }
     }
+}
+
+/// What no log may ever tell: keys, secrets, and what stands in the messages and documents of most
+/// tests.
+const SECRETS: [&str; 6] = [ROOT_KEY, "\"ck_", " ck_", "=ck_", "whsec_", "museum opens"];
+
+/// The first line of a server's log, of any server of this process, that told a secret.
+static TOLD: Mutex<Option<String>> = Mutex::new(None);
+
+/// Fails where any server of this process has logged a key, a secret, a message or a document.
+///
+/// Every request of a test asks, and every end of a server: so this holds of a whole run.
+pub fn assert_discreet() {
+    let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    assert_eq!(told, None, "a log tells what it must not");
 }
 
 /// A process that outlives this one by a moment, to take the server and its data with it: a server
@@ -304,6 +322,11 @@ fn collect(
     thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
             let address = line.strip_prefix(GREETING).and_then(|rest| rest.trim().parse().ok());
+            // Standard output shows a key that was made, once; the log never.
+            if ready.is_none() && SECRETS.iter().any(|secret| line.contains(secret)) {
+                let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+                told.get_or_insert_with(|| line.clone());
+            }
             {
                 let mut collected = collected.lock().unwrap();
                 collected.push_str(&line);
