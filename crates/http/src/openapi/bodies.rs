@@ -25,8 +25,8 @@ pub(crate) fn schemas(extra_models: &[String]) -> Vec<(String, RefOr<Schema>)> {
         ("Search", search().into()),
         ("UploadFile", upload().into()),
         ("SendMessage", message().into()),
-        ("CreateWebhookEndpoint", endpoint().required("url").into()),
-        ("UpdateWebhookEndpoint", endpoint().into()),
+        ("CreateWebhookEndpoint", endpoint(false).required("url").into()),
+        ("UpdateWebhookEndpoint", endpoint(true).into()),
         ("CreateApiKey", key().required("name").required("permissions").into()),
         ("UpdateApiKey", key().into()),
     ];
@@ -168,7 +168,7 @@ fn upload() -> ObjectBuilder {
     ObjectBuilder::new().property("file", file).required("file")
 }
 
-fn endpoint() -> ObjectBuilder {
+fn endpoint(is_change: bool) -> ObjectBuilder {
     let url = string()
         .max_length(Some(limits::WEBHOOK_URL_CHARS))
         .format(Some(SchemaFormat::Custom("uri".to_owned())))
@@ -189,9 +189,14 @@ fn endpoint() -> ObjectBuilder {
     let payload = optional_string("`thin` leaves `data.content` out.")
         .enum_values(Some(styles.into_iter().chain([Value::Null])))
         .default(Some(PayloadStyle::default().name().into()));
-    let status = string()
-        .enum_values(Some(["enabled", "disabled"]))
-        .description(Some("Whether anything is sent to it."));
+    let about = "Whether anything is sent to it.";
+    let status = if is_change {
+        string().enum_values(Some(["enabled", "disabled"])).description(Some(about))
+    } else {
+        optional_string(about)
+            .enum_values(Some([json!("enabled"), json!("disabled"), Value::Null]))
+            .default(Some("enabled".into()))
+    };
     ObjectBuilder::new()
         .property("url", url)
         .property("events", events)
