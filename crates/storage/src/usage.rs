@@ -23,7 +23,7 @@ use crate::storage::Storage;
 const UNLIMITED: i64 = -1;
 
 #[derive(Insertable)]
-#[diesel(table_name = usage_days)]
+#[diesel(table_name = usage_days, treat_none_as_default_value = false)]
 pub(crate) struct UsageRow {
     pub(crate) account_id: String,
     pub(crate) day: i64,
