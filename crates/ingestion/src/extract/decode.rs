@@ -43,7 +43,7 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
 }
 
 /// Whether the bytes are UTF-8, a few damaged places aside.
-fn is_mostly_utf8(bytes: &[u8]) -> bool {
+pub(super) fn is_mostly_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok() || is_mostly_whole(&String::from_utf8_lossy(bytes))
 }
 

@@ -6,7 +6,7 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use url::Url;
 
-use crate::extract::decode::is_mostly_whole;
+use crate::extract::decode::{is_mostly_utf8, is_mostly_whole};
 
 /// How far into a page its own word of its encoding is looked for (HTML 13.2.3.2).
 const PRESCAN_BYTES: usize = 1_024;
@@ -22,8 +22,16 @@ pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&str>, url: &Url) -> C
     let said = charset
         .and_then(|label| Encoding::for_label(label.trim().as_bytes()))
         .or_else(|| stated(bytes));
-    let (text, is_malformed) = said.unwrap_or(UTF_8).decode_without_bom_handling(bytes);
-    if !is_malformed || is_mostly_whole(&text) {
+    let said = said.unwrap_or(UTF_8);
+    let (text, is_malformed) = said.decode_without_bom_handling(bytes);
+    if !is_malformed {
+        return text;
+    }
+    // Most of what is UTF-8 comes out as some characters or other in encodings of East Asia.
+    if said != UTF_8 && is_mostly_utf8(bytes) {
+        return UTF_8.decode_without_bom_handling(bytes).0;
+    }
+    if is_mostly_whole(&text) {
         return text;
     }
     guessed(bytes, url).decode_without_bom_handling(bytes).0
@@ -62,6 +70,18 @@ mod tests {
 
     fn decoded(bytes: &[u8], charset: Option<&str>) -> String {
         decode(bytes, charset, &Url::parse("https://example.com/").unwrap()).into_owned()
+    }
+
+    #[test]
+    fn a_page_of_utf_8_that_says_it_were_of_an_east_asian_encoding_is_read_as_utf_8() {
+        let text = "DeepMind新电脑已可利用记忆自学 人工智能迈上新台阶，腾讯科技讯。";
+        for label in ["gb2312", "big5", "shift_jis", "euc-kr", "euc-jp"] {
+            let page = format!("<meta charset={label}><p>{}", text.repeat(20));
+            assert_eq!(decoded(page.as_bytes(), None), page, "{label}");
+            let mut damaged = page.clone().into_bytes();
+            damaged.extend_from_slice(b"\xff");
+            assert_eq!(decoded(&damaged, None), format!("{page}\u{fffd}"), "{label}");
+        }
     }
 
     #[test]
