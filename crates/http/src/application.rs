@@ -66,6 +66,8 @@ pub struct HttpSettings {
     pub failed_authentications_per_minute: u32,
     /// Proxies that are believed when they say whom a request is from.
     pub trusted_proxies: Vec<IpNet>,
+    /// Connections at once; further ones wait to be taken until others end.
+    pub connections_at_once: usize,
     /// How long the head of a request may take to arrive.
     pub head_deadline: Duration,
     /// How long a JSON body may take to arrive, and a file between two pieces.
@@ -90,6 +92,7 @@ impl Default for HttpSettings {
             rate_limit_per_minute: 6_000,
             failed_authentications_per_minute: 300,
             trusted_proxies: Vec::new(),
+            connections_at_once: 16_384,
             head_deadline: Duration::from_secs(10),
             body_deadline: Duration::from_secs(30),
             upload_deadline: Duration::from_secs(600),

@@ -94,6 +94,16 @@ impl Change {
         }
     }
 
+    /// The change that a request asks for whose body says nothing: its bytes tell it from others alone.
+    pub(crate) async fn of_path<P>(
+        app: &App,
+        caller: &Authorized<P>,
+        incoming: &mut Incoming,
+    ) -> Result<Self, Failure> {
+        let body = incoming.any_body(app).await?;
+        Ok(Self::new(app, caller, incoming.keyed(&[&body])?))
+    }
+
     /// The same, recorded in the audit log. Without a `target` it is what the answer contains.
     pub(crate) fn audited(self, action: AuditAction, target: Option<String>) -> Self {
         Self { audited: Some((action, target)), ..self }

@@ -46,6 +46,7 @@ pub fn serve(listener: TcpListener, application: Application) -> std::io::Result
     let server = server
         .workers(settings.threads.max(1))
         .worker_max_blocking_threads(BLOCKING_THREADS)
+        .max_connections(settings.connections_at_once.div_ceil(settings.threads.max(1)))
         .keep_alive(settings.keep_alive)
         .client_request_timeout(settings.head_deadline)
         // A caller that goes away is noticed at once; what must not stop half-way runs in tasks of

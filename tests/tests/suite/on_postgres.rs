@@ -76,6 +76,19 @@ async fn every_write_is_idempotent() {
 }
 
 #[tokio::test]
+async fn a_key_that_one_server_deletes_stops_to_work_on_the_other_within_a_second() {
+    let Some([one, other]) = servers() else { return };
+    let body = json!({ "name": "Key", "permissions": ["agents:read"] });
+    let key = one.client().post("/v1/api_keys", body).await.expect(201);
+    let holder = other.client().with_key(key["key"].as_str().unwrap());
+    holder.get("/v1/agents").await.expect(200);
+    let path = format!("/v1/api_keys/{}", key["id"].as_str().unwrap());
+    one.client().delete(&path).await.expect_nothing();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    holder.get("/v1/agents").await.refused(401, "unauthorized");
+}
+
+#[tokio::test]
 async fn identical_requests_to_two_servers_have_one_effect() {
     let Some([one, other]) = servers() else { return };
     let (one, other) = (one.client(), other.client());

@@ -1,5 +1,8 @@
 //! What holds for every request: routes, methods, bodies, headers, and requests that are none.
 
+use std::time::{Duration, Instant};
+
+use cicerone_tests::Server;
 use cicerone_tests::raw::{self, Connection};
 use serde_json::{Value, json};
 
@@ -256,4 +259,25 @@ async fn a_body_that_never_comes_is_not_waited_for_without_end() {
     connection.send(head).await;
     let answer = connection.read_to_end().await;
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_until_others_end() {
+    let data = tempfile::TempDir::with_prefix("cicerone-test-").unwrap();
+    let file = data.path().join("cicerone.toml");
+    let settings = "[http]\nthreads = 1\nconnections_at_once = 2\nhead_seconds = 2\n";
+    std::fs::write(&file, settings).unwrap();
+    let server =
+        Server::of(&program()).env("CICERONE_CONFIG", file.display().to_string()).start_in(data);
+    let mut slow = Vec::new();
+    for _ in 0..2 {
+        let mut connection = Connection::open(server.address()).await;
+        connection.send("GET /healthz HTTP/1.1\r\n").await;
+        slow.push(connection);
+    }
+    // The server has taken both before a third comes.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let began = Instant::now();
+    server.client().get("/v1/agents").await.expect(200);
+    assert!(began.elapsed() > Duration::from_secs(1), "a third is taken when one of them is cut");
 }

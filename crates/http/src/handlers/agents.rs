@@ -75,10 +75,9 @@ pub(crate) async fn delete(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let body = incoming.any_body(&app).await?;
-    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
-    let change = Change::new(&app, &caller, keyed)
+    let change = Change::of_path(&app, &caller, &mut incoming)
+        .await?
         .audited(AuditAction::AgentDeleted, Some(incoming.path_text().to_owned()));
     change
         .answer(keep_nothing, move |app, caller, completion| async move {

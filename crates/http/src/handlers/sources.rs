@@ -63,10 +63,9 @@ pub(crate) async fn delete(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let body = incoming.any_body(&app).await?;
-    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
-    let change = Change::new(&app, &caller, keyed)
+    let change = Change::of_path(&app, &caller, &mut incoming)
+        .await?
         .audited(AuditAction::SourceDeleted, Some(incoming.path_text().to_owned()));
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
@@ -81,11 +80,9 @@ pub(crate) async fn refresh(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let body = incoming.any_body(&app).await?;
-    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
     let request_id = Some(caller.request_id());
-    let change = Change::new(&app, &caller, keyed);
+    let change = Change::of_path(&app, &caller, &mut incoming).await?;
     change
         .answer(refreshed, move |app, caller, completion| async move {
             app.sources.refresh(&caller.scope, id?, request_id, completion).await

@@ -76,10 +76,9 @@ pub(crate) async fn delete(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let body = incoming.any_body(&app).await?;
-    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
-    let change = Change::new(&app, &caller, keyed)
+    let change = Change::of_path(&app, &caller, &mut incoming)
+        .await?
         .audited(AuditAction::WebhookEndpointDeleted, Some(incoming.path_text().to_owned()));
     change
         .answer(keep_nothing, move |app, caller, completion| async move {
@@ -94,10 +93,10 @@ pub(crate) async fn rotate_secret(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let body = incoming.any_body(&app).await?;
-    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
-    let change = Change::new(&app, &caller, keyed).audited(AuditAction::WebhookSecretRotated, None);
+    let change = Change::of_path(&app, &caller, &mut incoming)
+        .await?
+        .audited(AuditAction::WebhookSecretRotated, None);
     change
         .answer(rotated, move |app, caller, completion| async move {
             app.webhooks.rotate_secret(&caller.scope, id?, completion).await
@@ -111,11 +110,9 @@ pub(crate) async fn test(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let body = incoming.any_body(&app).await?;
-    let keyed = incoming.keyed(&[&body])?;
     let id = incoming.path_id();
     let request_id = Some(caller.request_id());
-    let change = Change::new(&app, &caller, keyed);
+    let change = Change::of_path(&app, &caller, &mut incoming).await?;
     change
         .answer(queued, move |app, caller, completion| async move {
             app.webhooks.test(&caller.scope, id?, request_id, completion).await
@@ -145,11 +142,9 @@ pub(crate) async fn redeliver(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let body = incoming.any_body(&app).await?;
-    let keyed = incoming.keyed(&[&body])?;
     let endpoint = incoming.path_id();
     let delivery = incoming.second_path_id();
-    let change = Change::new(&app, &caller, keyed);
+    let change = Change::of_path(&app, &caller, &mut incoming).await?;
     change
         .answer(queued, move |app, caller, completion| async move {
             app.webhooks.redeliver(&caller.scope, endpoint?, delivery?, completion).await

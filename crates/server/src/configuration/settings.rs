@@ -73,6 +73,8 @@ pub(crate) struct HttpSection {
     pub(crate) replies_at_once: usize,
     /// Files that may be on their way in at once.
     pub(crate) uploads_at_once: usize,
+    /// Connections at once; further ones wait to be taken until others end.
+    pub(crate) connections_at_once: usize,
     /// Failed authentications per client address and minute; 0 for no limit.
     pub(crate) failed_authentications_per_minute: u32,
     /// Address ranges of proxies that are believed when `X-Forwarded-For` says whom a request is from.
@@ -192,6 +194,7 @@ impl Default for HttpSection {
             threads: None,
             replies_at_once: ConversationLimits::default().replies,
             uploads_at_once: http.uploads_at_once,
+            connections_at_once: http.connections_at_once,
             failed_authentications_per_minute: http.failed_authentications_per_minute,
             trusted_proxies: http.trusted_proxies,
             head_seconds: http.head_deadline.as_secs(),
@@ -269,6 +272,7 @@ impl Settings {
             ("http.threads", http.threads.is_none_or(|threads| threads > 0)),
             ("http.replies_at_once", http.replies_at_once > 0),
             ("http.uploads_at_once", http.uploads_at_once > 0),
+            ("http.connections_at_once", http.connections_at_once > 0),
             ("http.head_seconds", http.head_seconds > 0),
             ("http.body_seconds", http.body_seconds > 0),
             ("http.upload_seconds", http.upload_seconds > 0),
@@ -295,6 +299,7 @@ impl Settings {
             ("http.threads", http.threads.unwrap_or_default()),
             ("http.replies_at_once", http.replies_at_once),
             ("http.uploads_at_once", http.uploads_at_once),
+            ("http.connections_at_once", http.connections_at_once),
             ("workers.parallel", workers.parallel),
             ("workers.readers", workers.readers),
             ("crawl.parallel", self.crawl.parallel),
@@ -337,6 +342,7 @@ impl Settings {
             body_deadline: Duration::from_secs(self.http.body_seconds),
             upload_deadline: Duration::from_secs(self.http.upload_seconds),
             uploads_at_once: self.http.uploads_at_once,
+            connections_at_once: self.http.connections_at_once,
             keep_alive: Duration::from_secs(self.http.keep_alive_seconds),
             ..default
         }
