@@ -14,7 +14,9 @@ use crate::id::{self, Id, kind};
 use crate::limits;
 use crate::timestamp::Timestamp;
 
-pub use bounds::{KeyPatch, parse_agent_ids, parse_expiry, parse_permissions, unknown_agent};
+pub use bounds::{
+    KeyPatch, check_expiry, parse_agent_ids, parse_expiry, parse_permissions, unknown_agent,
+};
 
 /// An owner of agents, files and keys. Nothing crosses accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]

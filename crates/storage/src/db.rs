@@ -11,7 +11,7 @@ use cicerone_domain::idempotency::Completion;
 use diesel::connection::SimpleConnection as _;
 use r2d2::Pool;
 
-use crate::connection::{Access, AnyConnection, Manager, connect};
+use crate::connection::{Access, AnyConnection, Manager, Pooled, connect};
 use crate::dialect::{Begin, transaction};
 use crate::error::{Failure, OpenError};
 use crate::idempotency;
@@ -153,27 +153,50 @@ fn pooled<T>(
     pool: &Pool<Manager>,
     mut work: impl FnMut(&mut AnyConnection) -> Result<T, Failure>,
 ) -> Result<T, Error> {
-    // When a server restarts, every connection of the pool is lost at once.
-    let mut lost = pool.max_size();
-    let mut repeats = REPEATS;
+    let mut patience = Patience { lost: pool.max_size(), repeats: REPEATS };
     loop {
-        let began = Instant::now();
-        let pooled = pool.get();
-        metrics::histogram!(WAIT, "door" => "pool").record(began.elapsed());
-        let mut pooled = pooled.map_err(|error| {
-            metrics::counter!("cicerone_database_wait_timeouts_total").increment(1);
-            Error::unavailable(error)
-        })?;
-        let failure = match work(&mut pooled.connection) {
+        let mut pooled = check_out(pool)?;
+        match work(&mut pooled.connection) {
             Ok(value) => return Ok(value),
-            Err(failure) => failure,
-        };
+            Err(failure) => patience.try_again(&mut pooled, failure)?,
+        }
+    }
+}
+
+/// A connection of the pool, which is waited for.
+fn check_out(pool: &Pool<Manager>) -> Result<r2d2::PooledConnection<Manager>, Error> {
+    let began = Instant::now();
+    let pooled = pool.get();
+    waited("pool", began);
+    pooled.map_err(|error| {
+        metrics::counter!("cicerone_database_wait_timeouts_total").increment(1);
+        Error::unavailable(error)
+    })
+}
+
+/// Counts that work has waited for a connection since `began`.
+fn waited(door: &'static str, began: Instant) {
+    metrics::histogram!(WAIT, "door" => door).record(began.elapsed());
+}
+
+/// How often work is done again.
+struct Patience {
+    /// On lost connections: when a server restarts, every one of the pool is lost at once.
+    lost: u32,
+    /// After deadlocks, and faults without a name.
+    repeats: u32,
+}
+
+impl Patience {
+    /// Fails with `failure` where the work is not to be done again.
+    fn try_again(&mut self, pooled: &mut Pooled, failure: Failure) -> Result<(), Error> {
         pooled.is_lost = failure.is_lost_connection();
-        let left = if pooled.is_lost { &mut lost } else { &mut repeats };
+        let left = if pooled.is_lost { &mut self.lost } else { &mut self.repeats };
         if !failure.is_repeatable() || *left == 0 {
             return Err(failure.into());
         }
         *left -= 1;
+        Ok(())
     }
 }
 

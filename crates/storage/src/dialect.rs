@@ -46,20 +46,21 @@ pub(crate) fn transaction<T>(
     work: impl FnOnce(&mut AnyConnection) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     begin_transaction(c, begin)?;
-    match work(c) {
-        Ok(value) => {
-            AnyConnection::commit_transaction(c).map_err(Failure::Final)?;
-            Ok(value)
-        }
-        Err(failure) => {
-            // Where the connection is lost, or SQLite ended the transaction by itself, this fails as
-            // well and says less.
-            if let Err(error) = AnyConnection::rollback_transaction(c) {
-                tracing::debug!(%error, "a rollback failed after another failure");
-            }
-            Err(failure)
-        }
+    let outcome = work(c);
+    end_transaction(c, outcome.is_ok())?;
+    outcome
+}
+
+/// Commits what succeeded. What failed is rolled back; where the connection is lost, or SQLite ended
+/// the transaction by itself, that fails as well, and says less than the failure before.
+fn end_transaction(c: &mut AnyConnection, is_commit: bool) -> Result<(), Failure> {
+    if is_commit {
+        return AnyConnection::commit_transaction(c).map_err(Failure::Final);
     }
+    if let Err(error) = AnyConnection::rollback_transaction(c) {
+        tracing::debug!(%error, "a rollback failed after another failure");
+    }
+    Ok(())
 }
 
 /// Begins a transaction.

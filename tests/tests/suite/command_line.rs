@@ -236,11 +236,13 @@ fn accounts_are_created_once_and_listed() {
 
 #[test]
 fn keys_need_an_account_and_permissions_that_exist() {
+    let past = ["--expires-at", "2020-01-01T00:00:00Z"];
     let bad = [
         vec!["key", "create", "--account", "nobody", "--permission", "*"],
         vec!["key", "create", "--account", "default", "--permission", "agents:fly"],
         vec!["key", "create", "--account", "default"],
         vec!["key", "create", "--permission", "*"],
+        [&["key", "create", "--account", "default", "--permission", "*"][..], &past].concat(),
         vec!["key", "revoke", "key_0000000000"],
         vec!["key", "revoke", "7"],
     ];

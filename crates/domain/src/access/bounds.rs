@@ -106,10 +106,16 @@ pub fn unknown_agent(index: usize) -> Error {
 pub fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
     let end =
         Timestamp::parse(text).map_err(|error| Error::invalid("expires_at", error.to_string()))?;
+    check_expiry(end, now)?;
+    Ok(end)
+}
+
+/// Whether a key's end lies ahead. Fails for the parameter `expires_at` where it does not.
+pub fn check_expiry(end: Timestamp, now: Timestamp) -> Result<(), Error> {
     if end <= now {
         return Err(Error::invalid("expires_at", "must lie in the future"));
     }
-    Ok(end)
+    Ok(())
 }
 
 #[cfg(test)]

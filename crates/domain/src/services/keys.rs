@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::access::{
-    Account, ApiKey, DEFAULT_ACCOUNT, KeyPatch, KeySecret, Permissions, parse_key_name,
+    Account, ApiKey, DEFAULT_ACCOUNT, KeyPatch, KeySecret, Permissions, check_expiry,
+    parse_key_name,
 };
 use crate::audit::{Actor, AuditAction, AuditRecord, Origin};
 use crate::clock::{Clock, Entropy};
@@ -121,7 +122,8 @@ impl Keys {
     }
 
     /// Adds a key to the account of that name. The secret is in the answer and nowhere else.
-    /// Fails with [`Error::NotFound`] for the account.
+    /// Fails with [`Error::NotFound`] for the account, and with [`Error::Invalid`] for an end that is
+    /// past.
     pub async fn create_key(
         &self,
         account: &str,
@@ -132,6 +134,9 @@ impl Keys {
             .find_account(account)
             .await?
             .ok_or_else(|| Error::not_found("account", account))?;
+        if let Some(end) = new.expires_at {
+            check_expiry(end, self.clock.now())?;
+        }
         let new = NewKey { name: parse_key_name("name", new.name)?, ..new };
         let (key, secret) = self.made(owner.id, new);
         let record = self.by_operator(&key, AuditAction::ApiKeyCreated);

@@ -31,6 +31,9 @@ async fn create(keys: &Keys, arguments: KeyArguments) -> Result<(), Failure> {
         Err(Error::NotFound { what: "account", .. }) => {
             return Err(Failure::misuse(format!("`--account`: no account is named `{account}`")));
         }
+        Err(Error::Invalid(error)) if error.param == "expires_at" => {
+            return Err(Failure::misuse(format!("`--expires-at` {}", error.message)));
+        }
         created => created?,
     };
     output::note(&format!("created {}; its secret is shown only this once:", key.id))?;

@@ -55,21 +55,26 @@ impl Threads {
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let queue = self.queue.read().clone().ok_or_else(closed)?;
         let (reply, outcome) = oneshot::channel();
-        let (asked, patience) = (Instant::now(), self.patience);
-        let task: Task = Box::new(move || {
-            let is_stale = patience.is_some_and(|patience| asked.elapsed() > patience);
-            let result = if is_stale {
-                Err(Error::unavailable("no database connection became free in time"))
-            } else {
-                work()
-            };
+        let deadline = self.deadline();
+        let task = Box::new(move || {
+            let result = in_time(deadline).and_then(|()| work());
             // A caller that went away wants no result.
             let _ = reply.send(result);
         });
-        queue.send(task).await.map_err(|_| closed())?;
+        self.hand_over(task).await?;
         outcome.await.map_err(|_| closed())?
+    }
+
+    /// Queues a task; waits where many are queued.
+    async fn hand_over(&self, task: Task) -> Result<(), Error> {
+        let queue = self.queue.read().clone().ok_or_else(closed)?;
+        queue.send(task).await.map_err(|_| closed())
+    }
+
+    /// Until when work that is asked for now may begin.
+    fn deadline(&self) -> Option<Instant> {
+        self.patience.and_then(|patience| Instant::now().checked_add(patience))
     }
 
     /// Takes no more work and waits for the threads to end.
@@ -78,6 +83,14 @@ impl Threads {
         // Nothing is ever sent: this returns when every thread has dropped its end.
         self.ended.lock().await.recv().await;
     }
+}
+
+/// Refuses what begins too late.
+fn in_time(deadline: Option<Instant>) -> Result<(), Error> {
+    if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+        return Err(Error::unavailable("no database connection became free in time"));
+    }
+    Ok(())
 }
 
 /// Starts a named thread.

@@ -13,7 +13,7 @@ use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot};
 
 use super::threads::{closed, spawn};
-use super::{WAIT, guarded};
+use super::{guarded, waited};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{Begin, begin_transaction, transaction};
 use crate::error::{Failure, OpenError};
@@ -59,7 +59,7 @@ where
     F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send,
 {
     fn run(&mut self, c: &mut AnyConnection) -> bool {
-        metrics::histogram!(WAIT, "door" => "writer").record(self.queued.elapsed());
+        waited("writer", self.queued);
         let outcome = guarded(c, &mut self.work);
         let succeeded = outcome.is_ok();
         self.outcome = Some(outcome.map_err(Error::from));
@@ -102,13 +102,16 @@ impl Writer {
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
     {
-        let queue = self.queue.read().clone().ok_or_else(closed)?;
         let (reply, outcome) = oneshot::channel();
-        queue
-            .send(Box::new(Work { queued: Instant::now(), work, outcome: None, reply }))
-            .await
-            .map_err(|_| closed())?;
+        let unit = Box::new(Work { queued: Instant::now(), work, outcome: None, reply });
+        self.hand_over(unit).await?;
         outcome.await.map_err(|_| closed())?
+    }
+
+    /// Queues a unit; waits where many are queued.
+    async fn hand_over(&self, unit: Box<dyn Unit>) -> Result<(), Error> {
+        let queue = self.queue.read().clone().ok_or_else(closed)?;
+        queue.send(unit).await.map_err(|_| closed())
     }
 
     /// Takes no more work and waits for the thread to end.
