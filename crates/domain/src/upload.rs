@@ -27,19 +27,22 @@ pub enum UploadType {
     Pdf,
     /// Office Open XML document.
     Docx,
+    /// A web page that was saved or exported.
+    Html,
     /// Plain text, Markdown included.
     Text,
 }
 
 impl UploadType {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Pdf, Self::Docx, Self::Text];
+    pub const ALL: [Self; 4] = [Self::Pdf, Self::Docx, Self::Html, Self::Text];
 
     /// Its media type.
     pub const fn media_type(self) -> &'static str {
         match self {
             Self::Pdf => "application/pdf",
             Self::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            Self::Html => "text/html",
             Self::Text => "text/plain",
         }
     }

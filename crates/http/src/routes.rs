@@ -173,7 +173,7 @@ fn file_routes() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, all, "uploadFile", "Upload a file", files::create)
             .details(
-                "A PDF, DOCX or text file of at most 10 MiB, for a source of type `file`. A file \
+                "A PDF, DOCX, HTML or text file of at most 10 MiB, for a source of type `file`. A file \
                  that no source uses is removed after 24 hours.",
             )
             .body("multipart/form-data", "UploadFile")

@@ -7,13 +7,11 @@
 
 use std::error::Error;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 
 use cicerone_ingestion::{
     Material, Readers, Reading, SandboxSettings, detect_upload_type, extract, serve_reader,
 };
-use url::Url;
 
 /// The argument with which this program starts itself to read a document.
 const READ: &str = "--read";
@@ -34,21 +32,10 @@ async fn show(path: &str) -> Result<(), Box<dyn Error>> {
         arguments: vec![READ.into()],
         ..SandboxSettings::default()
     });
-    let reading = if is_html(path) {
-        let page = readers.page(&Url::parse("file:///")?, bytes.into(), None).await?;
-        page.reading
-    } else {
-        let kind = detect_upload_type(&bytes)
-            .ok_or_else(|| format!("`{path}` is no text, PDF or DOCX file"))?;
-        readers.file(kind, bytes.into()).await?
-    };
+    let kind = detect_upload_type(&bytes)
+        .ok_or_else(|| format!("`{path}` is no text, PDF, DOCX or HTML file"))?;
+    let reading = readers.file(kind, bytes.into()).await?;
     print(path, &reading)
-}
-
-/// A page is told by the name of its file: by its content it is text too.
-fn is_html(path: &str) -> bool {
-    let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| ["html", "htm"].contains(&ending))
 }
 
 fn print(path: &str, reading: &Reading) -> Result<(), Box<dyn Error>> {

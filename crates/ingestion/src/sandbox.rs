@@ -29,6 +29,9 @@ use wire::{Answer, Request};
 pub use child::serve_reader;
 pub use settings::SandboxSettings;
 
+/// The address of a page that has none (RFC 6694).
+const NOWHERE: &str = "about:blank";
+
 /// A pool of child processes that read documents. Cloning it gives another handle on the same pool;
 /// when the last one is dropped, the processes are killed.
 #[derive(Debug, Clone)]
@@ -68,6 +71,7 @@ impl Readers {
         let request = match kind {
             UploadType::Pdf => Request::Pdf,
             UploadType::Docx => Request::Docx,
+            UploadType::Html => return self.saved_page(bytes).await,
             UploadType::Text => {
                 let decoding = tokio::task::spawn_blocking(move || text::read(&bytes)).await;
                 return decoding.unwrap_or_else(|_| Err(end::crashed()));
@@ -77,6 +81,20 @@ impl Readers {
             Answer::File(reading) => Ok(reading),
             Answer::Unreadable(reason) => Err(Unreadable(reason)),
             Answer::Page(_) | Answer::Panicked => Err(end::crashed()),
+        }
+    }
+
+    /// Reads a page that is a file: nobody says where it was found, nor in which encoding.
+    async fn saved_page(&self, bytes: Bytes) -> Result<Reading, Unreadable> {
+        let request = Request::Page { url: NOWHERE.to_owned(), charset: None };
+        match self.0.read(&request, bytes).await? {
+            Answer::Page(page) if page.needs_javascript => Err(Unreadable(
+                "the page shows its text by running scripts; save it as the browser shows it"
+                    .to_owned(),
+            )),
+            Answer::Page(page) => Ok(page.reading),
+            Answer::Unreadable(reason) => Err(Unreadable(reason)),
+            Answer::File(_) | Answer::Panicked => Err(end::crashed()),
         }
     }
 }

@@ -138,7 +138,7 @@ exit status 0.";
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArguments {
-    /// A text, PDF or DOCX file, a folder with such files, or a web page; may be given more than once.
+    /// A text, PDF, DOCX or HTML file, a folder with such files, or a web page; may be given more than once.
     #[arg(long = "source", short, value_name = "FILE|FOLDER|URL")]
     pub(crate) sources: Vec<String>,
     /// Follow the links of web pages within their host.

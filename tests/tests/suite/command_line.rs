@@ -312,6 +312,19 @@ fn the_first_command_of_the_readme_is_answered_from_the_readme() {
 }
 
 #[test]
+fn ask_reads_saved_pages_as_browsers_do() {
+    let folder = TempDir::new().unwrap();
+    let page = "<!doctype html><title>Hours</title><main><h1>Hours</h1>\
+                <p>The museum <em>opens</em> at <b>nine</b> &ndash; daily.</p></main>";
+    std::fs::write(folder.path().join("hours.html"), page).unwrap();
+    let source = folder.path().to_str().unwrap();
+    let (output, out, errors) = run(&["ask", "--source", source, "When does the museum open?"]);
+    assert!(output.status.success(), "{errors}");
+    assert!(out.contains("The museum opens at nine – daily."), "{out}");
+    assert!(!out.contains('<'), "{out}");
+}
+
+#[test]
 fn ask_prints_json_for_scripts() {
     let folder = library();
     let source = folder.path().to_str().unwrap();

@@ -56,7 +56,7 @@ impl NewUpload {
         let content_type = detected.ok_or_else(|| {
             Error::validation(
                 "file",
-                "must be a PDF, DOCX or text file; its content is none of these",
+                "must be a PDF, DOCX, HTML or text file; its content is none of these",
             )
         })?;
         Ok(Self { filename: clean_filename(filename), content_type, bytes })

@@ -164,7 +164,9 @@ fn upload() -> ObjectBuilder {
     let file = string()
         .content_media_type("application/octet-stream")
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
-        .description(Some("The file: PDF, DOCX or text by its content, at most 10,485,760 bytes."));
+        .description(Some(
+            "The file: PDF, DOCX, HTML or text by its content, at most 10,485,760 bytes.",
+        ));
     ObjectBuilder::new().property("file", file).required("file")
 }
 

@@ -8,6 +8,7 @@ use zip::ZipArchive;
 
 use super::decode::decoded;
 use super::docx::is_protected;
+use super::html::is_html;
 
 /// How far into a file its `%PDF-` may stand: readers accept it within the first 1,024 bytes.
 const PDF_HEADER_BYTES: usize = 1_024;
@@ -22,7 +23,7 @@ const DOCX_MAIN_PART: &str = "wordprocessingml.document.main+xml";
 /// A DOCX is a ZIP archive that declares a WordprocessingML document; other archives are none. One
 /// behind a password is one as well, so that reading it can say so. Text is what
 /// [`decode`](fn@super::decode) can read, except for formats that merely look like text
-/// (RTF, PostScript).
+/// (RTF, PostScript); it is HTML where it begins as a whole page does.
 pub fn detect_upload_type(bytes: &[u8]) -> Option<UploadType> {
     let start = bytes.get(..PDF_HEADER_BYTES).unwrap_or(bytes);
     if bytes.starts_with(b"PK\x03\x04") {
@@ -42,7 +43,8 @@ pub fn detect_upload_type(bytes: &[u8]) -> Option<UploadType> {
     if has_header && (!is_text || has_trailer(bytes)) {
         return Some(UploadType::Pdf);
     }
-    decoded(bytes).is_ok().then_some(UploadType::Text)
+    let text = decoded(bytes).ok()?;
+    Some(if is_html(&text) { UploadType::Html } else { UploadType::Text })
 }
 
 /// Whether a file ends as a PDF does, which a text about them hardly will.

@@ -130,6 +130,31 @@ fn an_archive_is_a_docx_only_where_it_declares_a_word_document() {
 }
 
 #[test]
+fn a_page_is_told_by_how_it_begins() {
+    let wide: Vec<u8> = "\u{feff}<html>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for page in [
+        &b"<!DOCTYPE html><title>Hours</title>"[..],
+        b"\xef\xbb\xbf\n <!-- saved from url=(0020) -->\n<HTML\nlang=de>",
+        b"<?xml version='1.0'?><!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0 Strict//EN' 'x'><html>",
+        b"<head><title>Hours</title>",
+        &wide,
+    ] {
+        assert_eq!(detect_upload_type(page), Some(UploadType::Html));
+    }
+    for text in [
+        &b"<header>Markdown may begin so</header>"[..],
+        b"<h1 align=center>Cicerone</h1>",
+        b"<!-- a comment -->\n# Hours",
+        b"<!-- without end <html>",
+        b"<?xml version='1.0'?><rss></rss>",
+        b"Write <html> first.",
+        b"<html",
+    ] {
+        assert_eq!(detect_upload_type(text), Some(UploadType::Text));
+    }
+}
+
+#[test]
 fn a_pdf_is_told_by_its_header_also_behind_a_preamble() {
     assert_eq!(detect_upload_type(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"), Some(UploadType::Pdf));
     assert_eq!(detect_upload_type(b"\xff\x01\r\n%PDF-1.4\n%\xe2\xe3"), Some(UploadType::Pdf));
@@ -162,9 +187,7 @@ fn binary_content_is_of_no_type() {
 
 #[test]
 fn texts_that_begin_like_a_binary_signature_are_text() {
-    for text in
-        ["BMW is a car maker", "GIF is a format", "MZ", "ID3 tags explained", "<!DOCTYPE html>"]
-    {
+    for text in ["BMW is a car maker", "GIF is a format", "MZ", "ID3 tags explained"] {
         assert_eq!(detect_upload_type(text.as_bytes()), Some(UploadType::Text), "{text}");
     }
     let legacy = b"BM caf\xe9 au lait, cr\xe8me br\xfbl\xe9e et g\xe2teau";

@@ -53,6 +53,8 @@ async fn pages_and_files_are_read() {
     assert_eq!(docx.text.trim(), "A short stay.");
     let text = readers.file(UploadType::Text, Bytes::from_static(b"plain")).await.expect("a text");
     assert_eq!(text.text, "plain");
+    let saved = readers.file(UploadType::Html, html("It is open.")).await.expect("a saved page");
+    assert_eq!((saved.title.as_deref(), &*saved.text), (Some("T"), "# Harbour\n\nIt is open."));
 }
 
 #[tokio::test]
@@ -60,6 +62,9 @@ async fn what_is_no_file_of_its_kind_is_told_as_such() {
     let readers = Readers::new(settings());
     let no_docx = readers.file(UploadType::Docx, Bytes::from_static(b"PK\x03\x04")).await;
     assert!(no_docx.is_err_and(|reason| !reason.to_string().contains("unexpectedly")));
+    let shell = Bytes::from_static(b"<html><div id=root></div><script src=app.js></script>");
+    let reason = readers.file(UploadType::Html, shell).await.unwrap_err().to_string();
+    assert!(reason.contains("running scripts"), "{reason}");
 }
 
 #[tokio::test]

@@ -39,6 +39,13 @@ async fn a_pdf_is_known_by_its_content_whatever_its_name() {
 }
 
 #[tokio::test]
+async fn a_page_is_known_by_its_content_whatever_its_name() {
+    let page = "<!doctype html><title>Hours</title><p>The museum opens at nine.";
+    let file = client().upload("hours.txt", page).await.expect(201);
+    assert_eq!(file["content_type"], "text/html");
+}
+
+#[tokio::test]
 async fn a_docx_is_known_by_its_content_whatever_its_name() {
     let file = client().upload("hours", minimal_docx()).await.expect(201);
     let docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";

@@ -30,8 +30,13 @@ async fn documents_are_read_and_passages_know_their_page() {
     let pages = ["The harbour light was built in the year 1854.", "The lifeboat is called Marie."];
     let pdf = id(&client.upload("light.pdf", pdf(&pages)).await.expect(201));
     let pdf = client.source(&agent, "file", &pdf).await;
-    client.trained(&docx).await;
-    client.trained(&pdf).await;
+    let page =
+        "<!doctype html><title>Cafe</title><main><p>The <em>cafe</em> sells apple cake.</main>";
+    let page = id(&client.upload("cafe.html", page).await.expect(201));
+    let page = client.source(&agent, "file", &page).await;
+    for source in [&docx, &pdf, &page] {
+        client.trained(source).await;
+    }
 
     let documents = client.list_all(&format!("/v1/sources/{pdf}/documents"), 10).await;
     assert_eq!(
@@ -44,6 +49,7 @@ async fn documents_are_read_and_passages_know_their_page() {
         ("When does the museum open?", "at nine", &docx),
         ("When was the harbour light built?", "1854", &pdf),
         ("What is the lifeboat called?", "Marie", &pdf),
+        ("What does the cafe sell?", "The cafe sells apple cake.", &page),
     ] {
         let reply = client.ask(&agent, question).await;
         assert!(reply["reply"].as_str().unwrap().contains(answer), "{reply}");

@@ -1,6 +1,9 @@
 //! What an answer holds: a page, a text, a PDF, or something that is not read.
 
 use bytes::Bytes;
+use cicerone_domain::UploadType;
+
+use crate::extract::detect_upload_type;
 
 /// How far into a body control characters are counted.
 const BINARY_BYTES: usize = 64 * 1_024;
@@ -91,14 +94,12 @@ fn sniffed(start: &[u8], bytes: &[u8], content_type: Option<&str>) -> Option<Kin
     if start.windows(5).any(|window| window == b"%PDF-") {
         return Some(Kind::Pdf);
     }
-    let text = String::from_utf8_lossy(start).trim_start_matches('\u{feff}').to_ascii_lowercase();
-    let text = text.trim_start();
-    if ["<!doctype html", "<html", "<head", "<body"].iter().any(|tag| text.starts_with(tag)) {
-        return Some(Kind::Html { charset: content_type.and_then(charset) });
+    match detect_upload_type(bytes)? {
+        UploadType::Html => Some(Kind::Html { charset: content_type.and_then(charset) }),
+        UploadType::Text => Some(Kind::Text { charset: None }),
+        UploadType::Pdf => Some(Kind::Pdf),
+        UploadType::Docx => None,
     }
-    crate::extract::detect_upload_type(bytes)
-        .is_some_and(|kind| kind == cicerone_domain::UploadType::Text)
-        .then_some(Kind::Text { charset: None })
 }
 
 /// A text in UTF-8, where it is in the encoding that its header names; as it is where it is not, or

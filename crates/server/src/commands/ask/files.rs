@@ -118,7 +118,7 @@ fn read(path: &Path) -> Result<FoundFile, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("`{shown}`: {error}"))?;
     let name = name(path);
     let Some(content_type) = detect_upload_type(&bytes) else {
-        return Err(format!("`{shown}`: it is no text, PDF or DOCX file"));
+        return Err(format!("`{shown}`: it is no text, PDF, DOCX or HTML file"));
     };
     // Whether a text can be read is told now rather than by a failed source.
     if content_type == UploadType::Text {
