@@ -92,7 +92,17 @@ fn goes_on(text: &str, start: usize, end: usize) -> bool {
         return trimmed.ends_with(['.', '?', '!'])
             && after.starts_with(|next: char| next.is_ascii() && !next.is_ascii_whitespace());
     }
+    if after.starts_with(char::is_lowercase) && ends_quoted(trimmed) {
+        return true;
+    }
     trimmed.strip_suffix('.').is_some_and(|words| is_abbreviation(words.trim_start()))
+}
+
+/// Whether a text ends with the exclamation or question of a quotation or an aside: "the “Hello,
+/// world!” program".
+fn ends_quoted(text: &str) -> bool {
+    let inner = text.trim_end_matches(['"', '\'', '”', '’', '»', '“', ')', ']']);
+    inner.len() < text.len() && inner.ends_with(['!', '?'])
 }
 
 /// Whether a line ends where the page did and not where a thought does.
@@ -186,6 +196,14 @@ mod tests {
             assert_eq!(of(text), [text]);
         }
         assert_eq!(of("We took plan B. Then we left."), ["We took plan B.", "Then we left."]);
+    }
+
+    #[test]
+    fn a_quotation_within_a_sentence_does_not_end_it() {
+        let one = ["Run the “Hello, world!” program.", "The (really?) large boat sails."];
+        assert_eq!(of(&one.join(" ")), one);
+        let two = ["He said “Hello!”", "Then he left."];
+        assert_eq!(of(&two.join(" ")), two);
     }
 
     #[test]

@@ -22,7 +22,7 @@ fn passage(quoted: &Quoted<'_>) -> String {
             continue;
         }
         if let Some(before) = before {
-            text.push_str(gap(before, unit, text.chars().next_back()));
+            text.push_str(gap(before, unit, &text));
         }
         text.push_str(&piece);
         before = Some(unit);
@@ -30,12 +30,13 @@ fn passage(quoted: &Quoted<'_>) -> String {
     text
 }
 
-/// What stands between two units, after a piece that ends in `last`.
-fn gap(before: &Unit, unit: &Unit, last: Option<char>) -> &'static str {
+/// What stands between two units, behind the `text` so far.
+fn gap(before: &Unit, unit: &Unit, text: &str) -> &'static str {
     if before.kind != Kind::Sentence || unit.kind != Kind::Sentence {
         return "\n";
     }
-    let is_wide = last.is_some_and(|c| matches!(c, '。' | '！' | '？' | '」' | '”'));
+    let inner = text.trim_end_matches(['”', '’', '）']);
+    let is_wide = inner.ends_with(['。', '！', '？', '」', '』']);
     if is_wide { "" } else { " " }
 }
 

@@ -206,6 +206,29 @@ fn code_that_quotes_the_question_does_not_answer_it() {
 }
 
 #[test]
+fn code_does_not_say_what_something_is() {
+    let text = "```console\nerror: a closure, a closure argument, a closure call\n```\n\n\
+                Closures are functions without a name.";
+    assert_eq!(answer("What is a closure?", text), "Closures are functions without a name.");
+}
+
+#[test]
+fn a_sentence_answers_before_code_with_the_same_words() {
+    let text =
+        "```toml\n[cache]\ncache-size = 10\n```\n\nThe cache-size of the cache is in megabytes.";
+    let mut request = request("Which unit has the cache-size of the cache?", vec![hit(text)]);
+    request.profile.max_tokens = 5;
+    let short = Extractive::default().answer(&request, None).text;
+    assert_eq!(short, "The cache-size of the cache is in megabytes.");
+}
+
+#[test]
+fn sentences_behind_a_quotation_stand_apart() {
+    let text = "Refunds are paid “at once.” Refunds need a receipt.";
+    assert_eq!(answer("How do refunds work?", text), text);
+}
+
+#[test]
 fn what_something_is_is_found_behind_passages_that_only_name_it() {
     let mentions =
         ["Set the Orbit up.", "The Orbit has a manual.", "Wash the Orbit. Dry the Orbit."];

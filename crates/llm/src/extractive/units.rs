@@ -235,6 +235,7 @@ fn mark_headings(units: &mut [Unit], text: &str) {
         unit.kind == Kind::Sentence
             && line.chars().nth(HEADING_CHARS).is_none()
             && !line
+                .trim_end_matches(['”', '’', '“', '»', '«', '」', '』', '）', ']', '*', '_'])
                 .ends_with(['.', '!', '?', ':', '。', '！', '？', '।', '؟', '：', '"', ')', '…'])
             && !line.contains(|c: char| c.is_numeric() || c == ':' || c == '：' || c == '=')
     };

@@ -21,9 +21,12 @@ const ABOVE: f32 = 0.3;
 const MEETS: f32 = 0.1;
 /// What it counts that a sentence says what the question asks the nature of.
 const DEFINES: f32 = 0.5;
-/// What is left of the score of a sentence that itself is a question, and of code that quotes the
-/// question.
+/// What is left of the score of a sentence that itself is a question, of code that quotes the
+/// question, and of code where the question asks what something is.
 const ASKS: f32 = 0.01;
+/// What is left of the score of code: its words are names. What it shows is said beside it, and a
+/// sentence that introduces code brings it along.
+const SHOWS: f32 = 0.3;
 /// What standing at the very beginning of a passage counts.
 const FIRST: f32 = 0.05;
 
@@ -166,8 +169,9 @@ impl<'a> Read<'a> {
             if asked.subject.as_ref().is_some_and(|subject| subject.is_defined_by(text)) {
                 score += DEFINES;
             }
-            if unit.kind == Kind::Code && text.contains(asked.question) {
-                score *= ASKS;
+            if unit.kind == Kind::Code {
+                let says_nothing = asked.subject.is_some() || text.contains(asked.question);
+                score *= if says_nothing { ASKS } else { SHOWS };
             }
             if is_question(text) {
                 // What asks does not answer; what follows it does.
