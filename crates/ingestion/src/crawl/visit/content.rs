@@ -4,6 +4,7 @@ use bytes::Bytes;
 use cicerone_domain::UploadType;
 
 use crate::extract::detect_upload_type;
+use crate::extract::html::is_html;
 
 /// How far into a body control characters are counted.
 const BINARY_BYTES: usize = 64 * 1_024;
@@ -94,11 +95,15 @@ fn sniffed(start: &[u8], bytes: &[u8], content_type: Option<&str>) -> Option<Kin
     if start.windows(5).any(|window| window == b"%PDF-") {
         return Some(Kind::Pdf);
     }
+    let html = Some(Kind::Html { charset: content_type.and_then(charset) });
+    // A page is one however damaged the rest of it is.
+    if is_html(&String::from_utf8_lossy(start)) {
+        return html;
+    }
     match detect_upload_type(bytes)? {
-        UploadType::Html => Some(Kind::Html { charset: content_type.and_then(charset) }),
+        UploadType::Html => html,
         UploadType::Text => Some(Kind::Text { charset: None }),
-        UploadType::Pdf => Some(Kind::Pdf),
-        UploadType::Docx => None,
+        UploadType::Pdf | UploadType::Docx => None,
     }
 }
 
@@ -184,6 +189,7 @@ mod tests {
     fn the_content_tells_what_the_header_does_not() {
         assert_eq!(kind(None, b"\n <!DOCTYPE html>"), html(None));
         assert_eq!(kind(Some("application/octet-stream"), b"\xef\xbb\xbf<html>"), html(None));
+        assert_eq!(kind(None, b"<html><p>a\0\x01\x02"), html(None));
         assert_eq!(kind(None, b"words"), text(None));
         assert_eq!(kind(None, b"\x00\x01\x02"), None);
         assert_eq!(kind(Some("text/html"), b"%PDF-1.7"), Some(Kind::Pdf));
