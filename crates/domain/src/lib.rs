@@ -21,6 +21,7 @@ pub mod conversation;
 pub mod crawl;
 pub mod error;
 pub mod event;
+pub mod fairness;
 pub mod id;
 pub mod idempotency;
 pub mod job;

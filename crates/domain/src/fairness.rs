@@ -1,0 +1,172 @@
+//! Fair shares of what is bounded: places, bytes, threads.
+//!
+//! A [`FairPool`] holds so many units, which parties (accounts, as a rule) take and give back. A party
+//! that is alone may take all of them. If there are several, each is entitled to an equal share:
+//!
+//! - A unit that becomes free goes to the waiting party that holds the fewest units; among equals the
+//!   order is that of start-time fair queueing (Goyal, Vin and Cheng, 1997), so that a party with a
+//!   thousand waiting requests does not come before one with a single request.
+//! - A party that holds less than its share is served even if others hold everything, out of a
+//!   *reserve* beyond the capacity. So a newcomer does not wait until somebody else is done.
+//!
+//! Invariant: the units in use never exceed capacity and reserve together, and they exceed the capacity
+//! only by what was granted to parties that then held no more than their share.
+
+mod permit;
+mod state;
+
+use std::fmt;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, oneshot};
+
+pub use permit::FairPermit;
+use state::State;
+
+/// Which of a pool's waiting requests come first, whoever makes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// A person waits for it.
+    Question,
+    /// It is done in advance, or in the background: served if no question waits.
+    Learning,
+}
+
+/// What a key of a [`FairPool`] can be: what tells one party from another.
+pub trait Party: Copy + Eq + Hash + Send + Sync + 'static {}
+
+impl<K: Copy + Eq + Hash + Send + Sync + 'static> Party for K {}
+
+/// A bounded number of units that parties of type `K` share. Cloning it gives another handle on the
+/// same pool.
+pub struct FairPool<K: Party> {
+    shared: Arc<Shared<K>>,
+}
+
+struct Shared<K: Party> {
+    state: Mutex<State<K>>,
+    /// Notified whenever the last unit is given back.
+    idle: Notify,
+}
+
+impl<K: Party> Shared<K> {
+    fn lock(&self) -> MutexGuard<'_, State<K>> {
+        // No code of others runs under the lock, so a poisoned state is a whole one.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Party> FairPool<K> {
+    /// A pool of `capacity` units, at least one, and `reserve` units beyond them for parties that hold
+    /// less than their share.
+    pub fn new(capacity: u64, reserve: u64) -> Self {
+        let state = Mutex::new(State::new(capacity.max(1), reserve));
+        Self { shared: Arc::new(Shared { state, idle: Notify::new() }) }
+    }
+
+    /// Takes `units` if they are free and nobody waits, or if `party` holds less than its share and the
+    /// reserve has them. `None` otherwise.
+    ///
+    /// More units than the capacity count as the capacity.
+    pub fn try_acquire(&self, party: K, units: u64) -> Option<FairPermit<K>> {
+        let mut state = self.shared.lock();
+        let units = state.clamped(units);
+        state.admits(party, units).then(|| {
+            state.grant(party, units);
+            FairPermit::new(Arc::clone(&self.shared), party, units)
+        })
+    }
+
+    /// Takes `units` for `party` and waits for them if need be. More units than the capacity count as
+    /// the capacity.
+    ///
+    /// Dropping the future gives up the place in the queue. There is no bound on the time: callers
+    /// that must not wait for ever set their own.
+    pub async fn acquire(&self, party: K, units: u64, urgency: Urgency) -> FairPermit<K> {
+        loop {
+            let (_place, granted) = match self.enter(party, units, urgency) {
+                Ok(permit) => return permit,
+                Err(waiting) => waiting,
+            };
+            if let Ok(permit) = granted.await {
+                return permit;
+            }
+            // The pool never drops a request that waits; a new one is as good as it.
+        }
+    }
+
+    /// A permit at once, or a place in the queue and what tells of the grant.
+    fn enter(
+        &self,
+        party: K,
+        units: u64,
+        urgency: Urgency,
+    ) -> Result<FairPermit<K>, (Place<K>, oneshot::Receiver<FairPermit<K>>)> {
+        let mut state = self.shared.lock();
+        let units = state.clamped(units);
+        if state.admits(party, units) {
+            state.grant(party, units);
+            return Ok(FairPermit::new(Arc::clone(&self.shared), party, units));
+        }
+        let (grant, granted) = oneshot::channel();
+        let ticket = state.wait(party, units, urgency, grant);
+        Err((Place { shared: Arc::clone(&self.shared), party, ticket }, granted))
+    }
+
+    /// Units in use, by all parties.
+    pub fn in_use(&self) -> u64 {
+        self.shared.lock().used()
+    }
+
+    /// Units that `party` holds.
+    pub fn held_by(&self, party: K) -> u64 {
+        self.shared.lock().held_by(party)
+    }
+
+    /// Waits until no unit is in use.
+    pub async fn idle(&self) {
+        loop {
+            let notified = self.shared.idle.notified();
+            tokio::pin!(notified);
+            // Registered before the look, so that no notification is lost between the two.
+            notified.as_mut().enable();
+            if self.in_use() == 0 {
+                return;
+            }
+            notified.await;
+        }
+    }
+}
+
+impl<K: Party> Clone for FairPool<K> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<K: Party> fmt::Debug for FairPool<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FairPool").field("in_use", &self.in_use()).finish_non_exhaustive()
+    }
+}
+
+/// A place in the queue, given up when this is dropped.
+struct Place<K: Party> {
+    shared: Arc<Shared<K>>,
+    party: K,
+    ticket: u64,
+}
+
+impl<K: Party> Drop for Place<K> {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        if state.leave(self.party, self.ticket) {
+            // Whoever stood behind it may fit now.
+            state.serve(&self.shared);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+use std::collections::HashMap;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use super::{FairPermit, FairPool, Urgency};
+
+const A: u8 = b'a';
+const B: u8 = b'b';
+const C: u8 = b'c';
+
+type Pool = FairPool<u8>;
+type Waiting = std::pin::Pin<Box<dyn Future<Output = FairPermit<u8>>>>;
+
+fn places(pool: &Pool, party: u8, count: usize) -> Vec<FairPermit<u8>> {
+    (0..count).map_while(|_| pool.try_acquire(party, 1)).collect()
+}
+
+/// A request that has taken its place in the queue.
+fn waiting(pool: &Pool, party: u8, units: u64, urgency: Urgency) -> Waiting {
+    let pool = pool.clone();
+    let mut request: Waiting = Box::pin(async move { pool.acquire(party, units, urgency).await });
+    assert!(poll(&mut request).is_none());
+    request
+}
+
+fn poll(request: &mut Waiting) -> Option<FairPermit<u8>> {
+    match request.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(permit) => Some(permit),
+        Poll::Pending => None,
+    }
+}
+
+#[test]
+fn a_party_alone_takes_everything_and_no_more() {
+    let pool = Pool::new(8, 8);
+    let held = places(&pool, A, 100);
+    assert_eq!((held.len(), pool.in_use(), pool.held_by(A)), (8, 8, 8));
+    drop(held);
+    assert_eq!(pool.in_use(), 0);
+}
+
+#[test]
+fn a_newcomer_gets_its_share_while_another_holds_everything() {
+    let pool = Pool::new(8, 8);
+    let mut a = places(&pool, A, 100);
+    let b = places(&pool, B, 100);
+    assert_eq!((a.len(), b.len()), (8, 4));
+    // The flood gets nothing until it is down to what is left for it.
+    a.truncate(5);
+    assert!(pool.try_acquire(A, 1).is_none());
+    a.truncate(3);
+    assert!(pool.try_acquire(A, 1).is_some());
+    // A third party is entitled to a third.
+    assert_eq!(places(&pool, C, 100).len(), 2);
+}
+
+#[test]
+fn the_reserve_is_a_bound_too() {
+    let pool = Pool::new(4, 1);
+    let _a = places(&pool, A, 4);
+    assert_eq!(places(&pool, B, 4).len(), 1);
+    let _b = places(&pool, B, 4);
+    assert!(pool.try_acquire(C, 1).is_none());
+}
+
+#[test]
+fn a_thousand_waiting_requests_do_not_come_before_one() {
+    let pool = Pool::new(1, 0);
+    let mut held = pool.try_acquire(A, 1);
+    let mut flood: Vec<_> = (0..1_000).map(|_| waiting(&pool, A, 1, Urgency::Question)).collect();
+    let mut rounds = 0;
+    let mut victim = waiting(&pool, B, 1, Urgency::Question);
+    for _ in 0..20 {
+        drop(held.take());
+        held = poll(&mut victim);
+        if held.is_some() {
+            rounds += 1;
+            victim = waiting(&pool, B, 1, Urgency::Question);
+        } else {
+            held = flood.iter_mut().find_map(poll);
+            drop(flood.remove(0));
+        }
+        assert!(held.is_some());
+    }
+    assert_eq!(rounds, 10, "two parties share halves");
+}
+
+#[test]
+fn parties_that_come_and_go_do_not_starve_one_that_waits() {
+    let pool = Pool::new(1, 0);
+    let mut held = pool.try_acquire(C, 1);
+    let mut patient = waiting(&pool, A, 1, Urgency::Question);
+    let mut others =
+        [waiting(&pool, B, 1, Urgency::Question), waiting(&pool, C, 1, Urgency::Question)];
+    for turn in 0..4 {
+        drop(held.take());
+        if poll(&mut patient).is_some() {
+            return;
+        }
+        for (other, party) in others.iter_mut().zip([B, C]) {
+            if let Some(permit) = poll(other) {
+                held = Some(permit);
+                *other = waiting(&pool, party, 1, Urgency::Question);
+            }
+        }
+        assert!(held.is_some(), "turn {turn}");
+    }
+    panic!("it was passed over four times by two others");
+}
+
+#[test]
+fn questions_come_before_learning() {
+    let pool = Pool::new(1, 0);
+    let held = pool.try_acquire(A, 1);
+    let mut learning = waiting(&pool, B, 1, Urgency::Learning);
+    let mut question = waiting(&pool, A, 1, Urgency::Question);
+    drop(held);
+    let asked = poll(&mut question);
+    assert!(asked.is_some() && poll(&mut learning).is_none());
+    drop(asked);
+    assert!(poll(&mut learning).is_some());
+}
+
+#[test]
+fn a_large_request_is_served_at_last() {
+    let pool = Pool::new(10, 0);
+    let small = places(&pool, A, 10);
+    let mut large = waiting(&pool, B, 8, Urgency::Question);
+    for (count, permit) in (1..).zip(small) {
+        drop(permit);
+        // What becomes free is kept for it.
+        assert!(pool.try_acquire(C, 10).is_none());
+        if count < 8 {
+            assert!(poll(&mut large).is_none());
+        }
+    }
+    assert_eq!(poll(&mut large).unwrap().units(), 8);
+    let more_than_all = pool.try_acquire(A, 1_000).unwrap();
+    assert_eq!(more_than_all.units(), 10);
+}
+
+#[test]
+fn a_request_that_is_dropped_leaves_the_queue_and_loses_nothing() {
+    let pool = Pool::new(1, 0);
+    let held = pool.try_acquire(A, 1);
+    let given_up = waiting(&pool, B, 1, Urgency::Question);
+    let mut next = waiting(&pool, C, 1, Urgency::Question);
+    drop(given_up);
+    drop(held);
+    let permit = poll(&mut next).unwrap();
+    // Granted, and dropped before anybody saw the grant.
+    let unseen = waiting(&pool, A, 1, Urgency::Question);
+    drop(permit);
+    assert_eq!(pool.in_use(), 1);
+    drop(unseen);
+    assert_eq!(pool.in_use(), 0);
+    assert!(pool.try_acquire(B, 1).is_some());
+}
+
+#[test]
+fn a_permit_grows_and_shrinks() {
+    let pool = Pool::new(10, 0);
+    let mut permit = pool.try_acquire(A, 2).unwrap();
+    assert!(permit.try_grow(8));
+    assert!(!permit.try_grow(1));
+    permit.shrink_to(3);
+    assert_eq!((permit.units(), pool.in_use()), (3, 3));
+    drop(permit);
+    assert_eq!(pool.in_use(), 0);
+}
+
+#[test]
+fn a_pool_is_idle_when_the_last_unit_is_back() {
+    let pool = Pool::new(2, 0);
+    let held = pool.try_acquire(A, 1);
+    let mut idle = pin!(pool.idle());
+    let context = &mut Context::from_waker(Waker::noop());
+    assert!(idle.as_mut().poll(context).is_pending());
+    drop(held);
+    assert!(idle.as_mut().poll(context).is_ready());
+    assert!(pin!(pool.idle()).poll(context).is_ready());
+}
+
+/// Random requests of several parties: the books agree with what is held, nothing goes beyond capacity and
+/// reserve, and whatever waits is served once the others are gone.
+#[test]
+fn the_books_hold_whatever_happens() {
+    for seed in 1..200_u64 {
+        let mut state = seed;
+        let mut random = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let (capacity, reserve) = (1 + random(12), random(6));
+        let pool = Pool::new(capacity, reserve);
+        let mut held: Vec<(u8, FairPermit<u8>)> = Vec::new();
+        let mut queued: Vec<(u8, Waiting)> = Vec::new();
+        for _ in 0..200 {
+            let party = u8::try_from(random(4)).unwrap();
+            match random(5) {
+                0 | 1 => {
+                    let units = 1 + random(4);
+                    let urgency =
+                        if random(2) == 0 { Urgency::Question } else { Urgency::Learning };
+                    let of = pool.clone();
+                    let mut request: Waiting =
+                        Box::pin(async move { of.acquire(party, units, urgency).await });
+                    match poll(&mut request) {
+                        Some(permit) => held.push((party, permit)),
+                        None => queued.push((party, request)),
+                    }
+                }
+                2 => held
+                    .extend(pool.try_acquire(party, 1 + random(3)).map(|permit| (party, permit))),
+                3 if !held.is_empty() => {
+                    let index = usize::try_from(random(held.len() as u64)).unwrap();
+                    drop(held.swap_remove(index));
+                }
+                _ if !queued.is_empty() => {
+                    let index = usize::try_from(random(queued.len() as u64)).unwrap();
+                    drop(queued.swap_remove(index));
+                }
+                _ => {}
+            }
+            queued.retain_mut(|(party, request)| match poll(request) {
+                Some(permit) => {
+                    held.push((*party, permit));
+                    false
+                }
+                None => true,
+            });
+            let mut books: HashMap<u8, u64> = HashMap::new();
+            for (party, permit) in &held {
+                *books.entry(*party).or_default() += permit.units();
+            }
+            assert_eq!(pool.in_use(), books.values().sum::<u64>(), "seed {seed}");
+            assert!(pool.in_use() <= capacity + reserve, "seed {seed}");
+            assert!((0..4).all(|party| {
+                pool.held_by(party) == books.get(&party).copied().unwrap_or_default()
+            }));
+        }
+        while !queued.is_empty() {
+            held.clear();
+            let before = queued.len();
+            queued.retain_mut(|(party, request)| match poll(request) {
+                Some(permit) => {
+                    held.push((*party, permit));
+                    false
+                }
+                None => true,
+            });
+            assert!(queued.len() < before, "seed {seed}: nobody is served though nothing is held");
+        }
+    }
+}
