@@ -96,13 +96,8 @@ impl<K: Party> FairPool<K> {
         }
     }
 
-    /// A permit at once, or a place in the queue and what tells of the grant.
-    fn enter(
-        &self,
-        party: K,
-        units: u64,
-        urgency: Urgency,
-    ) -> Result<FairPermit<K>, (Place<K>, oneshot::Receiver<FairPermit<K>>)> {
+    /// A permit at once, or a place in the queue.
+    fn enter(&self, party: K, units: u64, urgency: Urgency) -> Result<FairPermit<K>, Waiting<K>> {
         let mut state = self.shared.lock();
         let units = state.clamped(units);
         if state.admits(party, units) {
@@ -150,6 +145,9 @@ impl<K: Party> fmt::Debug for FairPool<K> {
         f.debug_struct("FairPool").field("in_use", &self.in_use()).finish_non_exhaustive()
     }
 }
+
+/// A place in the queue, and the channel over which the permit comes.
+type Waiting<K> = (Place<K>, oneshot::Receiver<FairPermit<K>>);
 
 /// A place in the queue, given up when this is dropped.
 struct Place<K: Party> {
