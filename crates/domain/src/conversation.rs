@@ -93,6 +93,15 @@ pub struct Message {
     pub timestamp: Timestamp,
 }
 
+/// A message with its place in its conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedMessage {
+    /// Its number within the conversation, from 0.
+    pub position: i64,
+    /// The message.
+    pub message: Message,
+}
+
 /// A source that a reply rests on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Citation {

@@ -136,7 +136,7 @@ impl From<Vec<FieldError>> for Error {
 }
 
 /// Checks that `text` holds at most `limit` characters and no NUL, which no database text can hold.
-pub(crate) fn check_text(text: &str, limit: usize) -> Result<(), String> {
+pub fn check_text(text: &str, limit: usize) -> Result<(), String> {
     // A text of at most `limit` bytes cannot have more characters than that.
     if text.len() > limit {
         let count = text.chars().count();

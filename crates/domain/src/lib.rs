@@ -43,7 +43,7 @@ pub use content::{Document, Extracted, Passage};
 pub use conversation::{Citation, Conversation, Message, Role};
 pub use error::{Error, FieldError};
 pub use id::{Id, kind};
-pub use page::{Page, PageRequest, Position};
+pub use page::{Listed, Page, PageRequest, Position};
 pub use source::{Source, SourceContent, SourceState, SourceStatus, SourceType};
 pub use timestamp::Timestamp;
 pub use upload::{Upload, UploadType};

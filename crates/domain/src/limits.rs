@@ -34,6 +34,13 @@ pub const FILE_BYTES: usize = 10 * 1_024 * 1_024;
 pub const PAGE_SIZE_RANGE: (u32, u32) = (1, 100);
 /// Page size of a list request that names none.
 pub const PAGE_SIZE_DEFAULT: u32 = 20;
+/// Largest answer with a list, in bytes of JSON (4 MiB): a page ends before the item that would
+/// exceed it. A single item that is larger comes alone. The store reads no more than this of texts.
+pub const LIST_BYTES: usize = 4 * 1_024 * 1_024;
+/// Longest query string, in bytes as it is sent.
+pub const QUERY_BYTES: usize = 16 * 1_024;
+/// Most `metadata` filters of a list.
+pub const METADATA_FILTERS: usize = 20;
 /// Fewest and most hits of a search.
 pub const SEARCH_LIMIT_RANGE: (u32, u32) = (1, 50);
 /// Hits of a search that names no limit.

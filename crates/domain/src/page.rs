@@ -1,5 +1,7 @@
 //! Lists in pages: newest first by creation, ties by id.
 
+mod listed;
+
 use crate::timestamp::Timestamp;
 
 /// A position in a list: the item that the page before ended with.
@@ -34,19 +36,39 @@ pub struct Page<T> {
     pub next: Option<Position>,
 }
 
-impl<T> Page<T> {
+/// What lists consist of.
+pub trait Listed {
+    /// Where a page that ends with this item is continued.
+    fn position(&self) -> Position;
+}
+
+impl<T: Listed> Page<T> {
     /// Makes a page of `size` items from up to `size + 1` that were read, so that the last page is
     /// known without counting.
-    pub fn from_lookahead(mut items: Vec<T>, size: u32, position: impl Fn(&T) -> Position) -> Self {
+    pub fn from_lookahead(mut items: Vec<T>, size: u32) -> Self {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         let more = items.len() > size;
         items.truncate(size);
-        let next = if more { items.last().map(position) } else { None };
-        Self { items, next }
+        Self::of(items, more)
     }
 
+    /// A page of these items; `more` tells whether others follow.
+    pub fn of(items: Vec<T>, more: bool) -> Self {
+        let next = if more { items.last().map(Listed::position) } else { None };
+        Self { items, next }
+    }
+}
+
+impl<T> Page<T> {
     /// The same page of other items.
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(f).collect(), next: self.next }
+    }
+}
+
+impl Position {
+    /// The position of an item of a list that is ordered newest first.
+    pub fn created(at: Timestamp, id: impl std::fmt::Display) -> Self {
+        Self::Created { at, id: id.to_string() }
     }
 }

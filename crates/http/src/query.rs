@@ -1,5 +1,6 @@
 //! Reads query strings: strict about what is asked for, deaf to the rest.
 
+use cicerone_domain::error::check_text;
 use cicerone_domain::{Error, Timestamp, limits};
 
 /// The parameters of a query string, decoded, in order.
@@ -10,6 +11,10 @@ impl Query {
     /// Decodes `application/x-www-form-urlencoded`. A broken percent sequence, or one that is not
     /// UTF-8, is refused rather than guessed at.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        if text.len() > limits::QUERY_BYTES {
+            let message = format!("must have at most {} bytes", limits::QUERY_BYTES);
+            return Err(Error::invalid("query", message));
+        }
         let pair = |part: &str| {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             let bad = |shown: &str| {
@@ -69,16 +74,29 @@ impl Query {
         })
     }
 
-    /// `key:value` filters, split at the first colon.
+    /// `key:value` filters, split at the first colon: at most 20, each once. One whose key or value is
+    /// longer than any conversation's is refused, since it can only be a mistake.
     pub(crate) fn metadata(&self) -> Result<Vec<(String, String)>, Error> {
-        let pair = |text: &str| match text.split_once(':') {
-            Some(_) if text.contains('\0') => {
-                Err(Error::invalid("metadata", "must not contain the NUL character"))
+        let invalid = |message: String| Error::invalid("metadata", message);
+        if self.all("metadata").count() > limits::METADATA_FILTERS {
+            let message = format!("must be given at most {} times", limits::METADATA_FILTERS);
+            return Err(invalid(message));
+        }
+        let mut filters = Vec::new();
+        for text in self.all("metadata") {
+            let Some((key, value)) = text.split_once(':') else {
+                return Err(invalid("must have the form `key:value`".to_owned()));
+            };
+            check_text(key, limits::METADATA_KEY_CHARS)
+                .map_err(|message| invalid(format!("keys {message}")))?;
+            check_text(value, limits::METADATA_VALUE_CHARS)
+                .map_err(|message| invalid(format!("values {message}")))?;
+            let filter = (key.to_owned(), value.to_owned());
+            if !filters.contains(&filter) {
+                filters.push(filter);
             }
-            Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
-            None => Err(Error::invalid("metadata", "must have the form `key:value`")),
-        };
-        self.all("metadata").map(pair).collect()
+        }
+        Ok(filters)
     }
 }
 
@@ -145,6 +163,29 @@ mod tests {
         assert!(query("metadata=plan").metadata().is_err());
         assert!(query("metadata=a:%00").metadata().is_err());
         assert_eq!(query("metadata=:").metadata().unwrap(), [(String::new(), String::new())]);
+    }
+
+    #[test]
+    fn metadata_filters_are_few_short_and_each_there_once() {
+        let filters = |count: usize| {
+            let parts: Vec<_> = (0..count).map(|number| format!("metadata=k:{number}")).collect();
+            query(&parts.join("&")).metadata()
+        };
+        assert_eq!(filters(20).unwrap().len(), 20);
+        assert!(filters(21).is_err());
+        assert_eq!(query("metadata=a:b&metadata=a:b&metadata=a:c").metadata().unwrap().len(), 2);
+        let long = |key: usize, value: usize| {
+            query(&format!("metadata={}:{}", "é".repeat(key), "é".repeat(value))).metadata()
+        };
+        assert!(long(40, 500).is_ok());
+        assert!(long(41, 500).is_err() && long(40, 501).is_err());
+    }
+
+    #[test]
+    fn a_query_string_is_bounded() {
+        let text = |bytes: usize| format!("a={}", "b".repeat(bytes - 2));
+        assert!(Query::parse(&text(16_384)).is_ok());
+        assert!(Query::parse(&text(16_385)).is_err());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Answers that are a success.
 
+use std::io::Write;
+
 use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
 use cicerone_domain::idempotency::{StoredResponse, Subject};
@@ -14,18 +16,50 @@ pub(crate) type Answer = Result<HttpResponse, Failure>;
 pub(crate) const JSON: &str = "application/json";
 
 /// The JSON text of a view.
+pub(crate) fn json_bytes(view: &impl Serialize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(512);
+    write_json(&mut bytes, view);
+    bytes
+}
+
+/// Writes the JSON text of a view to something that takes every byte: a buffer or a counter.
 #[expect(
     clippy::expect_used,
     reason = "views hold text, numbers and moments of this age, with text as keys: none of these \
-              can fail to serialise"
+              can fail to serialise, and `target` takes what it is given"
 )]
-pub(crate) fn json_bytes(view: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(view).expect("a view serialises")
+pub(crate) fn write_json(target: &mut impl Write, view: &impl Serialize) {
+    serde_json::to_writer(target, view).expect("a view serialises");
+}
+
+/// The length of the JSON text of a view, in bytes.
+pub(crate) fn json_length(view: &impl Serialize) -> usize {
+    let mut counter = Counter(0);
+    write_json(&mut counter, view);
+    counter.0
+}
+
+struct Counter(usize);
+
+impl Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// 200 with a view.
 pub(crate) fn ok(view: &impl Serialize) -> HttpResponse {
-    HttpResponse::Ok().content_type(JSON).body(json_bytes(view))
+    json(json_bytes(view))
+}
+
+/// 200 with JSON text.
+pub(crate) fn json(body: Vec<u8>) -> HttpResponse {
+    HttpResponse::Ok().content_type(JSON).body(body)
 }
 
 /// The answer to a request that changed something, in the form that is also kept for a repetition.

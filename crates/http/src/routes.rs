@@ -222,8 +222,25 @@ fn conversation_routes() -> Vec<Endpoint> {
             "Retrieve a conversation",
             conversations::find,
         )
-        .details("With its messages, oldest first.")
+        .details(
+            "With its messages, oldest first: at most 4 MiB of JSON, of a longer conversation the \
+             newest that fit. `messages_cursor` is then the cursor of the older ones.",
+        )
         .gives(200, Json("Conversation")),
+        Endpoint::new(
+            Method::GET,
+            "/v1/conversations/{conversation_id}/messages",
+            "listMessages",
+            "List messages",
+            conversations::messages,
+        )
+        .details(
+            "Newest first. With the `messages_cursor` of a conversation: those older than the ones \
+             that it was retrieved with.",
+        )
+        .query(paging())
+        .gives(200, List("Message"))
+        .refuses(400, QUERY),
         Endpoint::new(
             Method::DELETE,
             one,

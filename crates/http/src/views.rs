@@ -11,7 +11,9 @@ mod webhook;
 
 pub(crate) use agent::AgentView;
 pub(crate) use audit::AuditRecordView;
-pub(crate) use conversation::{ConversationView, DoneEvent, KeptReply, ReplyView, TokenEvent};
+pub(crate) use conversation::{
+    ConversationView, DoneEvent, KeptReply, MessageView, ReplyView, TokenEvent,
+};
 pub(crate) use key::{IssuedKeyView, KeyView};
 pub(crate) use source::{DocumentView, HitView, PageView, PassageView, SearchView, SourceView};
 pub(crate) use upload::UploadView;

@@ -6,7 +6,7 @@ use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::AgentStore;
 use cicerone_domain::{
-    Agent, AgentPatch, AgentStatus, Error, Id, Page, PageRequest, Position, Scope, Timestamp,
+    Agent, AgentPatch, AgentStatus, Error, Id, Page, PageRequest, Scope, Timestamp,
 };
 use diesel::prelude::*;
 
@@ -233,8 +233,5 @@ fn list(
             .filter(agents::created_at.lt(at).or(agents::id.lt(id)));
     }
     let items: Result<Vec<Agent>, _> = query.load(c)?.into_iter().map(Agent::try_from).collect();
-    Ok(Page::from_lookahead(items?, page.size, |agent| Position::Created {
-        at: agent.created_at,
-        id: agent.id.to_string(),
-    }))
+    Ok(Page::from_lookahead(items?, page.size))
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cicerone_domain::audit::{Actor, AuditAction, AuditFilter, AuditRecord, Origin};
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::AuditStore;
-use cicerone_domain::{Error, Id, Page, PageRequest, Position, Timestamp};
+use cicerone_domain::{Error, Id, Page, PageRequest, Timestamp};
 use diesel::prelude::*;
 
 use crate::columns::{id, named, narrow, time};
@@ -156,8 +156,5 @@ fn list(
             .filter(audit_log::created_at.lt(at).or(audit_log::id.lt(id)));
     }
     let items: Result<Vec<_>, _> = query.load(c)?.into_iter().map(AuditRecord::try_from).collect();
-    Ok(Page::from_lookahead(items?, page.size, |record| Position::Created {
-        at: record.at,
-        id: record.id.to_string(),
-    }))
+    Ok(Page::from_lookahead(items?, page.size))
 }

@@ -3,12 +3,12 @@
 mod turn;
 
 use async_trait::async_trait;
-use cicerone_domain::conversation::{ConversationFilter, Metadata, Turn};
+use cicerone_domain::conversation::{ConversationFilter, Metadata, PlacedMessage, Turn};
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::{ConversationContext, ConversationStore};
 use cicerone_domain::{
-    Conversation, Error, Id, Message, Page, PageRequest, Position, Role, Scope, Timestamp,
+    Conversation, Error, Id, Message, Page, PageRequest, Role, Scope, Timestamp,
 };
 use diesel::prelude::*;
 
@@ -18,7 +18,7 @@ use crate::connection::AnyConnection;
 use crate::dialect::{Begin, transaction};
 use crate::error::Failure;
 use crate::idempotency::erase_of;
-use crate::pages::{created_before, lookahead};
+use crate::pages::{self, created_before, fitting, lookahead, numbered_before, octet_length};
 use crate::schema::{conversation_metadata, conversations, messages};
 use crate::scope::Visible;
 use crate::storage::Storage;
@@ -153,20 +153,33 @@ impl ConversationStore for Storage {
         &self,
         scope: &Scope,
         id: Id<kind::Conversation>,
-    ) -> Result<Option<(Conversation, Vec<Message>)>, Error> {
+    ) -> Result<Option<(Conversation, Page<PlacedMessage>)>, Error> {
         let visible = Visible::from(scope);
         self.db
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
                     let Some(conversation) = find(c, &visible, id)? else { return Ok(None) };
-                    let messages = messages::table
-                        .filter(messages::conversation_id.eq(id.to_string()))
-                        .order(messages::position)
-                        .select(MessageRow::as_select())
-                        .load(c)?;
-                    let messages: Result<Vec<_>, _> =
-                        messages.into_iter().map(Message::try_from).collect();
-                    Ok(Some((conversation, messages?)))
+                    // More of them than this do not fit.
+                    let size = u32::try_from(pages::ROWS).unwrap_or(u32::MAX);
+                    let newest = PageRequest { size, after: None };
+                    Ok(Some((conversation, list_messages(c, id, &newest)?)))
+                })
+            })
+            .await
+    }
+
+    async fn list_messages(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        page: PageRequest,
+    ) -> Result<Page<PlacedMessage>, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| {
+                    require(c, &visible, id)?;
+                    list_messages(c, id, &page)
                 })
             })
             .await
@@ -246,6 +259,33 @@ fn require(
     find(c, visible, id)?.ok_or_else(|| Error::not_found("conversation", id).into())
 }
 
+/// A page of a conversation's messages, newest first. The conversation is known to lie in the scope.
+fn list_messages(
+    c: &mut AnyConnection,
+    conversation: Id<kind::Conversation>,
+    page: &PageRequest,
+) -> Result<Page<PlacedMessage>, Failure> {
+    let (conversation, begin) = (conversation.to_string(), numbered_before(page)?);
+    let query = || {
+        messages::table
+            .filter(messages::conversation_id.eq(&conversation))
+            .filter(messages::position.lt(begin))
+            .order(messages::position.desc())
+    };
+    let sizes: Vec<(Option<i32>, Option<i32>)> = query()
+        .limit(lookahead(page))
+        .select((octet_length(messages::content.nullable()), octet_length(messages::sources_used)))
+        .load(c)?;
+    let sizes: Vec<_> = sizes.into_iter().map(<[Option<i32>; 2]>::from).collect();
+    let fit = fitting(page, &sizes);
+    let rows: Vec<MessageRow> = query().limit(fit.rows).select(MessageRow::as_select()).load(c)?;
+    let placed = |row: MessageRow| {
+        Ok(PlacedMessage { position: row.position, message: Message::try_from(row)? })
+    };
+    let items: Result<Vec<_>, Failure> = rows.into_iter().map(placed).collect();
+    Ok(Page::of(items?, fit.more))
+}
+
 fn context(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -306,8 +346,5 @@ fn list(
     }
     let items: Result<Vec<Conversation>, _> =
         query.load(c)?.into_iter().map(Conversation::try_from).collect();
-    Ok(Page::from_lookahead(items?, page.size, |conversation| Position::Created {
-        at: conversation.created_at,
-        id: conversation.id.to_string(),
-    }))
+    Ok(Page::from_lookahead(items?, page.size))
 }

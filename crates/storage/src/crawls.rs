@@ -14,7 +14,7 @@ use cicerone_domain::id::kind;
 use cicerone_domain::job::Lease;
 use cicerone_domain::ports::CrawlStore;
 use cicerone_domain::source::{CrawledPage, Progress};
-use cicerone_domain::{Error, Id, Page, PageRequest, Position, Source, Timestamp};
+use cicerone_domain::{Error, Id, Page, PageRequest, Source, Timestamp};
 use diesel::dsl::max;
 use diesel::prelude::*;
 
@@ -26,7 +26,7 @@ use crate::connection::AnyConnection;
 use crate::dialect::{self, Begin, transaction};
 use crate::error::Failure;
 use crate::jobs::LEASED;
-use crate::pages::{lookahead, numbered_after};
+use crate::pages::{fitting, lookahead, numbered_after, octet_length};
 use crate::schema::{crawl_pages, crawls, jobs, sources};
 use crate::storage::Storage;
 use rows::{CrawlRow, KnownRow, SeenRow, ShownRow};
@@ -205,17 +205,26 @@ pub(crate) fn pages(
     let source = source.to_string();
     // While it is under way, and after it failed, the last crawl is not the last that succeeded.
     let number = last_number(c, &source)?.unwrap_or_default();
-    let items: Result<Vec<CrawledPage>, _> = crawl_pages::table
-        .filter(crawl_pages::source_id.eq(&source))
-        .filter(crawl_pages::crawl.eq(number))
-        .filter(crawl_pages::status.is_not_null())
-        .filter(crawl_pages::position.gt(numbered_after(page)?))
-        .order(crawl_pages::position)
+    let begin = numbered_after(page)?;
+    let query = || {
+        crawl_pages::table
+            .filter(crawl_pages::source_id.eq(&source))
+            .filter(crawl_pages::crawl.eq(number))
+            .filter(crawl_pages::status.is_not_null())
+            .filter(crawl_pages::position.gt(begin))
+            .order(crawl_pages::position)
+    };
+    let sizes: Vec<(Option<i32>, Option<i32>, Option<i32>)> = query()
         .limit(lookahead(page))
-        .select(ShownRow::as_select())
-        .load(c)?
-        .into_iter()
-        .map(CrawledPage::try_from)
-        .collect();
-    Ok(Page::from_lookahead(items?, page.size, |item| Position::Numbered(item.position)))
+        .select((
+            octet_length(crawl_pages::url.nullable()),
+            octet_length(crawl_pages::title),
+            octet_length(crawl_pages::reason),
+        ))
+        .load(c)?;
+    let sizes: Vec<_> = sizes.into_iter().map(<[Option<i32>; 3]>::from).collect();
+    let fit = fitting(page, &sizes);
+    let rows = query().limit(fit.rows).select(ShownRow::as_select()).load(c)?;
+    let items: Result<Vec<CrawledPage>, _> = rows.into_iter().map(CrawledPage::try_from).collect();
+    Ok(Page::of(items?, fit.more))
 }

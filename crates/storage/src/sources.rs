@@ -12,7 +12,7 @@ use cicerone_domain::job::NewJob;
 use cicerone_domain::ports::{SourceFilter, SourceStore};
 use cicerone_domain::source::CrawledPage;
 use cicerone_domain::{
-    Error, Id, Page, PageRequest, Position, Scope, Source, SourceContent, SourceType, Timestamp,
+    Error, Id, Page, PageRequest, Scope, Source, SourceContent, SourceType, Timestamp,
 };
 use diesel::prelude::*;
 
@@ -28,7 +28,7 @@ use crate::error::Failure;
 use crate::events::erase_content;
 use crate::idempotency::{self, erase_of};
 use crate::jobs;
-use crate::pages::{created_before, lookahead};
+use crate::pages::{created_before, fitting, lookahead, octet_length};
 use crate::schema::sources;
 use crate::scope::Visible;
 use crate::storage::Storage;
@@ -309,29 +309,34 @@ fn list(
     page: &PageRequest,
 ) -> Result<Page<Source>, Failure> {
     agents::require(c, visible, agent)?;
-    let mut query = sources::table
-        .filter(sources::account_id.eq(&visible.account))
-        .filter(sources::agent_id.eq(agent.to_string()))
-        .order((sources::created_at.desc(), sources::id.desc()))
-        .limit(lookahead(page))
-        .select(SourceRow::as_select())
-        .into_boxed();
-    if let Some(status) = filter.status {
-        query = query.filter(sources::status.eq(status.name()));
-    }
-    if let Some(source_type) = filter.source_type {
-        query = query.filter(sources::source_type.eq(source_type.name()));
-    }
-    if let Some((at, id)) = created_before(page)? {
-        query = query
-            .filter(sources::created_at.le(at))
-            .filter(sources::created_at.lt(at).or(sources::id.lt(id)));
-    }
-    let items: Result<Vec<Source>, _> = query.load(c)?.into_iter().map(Source::try_from).collect();
-    Ok(Page::from_lookahead(items?, page.size, |source| Position::Created {
-        at: source.created_at,
-        id: source.id.to_string(),
-    }))
+    let agent = agent.to_string();
+    let begin = created_before(page)?;
+    let query = || {
+        let mut query = sources::table
+            .filter(sources::account_id.eq(&visible.account))
+            .filter(sources::agent_id.eq(&agent))
+            .order((sources::created_at.desc(), sources::id.desc()))
+            .into_boxed();
+        if let Some(status) = filter.status {
+            query = query.filter(sources::status.eq(status.name()));
+        }
+        if let Some(source_type) = filter.source_type {
+            query = query.filter(sources::source_type.eq(source_type.name()));
+        }
+        if let Some((at, id)) = begin {
+            query = query
+                .filter(sources::created_at.le(at))
+                .filter(sources::created_at.lt(at).or(sources::id.lt(id)));
+        }
+        query
+    };
+    let sizes: Vec<Option<i32>> =
+        query().limit(lookahead(page)).select(octet_length(sources::content.nullable())).load(c)?;
+    let sizes: Vec<_> = sizes.into_iter().map(|size| [size]).collect();
+    let fit = fitting(page, &sizes);
+    let rows = query().limit(fit.rows).select(SourceRow::as_select()).load(c)?;
+    let items: Result<Vec<Source>, _> = rows.into_iter().map(Source::try_from).collect();
+    Ok(Page::of(items?, fit.more))
 }
 
 fn delete(

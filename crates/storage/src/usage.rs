@@ -7,7 +7,7 @@ use cicerone_domain::ports::UsageStore;
 use cicerone_domain::usage::{
     AccountQuotas, Consumption, Day, DayUsage, Quota, TokenCount, UsageFilter,
 };
-use cicerone_domain::{Error, Id, Page, PageRequest, Position, Scope};
+use cicerone_domain::{Error, Id, Page, PageRequest, Scope};
 use diesel::prelude::*;
 
 use crate::columns::{id, narrow, wide};
@@ -188,10 +188,7 @@ fn list(
             .filter(usage_days::day.lt(day).or(usage_days::agent_id.lt(id)));
     }
     let items: Result<Vec<_>, _> = query.load::<Row>(c)?.into_iter().map(usage).collect();
-    Ok(Page::from_lookahead(items?, page.size, |usage| Position::Created {
-        at: usage.day.start(),
-        id: usage.agent_id.to_string(),
-    }))
+    Ok(Page::from_lookahead(items?, page.size))
 }
 
 fn usage((day, agent, messages, prompt, completion): Row) -> Result<DayUsage, Failure> {

@@ -10,9 +10,7 @@ use cicerone_domain::webhook::{
     DeliveryStatus, EndpointPatch, EndpointSecrets, EventName, PayloadStyle, RetiredSecret,
     WebhookSecret,
 };
-use cicerone_domain::{
-    Delivery, Error, Id, Page, PageRequest, Position, Timestamp, WebhookEndpoint, limits,
-};
+use cicerone_domain::{Delivery, Error, Id, Page, PageRequest, Timestamp, WebhookEndpoint, limits};
 use diesel::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +21,7 @@ use crate::dialect;
 use crate::error::Failure;
 use crate::events;
 use crate::idempotency::erase_of;
-use crate::pages::{created_before, lookahead};
+use crate::pages::{created_before, fitting, lookahead, octet_length};
 use crate::schema::{deliveries as rows, webhook_endpoints};
 use crate::storage::Storage;
 
@@ -340,10 +338,7 @@ fn list(
     }
     let items: Result<Vec<_>, _> =
         query.load(c)?.into_iter().map(WebhookEndpoint::try_from).collect();
-    Ok(Page::from_lookahead(items?, page.size, |endpoint| Position::Created {
-        at: endpoint.created_at,
-        id: endpoint.id.to_string(),
-    }))
+    Ok(Page::from_lookahead(items?, page.size))
 }
 
 fn update(
@@ -441,29 +436,34 @@ fn list_deliveries(
 ) -> Result<Page<Delivery>, Failure> {
     let found = find(c, account, endpoint)?;
     let (of, _) = found.ok_or_else(|| Error::not_found("webhook endpoint", endpoint))?;
-    let mut query = rows::table
-        .filter(rows::endpoint_id.eq(endpoint.to_string()))
-        .order((rows::created_at.desc(), rows::id.desc()))
-        .limit(lookahead(page))
-        .select(DeliveryRow::as_select())
-        .into_boxed();
-    if let Some(status) = status {
-        query = query.filter(rows::status.eq(status.name()));
-    }
-    if let Some((at, id)) = created_before(page)? {
-        query = query
-            .filter(rows::created_at.le(at))
-            .filter(rows::created_at.lt(at).or(rows::id.lt(id)));
-    }
+    let endpoint = endpoint.to_string();
+    let begin = created_before(page)?;
+    let query = || {
+        let mut query = rows::table
+            .filter(rows::endpoint_id.eq(&endpoint))
+            .order((rows::created_at.desc(), rows::id.desc()))
+            .into_boxed();
+        if let Some(status) = status {
+            query = query.filter(rows::status.eq(status.name()));
+        }
+        if let Some((at, id)) = begin {
+            query = query
+                .filter(rows::created_at.le(at))
+                .filter(rows::created_at.lt(at).or(rows::id.lt(id)));
+        }
+        query
+    };
+    let sizes: Vec<Option<i32>> =
+        query().limit(lookahead(page)).select(octet_length(rows::attempts.nullable())).load(c)?;
+    let sizes: Vec<_> = sizes.into_iter().map(|size| [size]).collect();
+    let fit = fitting(page, &sizes);
     let read = |row: DeliveryRow| {
         let delivery = Delivery::try_from(row)?;
         // Nothing is attempted while the endpoint is disabled.
         let next_attempt_at = delivery.next_attempt_at.filter(|_| of.disabled.is_none());
         Ok(Delivery { next_attempt_at, ..delivery })
     };
-    let items: Result<Vec<_>, Failure> = query.load(c)?.into_iter().map(read).collect();
-    Ok(Page::from_lookahead(items?, page.size, |delivery| Position::Created {
-        at: delivery.created_at,
-        id: delivery.id.to_string(),
-    }))
+    let found = query().limit(fit.rows).select(DeliveryRow::as_select()).load(c)?;
+    let items: Result<Vec<_>, Failure> = found.into_iter().map(read).collect();
+    Ok(Page::of(items?, fit.more))
 }

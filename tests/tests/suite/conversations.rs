@@ -3,5 +3,6 @@
 pub(crate) mod delete;
 pub(crate) mod get;
 pub(crate) mod list;
+pub(crate) mod messages;
 pub(crate) mod send;
 pub(crate) mod stream;

@@ -18,7 +18,7 @@ pub(crate) struct Covers {
 }
 
 /// What each endpoint's file covers.
-const ENDPOINTS: [&Covers; 37] = [
+const ENDPOINTS: [&Covers; 38] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -39,6 +39,7 @@ const ENDPOINTS: [&Covers; 37] = [
     &conversations::send::COVERS,
     &conversations::list::COVERS,
     &conversations::get::COVERS,
+    &conversations::messages::COVERS,
     &conversations::delete::COVERS,
     &webhooks::create::COVERS,
     &webhooks::list::COVERS,

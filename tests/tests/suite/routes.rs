@@ -46,7 +46,7 @@ const fn route(
 }
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 37] = [
+pub(crate) const ROUTES: [Route; 38] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -67,6 +67,7 @@ pub(crate) const ROUTES: [Route; 37] = [
     route("POST", "/v1/conversations", "conversations:write", Body::Message),
     route("GET", "/v1/agents/{agent_id}/conversations", "conversations:read", Body::None),
     route("GET", "/v1/conversations/{conversation_id}", "conversations:read", Body::None),
+    route("GET", "/v1/conversations/{conversation_id}/messages", "conversations:read", Body::None),
     route("DELETE", "/v1/conversations/{conversation_id}", "conversations:write", Body::None),
     route("POST", "/v1/webhook_endpoints", "webhooks:write", Body::Endpoint),
     route("GET", "/v1/webhook_endpoints", "webhooks:read", Body::None),

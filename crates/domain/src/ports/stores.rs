@@ -12,7 +12,7 @@ use crate::access::{Account, ApiKey, KeyHash, KeyPatch, Scope};
 use crate::agent::{Agent, AgentPatch, AgentStatus};
 use crate::audit::{AuditFilter, AuditRecord};
 use crate::content::{Document, Passage};
-use crate::conversation::{Conversation, ConversationFilter, Message, Turn};
+use crate::conversation::{Conversation, ConversationFilter, Message, PlacedMessage, Turn};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::{Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse};
@@ -318,12 +318,20 @@ pub trait ConversationStore: Send + Sync {
         filter: ConversationFilter,
         page: PageRequest,
     ) -> Result<Page<Conversation>, Error>;
-    /// The conversation with all its messages, oldest first.
+    /// The conversation with a page of its newest messages, as many as fit into
+    /// [`LIST_BYTES`](crate::limits::LIST_BYTES), newest first.
     async fn find_conversation(
         &self,
         scope: &Scope,
         id: Id<kind::Conversation>,
-    ) -> Result<Option<(Conversation, Vec<Message>)>, Error>;
+    ) -> Result<Option<(Conversation, Page<PlacedMessage>)>, Error>;
+    /// A page of a conversation's messages, newest first. Fails with [`Error::NotFound`].
+    async fn list_messages(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        page: PageRequest,
+    ) -> Result<Page<PlacedMessage>, Error>;
     /// Removes a conversation, its messages and the stored answers that contain it. Fails with
     /// [`Error::NotFound`].
     async fn delete_conversation(

@@ -8,7 +8,7 @@ use crate::access::Scope;
 use crate::agent::AgentStatus;
 use crate::clock::{Clock, Entropy};
 use crate::conversation::{
-    Citation, Conversation, ConversationFilter, Message, Metadata, Role, Turn,
+    Citation, Conversation, ConversationFilter, Message, Metadata, PlacedMessage, Role, Turn,
 };
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -186,12 +186,23 @@ impl Conversations {
         self.store.list_conversations(scope, agent, filter, page).await
     }
 
-    /// The conversation with its messages, oldest first. Fails with [`Error::NotFound`].
+    /// A page of a conversation's messages, newest first. Fails with [`Error::NotFound`].
+    pub async fn messages(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        page: PageRequest,
+    ) -> Result<Page<PlacedMessage>, Error> {
+        self.store.list_messages(scope, id, page).await
+    }
+
+    /// The conversation with its newest messages, newest first, as many as fit into
+    /// [`limits::LIST_BYTES`]. Fails with [`Error::NotFound`].
     pub async fn find(
         &self,
         scope: &Scope,
         id: Id<kind::Conversation>,
-    ) -> Result<(Conversation, Vec<Message>), Error> {
+    ) -> Result<(Conversation, Page<PlacedMessage>), Error> {
         self.store
             .find_conversation(scope, id)
             .await?

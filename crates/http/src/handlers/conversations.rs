@@ -2,12 +2,14 @@
 
 use actix_web::http::StatusCode;
 use cicerone_domain::audit::AuditAction;
-use cicerone_domain::conversation::{ConversationFilter, Metadata, Turn, parse_message};
+use cicerone_domain::conversation::{
+    ConversationFilter, Metadata, PlacedMessage, Turn, parse_message,
+};
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use cicerone_domain::ports::TokenSink;
 use cicerone_domain::services::NewMessage;
-use cicerone_domain::{Error, Id, kind};
+use cicerone_domain::{Error, Id, kind, limits};
 
 use crate::auth::Authorized;
 use crate::auth::permission::{ConversationsRead, ConversationsWrite};
@@ -15,9 +17,10 @@ use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::cursor::ListName;
 use crate::fields::Fields;
-use crate::response::{Answer, keep, keep_nothing, ok};
+use crate::list::after;
+use crate::response::{Answer, json_length, keep, keep_nothing, ok};
 use crate::stream::stream_reply;
-use crate::views::{ConversationView, KeptReply, ReplyView};
+use crate::views::{ConversationView, KeptReply, MessageView, ReplyView};
 
 /// `POST /v1/conversations`
 pub(crate) async fn send(
@@ -71,8 +74,43 @@ pub(crate) async fn find(
     app: App,
     incoming: Incoming,
 ) -> Answer {
-    let found = app.conversations.find(caller.scope(), incoming.path_id()?).await?;
-    Ok(ok(&ConversationView::with_messages(&found.0, &found.1)))
+    let id = incoming.path_id()?;
+    let (conversation, page) = app.conversations.find(caller.scope(), id).await?;
+    let list = messages_of(&caller, &incoming);
+    let shown = fitting(&page.items);
+    let older = after(&page, shown.len()).map(|position| app.cursors.write(list, &position));
+    Ok(ok(&ConversationView::with_messages(&conversation, shown, older)))
+}
+
+/// `GET /v1/conversations/{conversation_id}/messages`
+pub(crate) async fn messages(
+    caller: Authorized<ConversationsRead>,
+    app: App,
+    incoming: Incoming,
+) -> Answer {
+    let query = incoming.query()?;
+    let list = messages_of(&caller, &incoming);
+    let page = app.page(list, &query)?;
+    let id: Id<kind::Conversation> = incoming.path_id()?;
+    let messages = app.conversations.messages(caller.scope(), id, page).await?;
+    Ok(app.envelope(list, &messages, MessageView::from))
+}
+
+fn messages_of<'a, P>(caller: &Authorized<P>, incoming: &'a Incoming) -> ListName<'a> {
+    let account = caller.scope().account;
+    ListName { name: "messages", account, parent: incoming.path_text() }
+}
+
+/// As many of the messages as fit into an answer, and one at the least.
+fn fitting(messages: &[PlacedMessage]) -> &[PlacedMessage] {
+    let mut left = limits::LIST_BYTES;
+    let fits = |message: &&PlacedMessage| {
+        // With the comma behind it.
+        let taken = json_length(&MessageView::from(*message)) + 1;
+        left.checked_sub(taken).map(|rest| left = rest).is_some()
+    };
+    let count = messages.iter().take_while(fits).count().max(1);
+    messages.get(..count).unwrap_or(messages)
 }
 
 /// `DELETE /v1/conversations/{conversation_id}`

@@ -13,18 +13,19 @@ use crate::endpoint::{AnswerSchema, Endpoint};
 use crate::failure::{ErrorBody, ErrorEvent, STATUS_CODES};
 use crate::views::{
     AgentView, AuditRecordView, ConversationView, DeliveryView, DocumentView, DoneEvent,
-    EndpointView, HitView, IssuedEndpointView, IssuedKeyView, KeyView, PageView, PassageView,
-    ReplyView, SearchView, SourceView, TokenEvent, UploadView, UsageView,
+    EndpointView, HitView, IssuedEndpointView, IssuedKeyView, KeyView, MessageView, PageView,
+    PassageView, ReplyView, SearchView, SourceView, TokenEvent, UploadView, UsageView,
 };
 
 const JSON: &str = "application/json";
-const LISTS: [(&str, &str); 11] = [
+const LISTS: [(&str, &str); 12] = [
     ("AgentList", "Agent"),
     ("SourceList", "Source"),
     ("DocumentList", "Document"),
     ("PassageList", "Passage"),
     ("PageList", "Page"),
     ("ConversationList", "Conversation"),
+    ("MessageList", "Message"),
     ("WebhookEndpointList", "WebhookEndpoint"),
     ("DeliveryList", "Delivery"),
     ("ApiKeyList", "ApiKey"),
@@ -44,6 +45,7 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     add::<HitView<'_>>(&mut all);
     add::<UploadView<'_>>(&mut all);
     add::<ConversationView<'_>>(&mut all);
+    add::<MessageView<'_>>(&mut all);
     add::<ReplyView<'_>>(&mut all);
     add::<EndpointView<'_>>(&mut all);
     add::<IssuedEndpointView<'_>>(&mut all);

@@ -104,13 +104,17 @@ pub(crate) fn agent(about: &str) -> Parameter {
 
 /// `metadata`
 pub(crate) fn metadata() -> Parameter {
-    let about = "`key:value`, split at the first colon: only conversations with this pair. Repeat \
-        it for several pairs, all of which must be there.";
-    let item = string().pattern(Some("^[^\\u0000:]*:[^\\u0000]*$"));
-    query("metadata", about, ArrayBuilder::new().items(item))
-        .style(Some(ParameterStyle::Form))
-        .explode(Some(true))
-        .build()
+    let about = format!(
+        "`key:value`, split at the first colon: only conversations with this pair. Repeat it for \
+         several pairs, at most {}, all of which must be there.",
+        limits::METADATA_FILTERS
+    );
+    let (key, value) = (limits::METADATA_KEY_CHARS, limits::METADATA_VALUE_CHARS);
+    let pattern = format!("^[^\\u0000:]{{0,{key}}}:[^\\u0000]{{0,{value}}}$");
+    let items = ArrayBuilder::new()
+        .items(string().pattern(Some(pattern)))
+        .max_items(Some(limits::METADATA_FILTERS));
+    query("metadata", about, items).style(Some(ParameterStyle::Form)).explode(Some(true)).build()
 }
 
 /// `Idempotency-Key`

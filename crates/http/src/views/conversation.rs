@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cicerone_domain::conversation::Turn;
+use cicerone_domain::conversation::{PlacedMessage, Turn};
 use cicerone_domain::{Citation, Conversation, Id, Message, Role, Timestamp, kind};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -21,17 +21,28 @@ pub(crate) struct ConversationView<'a> {
     /// The time of the last message.
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
-    /// Oldest first; only where one conversation is retrieved.
+    /// Oldest first; only if one conversation is retrieved. At most 4 MiB of JSON: of a longer
+    /// conversation the newest that fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     messages: Option<Vec<MessageView<'a>>>,
+    /// Only if one conversation is retrieved: the `cursor` of its older messages, null if `messages`
+    /// holds all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, required = false)]
+    messages_cursor: Option<Option<String>>,
 }
 
 impl<'a> ConversationView<'a> {
-    /// A conversation with its messages.
-    pub(crate) fn with_messages(conversation: &'a Conversation, messages: &'a [Message]) -> Self {
-        let messages = messages.iter().map(MessageView::from).collect();
-        Self { messages: Some(messages), ..Self::from(conversation) }
+    /// A conversation with these of its messages, newest first, and the cursor of those before.
+    pub(crate) fn with_messages(
+        conversation: &'a Conversation,
+        messages: &'a [PlacedMessage],
+        cursor: Option<String>,
+    ) -> Self {
+        let messages = messages.iter().rev().map(MessageView::from).collect();
+        let messages_cursor = Some(cursor);
+        Self { messages: Some(messages), messages_cursor, ..Self::from(conversation) }
     }
 }
 
@@ -44,6 +55,7 @@ impl<'a> From<&'a Conversation> for ConversationView<'a> {
             created_at: conversation.created_at,
             updated_at: conversation.updated_at,
             messages: None,
+            messages_cursor: None,
         }
     }
 }
@@ -61,6 +73,12 @@ pub(crate) struct MessageView<'a> {
     sources_used: Option<Vec<CitationView<'a>>>,
     #[schema(value_type = String, format = DateTime)]
     timestamp: Timestamp,
+}
+
+impl<'a> From<&'a PlacedMessage> for MessageView<'a> {
+    fn from(placed: &'a PlacedMessage) -> Self {
+        Self::from(&placed.message)
+    }
 }
 
 impl<'a> From<&'a Message> for MessageView<'a> {

@@ -2,7 +2,7 @@
 
 use cicerone_domain::access::{KeyHash, KeyPatch, unknown_agent};
 use cicerone_domain::id::kind;
-use cicerone_domain::{ApiKey, Error, Id, Page, PageRequest, Position, Timestamp};
+use cicerone_domain::{ApiKey, Error, Id, Page, PageRequest, Timestamp};
 use diesel::prelude::*;
 
 use super::KeyRow;
@@ -73,10 +73,7 @@ pub(super) fn list(
         }
     }
     keys.truncate(usize::try_from(lookahead(page)).unwrap_or(usize::MAX));
-    Ok(Page::from_lookahead(keys, page.size, |key| Position::Created {
-        at: key.created_at,
-        id: key.id.to_string(),
-    }))
+    Ok(Page::from_lookahead(keys, page.size))
 }
 
 /// Changes a key into one that is no wider than `maker`.

@@ -5,7 +5,7 @@
 
 use cicerone_domain::content::{Document, Extracted, Passage};
 use cicerone_domain::id::kind;
-use cicerone_domain::{Id, Page, PageRequest, Position, Source};
+use cicerone_domain::{Id, Page, PageRequest, Source};
 use diesel::prelude::*;
 
 use super::belonging::documents_of_passages;
@@ -13,7 +13,7 @@ use crate::columns::{narrow_option, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::Failure;
-use crate::pages::{lookahead, numbered_after};
+use crate::pages::{fitting, lookahead, numbered_after, octet_length};
 use crate::schema::{crawls, document_texts, documents, passages};
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -161,22 +161,36 @@ pub(super) fn documents(
     source: Id<kind::Source>,
     page: &PageRequest,
 ) -> Result<Page<Document>, Failure> {
-    let is_text_of = document_texts::source_id
-        .eq(documents::source_id)
-        .and(document_texts::position.eq(documents::position));
-    let items: Result<Vec<Document>, _> = documents::table
-        .inner_join(document_texts::table.on(is_text_of))
-        .filter(documents::source_id.eq(source.to_string()))
-        .filter(documents::version.is_not_null())
-        .filter(documents::position.gt(numbered_after(page)?))
-        .order(documents::position)
+    let (source, begin) = (source.to_string(), numbered_after(page)?);
+    let query = || {
+        let is_text_of = document_texts::source_id
+            .eq(documents::source_id)
+            .and(document_texts::position.eq(documents::position));
+        documents::table
+            .inner_join(document_texts::table.on(is_text_of))
+            .filter(documents::source_id.eq(&source))
+            .filter(documents::version.is_not_null())
+            .filter(documents::position.gt(begin))
+            .order(documents::position)
+    };
+    let sizes: Vec<(Option<i32>, Option<i32>, Option<i32>)> = query()
         .limit(lookahead(page))
+        .select((
+            octet_length(document_texts::text.nullable()),
+            octet_length(documents::title),
+            octet_length(documents::url),
+        ))
+        .load(c)?;
+    let sizes: Vec<_> = sizes.into_iter().map(<[Option<i32>; 3]>::from).collect();
+    let fit = fitting(page, &sizes);
+    let items: Result<Vec<Document>, _> = query()
+        .limit(fit.rows)
         .select((DocumentRow::as_select(), document_texts::text))
         .load::<(DocumentRow, String)>(c)?
         .into_iter()
         .map(|(row, text)| row.with(text))
         .collect();
-    Ok(Page::from_lookahead(items?, page.size, |item| Position::Numbered(item.position)))
+    Ok(Page::of(items?, fit.more))
 }
 
 /// A page of a source's passages. The source is known to lie in the scope.
@@ -185,20 +199,30 @@ pub(super) fn passages(
     source: Id<kind::Source>,
     page: &PageRequest,
 ) -> Result<Page<Passage>, Failure> {
-    let is_passage_of = documents::source_id
-        .eq(passages::source_id)
-        .and(documents::position.eq(passages::document));
-    let items: Result<Vec<Passage>, _> = passages::table
-        .inner_join(documents::table.on(is_passage_of))
-        .filter(passages::source_id.eq(source.to_string()))
-        .filter(documents::version.is_not_null())
-        .filter(passages::position.gt(numbered_after(page)?))
-        .order(passages::position)
+    let (source, begin) = (source.to_string(), numbered_after(page)?);
+    let query = || {
+        let is_passage_of = documents::source_id
+            .eq(passages::source_id)
+            .and(documents::position.eq(passages::document));
+        passages::table
+            .inner_join(documents::table.on(is_passage_of))
+            .filter(passages::source_id.eq(&source))
+            .filter(documents::version.is_not_null())
+            .filter(passages::position.gt(begin))
+            .order(passages::position)
+    };
+    let sizes: Vec<(Option<i32>, Option<i32>, Option<i32>, Option<i32>)> = query()
         .limit(lookahead(page))
-        .select(PassageRow::as_select())
-        .load(c)?
-        .into_iter()
-        .map(Passage::try_from)
-        .collect();
-    Ok(Page::from_lookahead(items?, page.size, |item| Position::Numbered(item.position)))
+        .select((
+            octet_length(passages::text.nullable()),
+            octet_length(passages::title),
+            octet_length(passages::heading),
+            octet_length(passages::url),
+        ))
+        .load(c)?;
+    let sizes: Vec<_> = sizes.into_iter().map(<[Option<i32>; 4]>::from).collect();
+    let fit = fitting(page, &sizes);
+    let rows = query().limit(fit.rows).select(PassageRow::as_select()).load(c)?;
+    let items: Result<Vec<Passage>, _> = rows.into_iter().map(Passage::try_from).collect();
+    Ok(Page::of(items?, fit.more))
 }

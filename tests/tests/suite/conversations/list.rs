@@ -42,7 +42,9 @@ async fn conversations_are_listed_newest_first_without_their_messages() {
     for user in ["1", "2", "3"] {
         let id = start(&client, &agent, json!({ "user": user })).await;
         let mut whole = client.get(&format!("/v1/conversations/{id}")).await.expect(200);
-        whole.as_object_mut().unwrap().remove("messages");
+        for of_one in ["messages", "messages_cursor"] {
+            whole.as_object_mut().unwrap().remove(of_one).unwrap();
+        }
         expected.insert(0, whole);
     }
     let page = client.get(&format!("/v1/agents/{agent}/conversations")).await.expect(200);
@@ -95,6 +97,29 @@ async fn metadata_filters_by_pair_and_all_given_must_fit() {
     for (query, expected) in cases {
         assert_eq!(found(&client, &agent, query).await, expected, "{query}");
     }
+}
+
+#[tokio::test]
+async fn at_most_20_metadata_filters_are_taken() {
+    let client = client();
+    let agent = client.agent().await;
+    let pairs: serde_json::Map<String, Value> =
+        (0..20).map(|number| (format!("k{number}"), json!("v"))).collect();
+    let expected = start(&client, &agent, Value::Object(pairs)).await;
+    let query = |count: usize| {
+        (0..count).map(|number| format!("metadata=k{number}:v")).collect::<Vec<_>>().join("&")
+    };
+    assert_eq!(found(&client, &agent, &query(20)).await, [expected]);
+    for count in [21, 300, 900] {
+        let path = format!("/v1/agents/{agent}/conversations?{}", query(count));
+        client.get(&path).await.refuses(400, "invalid_parameter", "metadata");
+    }
+    for filter in [format!("{}:", "k".repeat(41)), format!("k:{}", "v".repeat(501))] {
+        let path = format!("/v1/agents/{agent}/conversations?metadata={filter}");
+        client.get(&path).await.refuses(400, "invalid_parameter", "metadata");
+    }
+    let path = format!("/v1/agents/{agent}/conversations?x={}", "y".repeat(16_384));
+    client.get(&path).await.refuses(400, "invalid_parameter", "query");
 }
 
 #[tokio::test]

@@ -37,6 +37,30 @@ async fn sources_are_listed_newest_first_and_whole() {
 }
 
 #[tokio::test]
+async fn a_page_ends_before_the_source_that_would_exceed_4_mib() {
+    let client = client();
+    let agent = client.agent().await;
+    // In JSON each of these characters has six bytes, so that six of these fit.
+    let text = "\u{1}".repeat(100_000);
+    let mut expected = Vec::new();
+    for _ in 0..8 {
+        expected.insert(0, client.source(&agent, "text", &text).await);
+    }
+    let path = format!("/v1/agents/{agent}/sources?page_size=100");
+    let answer = client.get(&path).await;
+    assert!(answer.body.len() <= 4 * 1_024 * 1_024, "{} bytes", answer.body.len());
+    let first = answer.expect(200);
+    assert_eq!(first["has_more"], true);
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let second = client.get(&format!("{path}&cursor={cursor}")).await.expect(200);
+    assert_eq!((&second["has_more"], &second["next_cursor"]), (&json!(false), &json!(null)));
+    let (first, second) = (first["data"].as_array().unwrap(), second["data"].as_array().unwrap());
+    assert_eq!((first.len(), second.len()), (6, 2));
+    assert_eq!([ids(first), ids(second)].concat(), expected);
+    client.delete(&format!("/v1/agents/{agent}")).await.expect_nothing();
+}
+
+#[tokio::test]
 async fn pages_have_neither_gap_nor_repeat() {
     let client = client();
     let agent = client.agent().await;

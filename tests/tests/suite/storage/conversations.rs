@@ -1,12 +1,12 @@
 //! Conversations and their messages.
 
-use cicerone_domain::conversation::{ConversationFilter, Turn};
+use cicerone_domain::conversation::{ConversationFilter, PlacedMessage, Turn};
 use cicerone_domain::idempotency::Claimed;
 use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, Housekeeping as _, UsageStore as _,
 };
 use cicerone_domain::usage::{AccountQuotas, Consumption, Day, Quota, TokenCount, UsageFilter};
-use cicerone_domain::{AgentPatch, Citation, Conversation};
+use cicerone_domain::{AgentPatch, Citation, Conversation, Page, limits};
 
 use super::fixture::{
     after, all_pages, assert_conflict, assert_not_found, completion, first, new_id, on_each,
@@ -27,8 +27,43 @@ async fn a_conversation_reads_back_with_its_messages_in_order() {
         let (conversation, messages) =
             world.storage.find_conversation(&scope, id).await.unwrap().unwrap();
         assert_eq!(conversation, two.conversation);
-        assert_eq!(messages, [one.question, one.reply, two.question, two.reply]);
+        let placed = [two.reply, two.question, one.reply, one.question];
+        let placed = (0..4).rev().zip(placed);
+        let placed = placed.map(|(position, message)| PlacedMessage { position, message });
+        assert_eq!(messages, Page { items: placed.collect(), next: None });
         assert_eq!(world.storage.find_conversation(&scope, new_id()).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_conversation_shows_the_newest_messages_that_fit_and_pages_give_the_others() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let conversation = world.conversation(&agent, &[]).await;
+        // The reply repeats the question, so that two turns are two thirds of the bound.
+        let large = "x".repeat(limits::LIST_BYTES / 6);
+        for number in 0..3 {
+            let turn = world.next_turn(&conversation, &format!("{number}{large}"));
+            world.storage.append_turn(turn, None).await.unwrap();
+        }
+        let (scope, id) = (world.scope(), conversation.id);
+        let (_, shown) = world.storage.find_conversation(&scope, id).await.unwrap().unwrap();
+        let positions = |page: &Page<PlacedMessage>| {
+            page.items.iter().map(|message| message.position).collect::<Vec<_>>()
+        };
+        assert_eq!(positions(&shown), [7, 6, 5, 4, 3]);
+        let list = async |page| world.storage.list_messages(&scope, id, page).await;
+        let older = list(after(100, shown.next)).await.unwrap();
+        assert_eq!(positions(&older), [2, 1, 0]);
+        assert_eq!(older.next, None);
+        for size in [1, 3, 100] {
+            let all = all_pages(size, list).await;
+            let all: Vec<_> = all.iter().map(|message| message.position).collect();
+            assert_eq!(all, [7, 6, 5, 4, 3, 2, 1, 0], "page_size {size}");
+        }
+        let nobody = world.storage.list_messages(&scope, new_id(), first(9)).await;
+        assert_not_found(nobody, "conversation");
     })
     .await;
 }
@@ -46,6 +81,8 @@ async fn what_lies_outside_the_scope_does_not_exist() {
             let list = storage.list_conversations(&scope, agent.id, filter, first(9)).await;
             assert_not_found(list, "agent");
             assert_eq!(storage.find_conversation(&scope, id).await.unwrap(), None);
+            let messages = storage.list_messages(&scope, id, first(9)).await;
+            assert_not_found(messages, "conversation");
             let delete = storage.delete_conversation(&scope, id, world.now(), None).await;
             assert_not_found(delete, "conversation");
         }
@@ -133,9 +170,10 @@ async fn turns_of_one_conversation_never_interleave() {
         }
         let found = world.storage.find_conversation(&world.scope(), conversation.id).await;
         let (conversation, messages) = found.unwrap().unwrap();
-        assert_eq!(messages.len(), 82);
-        for pair in messages.chunks(2) {
-            assert_eq!(pair[1].content, format!("Re: {}", pair[0].content));
+        assert_eq!(messages.items.len(), 82);
+        for pair in messages.items.chunks(2) {
+            let [reply, question] = [&pair[0].message, &pair[1].message];
+            assert_eq!(reply.content, format!("Re: {}", question.content));
         }
         let last = turns.iter().map(|turn| turn.conversation.updated_at).max();
         assert_eq!(Some(conversation.updated_at), last, "the time of the latest message stays");

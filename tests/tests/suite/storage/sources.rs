@@ -1,10 +1,11 @@
 //! Sources, and what was extracted from them.
 
+use cicerone_domain::content::Document;
 use cicerone_domain::ports::{AgentStore as _, SourceFilter, SourceStore as _};
 use cicerone_domain::source::Trained;
 use cicerone_domain::webhook::EventName;
 use cicerone_domain::{
-    Error, Position, Source, SourceContent, SourceState, SourceStatus, SourceType,
+    Error, Position, Source, SourceContent, SourceState, SourceStatus, SourceType, limits,
 };
 
 use super::fixture::{
@@ -31,6 +32,59 @@ async fn a_source_of_each_type_reads_back_as_it_was_written() {
         }
         assert_eq!(world.count("jobs"), 5);
         assert_eq!(world.stored_agent(&agent).await.index_generation, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_ends_before_the_content_that_would_exceed_it() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let scope = world.scope();
+        let text = |bytes: usize| SourceContent::Text("x".repeat(bytes));
+        // Newest first: one and a half of the bound, then three of which two fit.
+        let mut expected = Vec::new();
+        for bytes in [limits::LIST_BYTES * 2 / 5; 3].into_iter().chain([limits::LIST_BYTES * 3 / 2])
+        {
+            expected.insert(0, world.source(&agent, text(bytes)).await.id);
+        }
+        let filter = SourceFilter::default();
+        let list = async |page| world.storage.list_sources(&scope, agent.id, filter, page).await;
+        let (mut counts, mut found, mut next) = (Vec::new(), Vec::new(), None);
+        loop {
+            let page = list(after(100, next)).await.unwrap();
+            counts.push(page.items.len());
+            found.extend(page.items.iter().map(|source| source.id));
+            next = page.next;
+            if next.is_none() {
+                break;
+            }
+        }
+        assert_eq!((found, counts), (expected, vec![1, 2, 1]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn documents_and_passages_end_a_page_before_the_text_that_would_exceed_it() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.source(&agent, website(false)).await;
+        let mut extracted = extracted(&"x".repeat(limits::LIST_BYTES * 2 / 5), 3);
+        let document = extracted.documents.remove(0);
+        extracted.documents =
+            (0..3).map(|position| Document { position, ..document.clone() }).collect();
+        let source = world.finish(&source, extracted).await;
+        let (scope, storage) = (world.scope(), &world.storage);
+        let documents = storage.list_documents(&scope, source.id, first(100)).await.unwrap();
+        assert_eq!((documents.items.len(), documents.next), (2, Some(Position::Numbered(1))));
+        let passages = storage.list_passages(&scope, source.id, first(100)).await.unwrap();
+        assert_eq!((passages.items.len(), passages.next), (2, Some(Position::Numbered(1))));
+        let last = after(100, Some(Position::Numbered(1)));
+        let documents = storage.list_documents(&scope, source.id, last.clone()).await.unwrap();
+        assert_eq!((documents.items.len(), documents.next), (1, None));
+        let passages = storage.list_passages(&scope, source.id, last).await.unwrap();
+        assert_eq!((passages.items.len(), passages.next), (1, None));
     })
     .await;
 }

@@ -1,0 +1,84 @@
+//! Where the list of each type is continued.
+
+use super::{Listed, Position};
+use crate::access::ApiKey;
+use crate::agent::Agent;
+use crate::audit::AuditRecord;
+use crate::content::{Document, Passage};
+use crate::conversation::{Conversation, PlacedMessage};
+use crate::source::{CrawledPage, Source};
+use crate::usage::DayUsage;
+use crate::webhook::{Delivery, WebhookEndpoint};
+
+impl Listed for Agent {
+    fn position(&self) -> Position {
+        Position::created(self.created_at, self.id)
+    }
+}
+
+impl Listed for Source {
+    fn position(&self) -> Position {
+        Position::created(self.created_at, self.id)
+    }
+}
+
+impl Listed for Conversation {
+    fn position(&self) -> Position {
+        Position::created(self.created_at, self.id)
+    }
+}
+
+impl Listed for WebhookEndpoint {
+    fn position(&self) -> Position {
+        Position::created(self.created_at, self.id)
+    }
+}
+
+impl Listed for Delivery {
+    fn position(&self) -> Position {
+        Position::created(self.created_at, self.id)
+    }
+}
+
+impl Listed for ApiKey {
+    fn position(&self) -> Position {
+        Position::created(self.created_at, self.id)
+    }
+}
+
+impl Listed for AuditRecord {
+    fn position(&self) -> Position {
+        Position::created(self.at, self.id)
+    }
+}
+
+impl Listed for DayUsage {
+    /// The beginning of its day, and its agent.
+    fn position(&self) -> Position {
+        Position::created(self.day.start(), self.agent_id)
+    }
+}
+
+impl Listed for Document {
+    fn position(&self) -> Position {
+        Position::Numbered(self.position)
+    }
+}
+
+impl Listed for Passage {
+    fn position(&self) -> Position {
+        Position::Numbered(self.position)
+    }
+}
+
+impl Listed for CrawledPage {
+    fn position(&self) -> Position {
+        Position::Numbered(self.position)
+    }
+}
+
+impl Listed for PlacedMessage {
+    fn position(&self) -> Position {
+        Position::Numbered(self.position)
+    }
+}
