@@ -1,6 +1,6 @@
 //! The checks of the gate, for a developer's machine.
 
-use crate::{layers, openapi, process};
+use crate::{advisories, layers, openapi, process};
 
 /// Everything that the gate runs, in its order. `cargo-deny` is skipped, and said so, where it is
 /// not installed.
@@ -13,6 +13,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
             "cargo-deny is not installed, its checks are skipped: cargo install --locked cargo-deny"
         );
     }
+    advisories::check()?;
     process::run(
         "cargo",
         &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],

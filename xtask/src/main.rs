@@ -6,6 +6,7 @@
     reason = "a field that JSON lacks reads as null, and a tool may stop"
 )]
 
+mod advisories;
 mod bench;
 mod ci;
 mod consistency;
@@ -48,6 +49,8 @@ enum Task {
     },
     /// The layers: who may depend on whom
     Layers,
+    /// Known faults of the crates, by the RustSec database or its summary here
+    Advisories,
     /// Writes docs/openapi.json from the code
     Openapi {
         /// Only checks that it is up to date
@@ -95,6 +98,7 @@ fn main() -> anyhow::Result<()> {
         Task::Ci => ci::run(),
         Task::Test { filter } => ci::test(&filter),
         Task::Layers => layers::check(),
+        Task::Advisories => advisories::check(),
         Task::Openapi { check } => openapi::run(check),
         Task::Migrate(arguments) => migrate::run(arguments),
         Task::Bench(arguments) => runtime()?.block_on(bench::run(arguments)),
