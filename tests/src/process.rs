@@ -32,6 +32,11 @@ impl Program {
         Self(path.into())
     }
 
+    /// Where the executable is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// A command line of the program on the data directory `data`, with an environment that holds
     /// nothing else.
     pub fn command(&self, data: &Path, arguments: &[&str]) -> Command {

@@ -7,7 +7,7 @@ use cicerone_tests::process::{Builder, Server};
 use clap::{Args, ValueEnum};
 
 /// Which one.
-#[derive(Args)]
+#[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Choice {
     /// Where the server keeps its rows
     #[arg(long, value_enum, default_value_t = Kind::Sqlite)]

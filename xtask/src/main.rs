@@ -26,6 +26,7 @@ mod openapi;
 mod overload;
 mod process;
 mod service;
+mod siege;
 mod slow_loris;
 mod webhooks;
 
@@ -89,6 +90,8 @@ enum Task {
     Overload(overload::Arguments),
     /// Connections that send a byte every few seconds, beside a normal client
     SlowLoris(slow_loris::Arguments),
+    /// Attacks by one account or without a key, beside another account that must not notice
+    Siege(siege::Arguments),
     /// Fills the disk under a write load; mounts a small one, which only root may
     DiskFull(disk_full::Arguments),
 }
@@ -116,6 +119,7 @@ fn main() -> anyhow::Result<()> {
         }
         Task::Overload(arguments) => runtime()?.block_on(overload::run(arguments)),
         Task::SlowLoris(arguments) => runtime()?.block_on(slow_loris::run(arguments)),
+        Task::Siege(arguments) => runtime()?.block_on(siege::run(arguments)),
         Task::DiskFull(arguments) => runtime()?.block_on(disk_full::run(arguments)),
     }
 }

@@ -10,6 +10,7 @@ use anyhow::Context as _;
 pub(crate) struct Usage {
     resident_kib: u64,
     anonymous_kib: u64,
+    peak_kib: u64,
     threads: u64,
 }
 
@@ -17,6 +18,11 @@ impl Usage {
     /// Resident memory in MiB.
     pub(crate) fn resident_mib(&self) -> f64 {
         mib(self.resident_kib)
+    }
+
+    /// The most resident memory since the start or the last [`forget_peak`], in MiB.
+    pub(crate) fn peak_mib(&self) -> f64 {
+        mib(self.peak_kib)
     }
 }
 
@@ -44,8 +50,21 @@ pub(crate) fn of(pid: u32) -> anyhow::Result<Usage> {
     Ok(Usage {
         resident_kib: field("VmRSS")?,
         anonymous_kib: field("RssAnon")?,
+        peak_kib: field("VmHWM")?,
         threads: field("Threads")?,
     })
+}
+
+/// Makes a process's peak what it holds now. Fails if the process has ended or is not ours.
+pub(crate) fn forget_peak(pid: u32) -> anyhow::Result<()> {
+    let path = format!("/proc/{pid}/clear_refs");
+    fs::write(&path, "5").with_context(|| format!("writing `{path}`"))
+}
+
+/// Files, sockets and other descriptors that a process has open. Fails if the process has ended.
+pub(crate) fn open_files(pid: u32) -> anyhow::Result<usize> {
+    let path = format!("/proc/{pid}/fd");
+    Ok(fs::read_dir(&path).with_context(|| format!("reading `{path}`"))?.count())
 }
 
 /// Processor time that a process has used, to ten milliseconds: `/proc/PID/stat`. It says what work

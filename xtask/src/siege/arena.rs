@@ -1,0 +1,114 @@
+//! Where a siege takes place: a server with another account on it, and how much of a siege is wanted.
+
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use cicerone_tests::client::Client;
+use cicerone_tests::process::{Builder, Program, Server};
+use tokio::time::sleep;
+
+use super::report::Report;
+use super::victim::{Seen, Victim};
+use super::watch::{Held, Watch};
+use crate::bench::memory;
+use crate::database;
+
+/// What all sieges are given.
+#[derive(Debug, Clone)]
+pub(super) struct Field {
+    /// The server to besiege.
+    pub(super) program: Program,
+    /// Where it keeps its rows.
+    pub(super) database: database::Choice,
+    /// What everything random is made from.
+    pub(super) seed: u64,
+    /// Whether a smoke run is wanted: fewer attackers and shorter waits.
+    pub(super) is_quick: bool,
+}
+
+impl Field {
+    /// A server on a new database that is about to start.
+    pub(super) fn server(&self) -> anyhow::Result<Builder> {
+        let server = Server::of(&self.program).env("RUST_LOG", "warn");
+        Ok(self.database.open()?.under(server))
+    }
+
+    /// So many, or fewer in a smoke run.
+    pub(super) const fn count(&self, full: usize, quick: usize) -> usize {
+        if self.is_quick { quick } else { full }
+    }
+
+    /// So many seconds, or fewer in a smoke run.
+    pub(super) const fn seconds(&self, full: u64, quick: u64) -> Duration {
+        Duration::from_secs(if self.is_quick { quick } else { full })
+    }
+}
+
+/// A server, and the account that must not notice.
+pub(super) struct Arena {
+    /// The server.
+    pub(super) server: Server,
+    /// The account.
+    pub(super) victim: Victim,
+    quiet: Seen,
+    rest: Duration,
+}
+
+impl Arena {
+    /// Starts a server and measures the account alone.
+    pub(super) async fn open(field: &Field, server: Builder) -> anyhow::Result<Self> {
+        let server = server.start();
+        let victim = Victim::settle(&server).await?;
+        let quiet = victim.alone(field.seconds(10, 4)).await?;
+        Ok(Self { server, victim, quiet, rest: field.seconds(60, 10) })
+    }
+
+    /// A client of a new account.
+    pub(super) fn attacker(&self, name: &str) -> Client {
+        self.server.account(name)
+    }
+
+    /// Carries an attack out beside the account. It may raise memory by so many MiB.
+    pub(super) async fn besiege<T>(
+        &self,
+        report: &mut Report,
+        rise: f64,
+        attack: impl Future<Output = T>,
+    ) -> anyhow::Result<T> {
+        let (attacked, held) = self.watched(report, attack).await?;
+        report.memory_rose(held, rise);
+        Ok(attacked)
+    }
+
+    /// The same, with memory below so many MiB.
+    pub(super) async fn besiege_below<T>(
+        &self,
+        report: &mut Report,
+        most: f64,
+        attack: impl Future<Output = T>,
+    ) -> anyhow::Result<T> {
+        let (attacked, held) = self.watched(report, attack).await?;
+        report.memory_below(held, most);
+        Ok(attacked)
+    }
+
+    async fn watched<T>(
+        &self,
+        report: &mut Report,
+        attack: impl Future<Output = T>,
+    ) -> anyhow::Result<(T, Held)> {
+        let watch = Watch::begin(self.server.pid())?;
+        let (attacked, during) = self.victim.during(attack).await?;
+        let held = watch.end().with_context(|| report.said())?;
+        report.victim(&self.quiet, during);
+        Ok((attacked, held))
+    }
+
+    /// Waits for a while after the attackers are gone, and looks at what is still held.
+    pub(super) async fn rest(&self, report: &mut Report) -> anyhow::Result<()> {
+        sleep(self.rest).await;
+        report.after(memory::of(self.server.pid())?.resident_mib(), self.rest);
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! What came of a siege: figures, and whether the server held.
+
+use std::time::Duration;
+
+use super::victim::{Seen, Times};
+use super::watch::Held;
+use crate::latency::millis;
+
+/// How many times slower than on its own the other account may be served.
+const TIMES: u32 = 5;
+/// Below this a difference is not the server's: this program's attackers share its processors.
+const NOISE: Duration = Duration::from_millis(25);
+/// How soon the other account's messages must be answered, but for one in a hundred.
+const MESSAGE: Duration = Duration::from_millis(250);
+/// How soon its texts must be trained.
+const TRAINED: Duration = Duration::from_secs(3);
+
+/// By how much a siege may raise the server's memory, in MiB.
+pub(super) const RISE_MIB: f64 = 64.0;
+
+/// The outcome of a siege.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    attempts: Vec<String>,
+    faults: Vec<String>,
+    quiet: Option<Seen>,
+    during: Option<Seen>,
+    held: Option<Held>,
+    after: Option<f64>,
+}
+
+impl Report {
+    /// Says what was attempted, and what came of it.
+    pub(super) fn attempted(&mut self, what: impl Into<String>) {
+        self.attempts.push(what.into());
+    }
+
+    /// What was attempted so far.
+    pub(super) fn said(&self) -> String {
+        self.attempts.join("; ")
+    }
+
+    /// The siege fell if this is not so.
+    pub(super) fn check(&mut self, holds: bool, fault: impl Into<String>) {
+        if !holds {
+            self.faults.push(fault.into());
+        }
+    }
+
+    /// The siege fell for this reason.
+    pub(super) fn fell(&mut self, fault: impl Into<String>) {
+        self.faults.push(fault.into());
+    }
+
+    /// Whether the server held so far.
+    pub(super) const fn is_held(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// Takes what the process held, whose memory may have risen by so many MiB.
+    pub(super) fn memory_rose(&mut self, held: Held, most: f64) {
+        let rise = held.rise();
+        self.check(rise <= most, format!("memory rose by {rise:.0} MiB, more than {most:.0}"));
+        self.keep(held);
+    }
+
+    /// Takes what the process held, which may be so many MiB.
+    pub(super) fn memory_below(&mut self, held: Held, most: f64) {
+        let reached = held.most;
+        self.check(reached < most, format!("memory reached {reached:.0} MiB of {most:.0}"));
+        self.keep(held);
+    }
+
+    /// Keeps the greatest rise of several attacks.
+    fn keep(&mut self, held: Held) {
+        let rise = held.rise();
+        let files = self.held.map_or(0, |before| before.files).max(held.files);
+        let known = self.held.filter(|before| before.rise() > rise);
+        self.held = Some(Held { files, ..known.unwrap_or(held) });
+    }
+
+    /// Takes what the process holds in MiB when the attackers are gone for so long.
+    pub(super) fn after(&mut self, now: f64, rest: Duration) {
+        if let Some(held) = self.held {
+            let left = now - held.before;
+            self.check(
+                left <= RISE_MIB / 2.0,
+                format!("{left:.0} MiB are still held after {} s", rest.as_secs()),
+            );
+        }
+        self.after = Some(now);
+    }
+
+    /// Takes what the other account saw alone and during the siege.
+    pub(super) fn victim(&mut self, quiet: &Seen, during: Seen) {
+        let failures: usize = during.failures.values().sum();
+        if let Some((failure, count)) = during.failures.iter().next() {
+            self.faults
+                .push(format!("the victim: {failures} failures, {count} of them: {failure}"));
+        }
+        self.slower("messages", &quiet.messages, &during.messages, Some(MESSAGE));
+        self.slower("lists", &quiet.lists, &during.lists, None);
+        let slowest = during.texts.within(1.0);
+        self.check(slowest <= TRAINED, format!("the victim's text was trained in {slowest:.1?}"));
+        self.quiet = Some(quiet.clone());
+        self.during = Some(during);
+    }
+
+    fn slower(&mut self, what: &str, quiet: &Times, during: &Times, most: Option<Duration>) {
+        let (quiet, during) = (quiet.within(0.99), during.within(0.99));
+        let limit = (quiet * TIMES).max(NOISE).min(most.unwrap_or(Duration::MAX));
+        self.check(
+            during <= limit,
+            format!("the victim's {what} took {during:.1?} (p99), more than {limit:.1?}"),
+        );
+    }
+
+    /// The line that tells it.
+    pub(super) fn line(&self, name: &str, took: Duration) -> String {
+        let verdict = if self.is_held() { "held" } else { "FELL" };
+        let mut parts = vec![self.said()];
+        if let (Some(quiet), Some(during)) = (&self.quiet, &self.during) {
+            parts.push(format!(
+                "victim's p50/p99, quiet and during: messages {} and {}, lists {} and {}, texts {} \
+                 and {}",
+                halves(&quiet.messages),
+                halves(&during.messages),
+                halves(&quiet.lists),
+                halves(&during.lists),
+                halves(&quiet.texts),
+                halves(&during.texts),
+            ));
+        }
+        if let Some(held) = &self.held {
+            let after = self.after.map(|after| format!(", {after:.0} afterwards"));
+            parts.push(format!(
+                "memory {:.0} MiB, {:.0} at most{}; {} files",
+                held.before,
+                held.most,
+                after.unwrap_or_default(),
+                held.files
+            ));
+        }
+        parts.push(format!("{:.0} s", took.as_secs_f64()));
+        if !self.is_held() {
+            parts.push(format!("because {}", self.faults.join("; ")));
+        }
+        format!("{verdict} {name}: {}", parts.join(" | "))
+    }
+}
+
+/// The median and the 99th percentile of times.
+fn halves(times: &Times) -> String {
+    if times.count() == 0 {
+        return "none".to_owned();
+    }
+    format!("{:.1}/{:.1} ms", millis(times.within(0.5)), millis(times.within(0.99)))
+}

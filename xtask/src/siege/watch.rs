@@ -1,0 +1,71 @@
+//! What the server's process holds while something goes on: memory and open files, its child
+//! processes apart.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use anyhow::Context as _;
+
+use crate::bench::memory;
+
+/// The pause between two looks at the open files. The most memory is kept by the system itself.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What a process held.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    /// Resident memory at the beginning, in MiB.
+    pub(super) before: f64,
+    /// The most resident memory, in MiB.
+    pub(super) most: f64,
+    /// The most open files.
+    pub(super) files: usize,
+}
+
+impl Held {
+    /// By how much memory rose, in MiB.
+    pub(super) fn rise(&self) -> f64 {
+        self.most - self.before
+    }
+}
+
+/// Watches a process from its making to [`Watch::end`].
+pub(super) struct Watch {
+    pid: u32,
+    before: f64,
+    is_over: Arc<AtomicBool>,
+    files: Arc<AtomicUsize>,
+    thread: JoinHandle<()>,
+}
+
+impl Watch {
+    /// Begins. Fails if the process has ended.
+    pub(super) fn begin(pid: u32) -> anyhow::Result<Self> {
+        memory::forget_peak(pid).context("the server has ended")?;
+        let before = memory::of(pid)?.resident_mib();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let files = Arc::new(AtomicUsize::new(memory::open_files(pid)?));
+        let thread = thread::spawn({
+            let (is_over, files) = (Arc::clone(&is_over), Arc::clone(&files));
+            move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    // A process that has ended is reported at the end.
+                    files.fetch_max(memory::open_files(pid).unwrap_or(0), Ordering::Relaxed);
+                    thread::sleep(LOOK);
+                }
+            }
+        });
+        Ok(Self { pid, before, is_over, files, thread })
+    }
+
+    /// What was held. Fails if the process has ended.
+    pub(super) fn end(self) -> anyhow::Result<Held> {
+        self.is_over.store(true, Ordering::Relaxed);
+        let _ = self.thread.join();
+        let now = memory::of(self.pid).context("the server has ended")?;
+        let files = self.files.load(Ordering::Relaxed);
+        Ok(Held { before: self.before, most: now.peak_mib(), files })
+    }
+}
