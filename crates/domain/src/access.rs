@@ -216,6 +216,14 @@ impl Scope {
         Self { account, agents: None }
     }
 
+    /// Whether everything of the account that `other` sees is seen here too.
+    pub fn covers(&self, other: &Self) -> bool {
+        match &other.agents {
+            Some(agents) => agents.iter().all(|agent| self.sees(*agent)),
+            None => self.agents.is_none(),
+        }
+    }
+
     /// Whether `agent`, which belongs to this account, lies within.
     pub fn sees(&self, agent: Id<kind::Agent>) -> bool {
         self.agents.as_ref().is_none_or(|ids| ids.contains(&agent))

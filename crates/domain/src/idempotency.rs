@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::access::hex;
+use crate::access::{Scope, hex};
 use crate::audit::AuditRecord;
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -61,9 +61,37 @@ pub enum Claimed {
     /// The key was used for another request.
     Reused,
     /// The same request was carried out; this was its answer.
-    Replay(StoredResponse),
-    /// The same request was carried out, and what its answer contained was deleted since.
-    Erased,
+    Replay(StoredResponse, Audience),
+    /// The same request was carried out, and its answer was erased since: see [`Subject`].
+    Erased(Audience),
+}
+
+/// Who may be given a stored answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audience {
+    /// What the caller who made the request could see.
+    pub maker: Scope,
+    /// The agents that the answer names; `None` if it is about the account as a whole.
+    pub agents: Option<Vec<Id<kind::Agent>>>,
+    /// Whether the answer is a refusal.
+    pub is_refusal: bool,
+}
+
+impl Audience {
+    /// Whether `caller`, of the same account, may be given the answer.
+    ///
+    /// A success goes to every caller that sees all agents that it names; one that names none goes to
+    /// every caller that sees at least as much as its maker. A refusal may come from what its maker
+    /// could not see, so only callers that see exactly the same are given it.
+    pub fn admits(&self, caller: &Scope) -> bool {
+        if self.is_refusal {
+            return caller.covers(&self.maker) && self.maker.covers(caller);
+        }
+        match &self.agents {
+            Some(agents) => agents.iter().all(|agent| caller.sees(*agent)),
+            None => caller.covers(&self.maker),
+        }
+    }
 }
 
 /// An answer that is kept to be given again.
@@ -75,17 +103,46 @@ pub struct StoredResponse {
     pub content_type: Option<String>,
     /// The body.
     pub body: Vec<u8>,
-    /// The resource that the body contains, if any: deleting it, or its agent, erases the answer.
+    /// The resource that the body contains, if any.
     pub subject: Option<Subject>,
 }
 
-/// What a stored answer contains.
+/// What a stored answer contains. Deleting the resource, or its agent, erases the answer; replacing the
+/// secret of the resource erases the answers that hold one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
     /// The resource's id, prefix included.
     pub id: String,
     /// The agent that it belongs to, or that it is.
     pub agent_id: Option<Id<kind::Agent>>,
+    /// The agents that the answer names; `None` if it is about the account as a whole.
+    pub agents: Option<Vec<Id<kind::Agent>>>,
+    /// Whether the answer holds a secret.
+    pub holds_secret: bool,
+}
+
+impl Subject {
+    /// A resource of an agent, or the agent itself. The answer names no other agent.
+    pub fn of_agent(id: impl fmt::Display, agent: Id<kind::Agent>) -> Self {
+        Self { agent_id: Some(agent), agents: Some(vec![agent]), ..Self::of_account(id) }
+    }
+
+    /// A resource of the account as a whole.
+    pub fn of_account(id: impl fmt::Display) -> Self {
+        Self { id: id.to_string(), agent_id: None, agents: None, holds_secret: false }
+    }
+
+    /// The same resource; the answer names these agents.
+    #[must_use]
+    pub fn naming(self, agents: Option<Vec<Id<kind::Agent>>>) -> Self {
+        Self { agents, ..self }
+    }
+
+    /// The same resource; the answer holds its secret.
+    #[must_use]
+    pub fn with_secret(self) -> Self {
+        Self { holds_secret: true, ..self }
+    }
 }
 
 /// What is written in the transaction of an effect: the answer that completes the claim of the
@@ -157,5 +214,34 @@ impl<T> Completion<T> {
 impl<T> fmt::Debug for Completion<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Completion").field("claim", &self.claim()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Audience;
+    use crate::{Id, Scope, SystemEntropy};
+
+    #[test]
+    fn an_answer_goes_to_those_who_see_what_it_names_and_a_refusal_to_those_who_see_the_same() {
+        let account = Id::random(&SystemEntropy);
+        let [a, b] = [Id::random(&SystemEntropy), Id::random(&SystemEntropy)];
+        let within = |agents: &[_]| Scope { account, agents: Some(agents.into()) };
+        let (all, one, other, both) =
+            (Scope::account(account), within(&[a]), within(&[b]), within(&[b, a]));
+        let admitted = |maker: &Scope, agents: Option<&[_]>, is_refusal| {
+            let agents = agents.map(<[_]>::to_vec);
+            let audience = Audience { maker: maker.clone(), agents, is_refusal };
+            [&all, &both, &one, &other].map(|caller| audience.admits(caller))
+        };
+        for maker in [&all, &both, &one] {
+            assert_eq!(admitted(maker, Some(&[a]), false), [true, true, true, false]);
+        }
+        assert_eq!(admitted(&all, Some(&[a, b]), false), [true, true, false, false]);
+        assert_eq!(admitted(&all, None, false), [true, false, false, false]);
+        assert_eq!(admitted(&one, None, false), [true, true, true, false]);
+        assert_eq!(admitted(&all, None, true), [true, false, false, false]);
+        assert_eq!(admitted(&within(&[a, b]), None, true), [false, true, false, false]);
+        assert_eq!(admitted(&one, None, true), [false, false, true, false]);
     }
 }

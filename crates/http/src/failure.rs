@@ -54,11 +54,11 @@ pub(crate) enum Failure {
     /// The same request with the same idempotency key is being carried out.
     #[error("the same request is being carried out")]
     KeyInProgress,
-    /// The idempotency key was used for another request.
+    /// The idempotency key was used for another request, or by a key that sees other agents.
     #[error("the idempotency key was used for another request")]
     KeyReused,
-    /// What the request with this idempotency key made was deleted since.
-    #[error("what this request made was deleted")]
+    /// The answer to the request with this idempotency key was erased.
+    #[error("what this request answered with was deleted or replaced")]
     KeyGone,
     /// The server is not ready; the reason is for the log alone.
     #[error("not ready: {0}")]
@@ -209,7 +209,9 @@ impl Failure {
                     "this idempotency key was used for another request",
                 )
             },
-            Self::KeyGone => Problem::not_found("what this request made was deleted since"),
+            Self::KeyGone => {
+                Problem::not_found("what this request answered with was deleted or replaced since")
+            }
             Self::NotReady(_) => {
                 Problem::unavailable("service_unavailable", "the server is not ready")
                     .retry_after(1)

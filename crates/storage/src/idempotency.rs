@@ -1,16 +1,16 @@
 //! Idempotency records: claims, the answers that complete them, and their erasure.
 
 use async_trait::async_trait;
-use cicerone_domain::id::kind;
+use cicerone_domain::id::{Id, kind};
 use cicerone_domain::idempotency::{
-    Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
+    Audience, Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
 };
 use cicerone_domain::ports::IdempotencyStore;
-use cicerone_domain::{Error, Id, Timestamp, limits};
+use cicerone_domain::{Error, Scope, Timestamp, limits};
 use diesel::prelude::*;
 
 use crate::audit;
-use crate::columns::{id, narrow_option};
+use crate::columns::{from_json, id, narrow_option, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::Failure;
@@ -21,7 +21,7 @@ use crate::storage::Storage;
 const CLAIMED: &str = "claimed";
 /// Its answer is stored.
 const COMPLETED: &str = "completed";
-/// Its answer was removed, because what it contained was deleted.
+/// Its answer was removed: what it contained was deleted, or its secret was replaced.
 const ERASED: &str = "erased";
 
 /// How often a claim looks again when the record vanishes between two statements.
@@ -42,11 +42,20 @@ pub(crate) struct ClaimRow {
     body: Option<Vec<u8>>,
     subject_id: Option<String>,
     subject_agent_id: Option<String>,
+    maker_agents: Option<String>,
+    answer_agents: Option<String>,
+    holds_secret: bool,
 }
 
 impl ClaimRow {
-    fn new(claim: &Claim, fingerprint: Fingerprint, now: Timestamp) -> Self {
-        Self {
+    fn new(
+        claim: &Claim,
+        scope: &Scope,
+        fingerprint: Fingerprint,
+        now: Timestamp,
+    ) -> Result<Self, Failure> {
+        let maker_agents = scope.agents.as_ref().map(|agents| to_json(&agents.as_ref()));
+        Ok(Self {
             account_id: claim.account.to_string(),
             idempotency_key: claim.key.as_str().to_owned(),
             fingerprint: fingerprint.0.to_vec(),
@@ -59,7 +68,10 @@ impl ClaimRow {
             body: None,
             subject_id: None,
             subject_agent_id: None,
-        }
+            maker_agents: maker_agents.transpose()?,
+            answer_agents: None,
+            holds_secret: false,
+        })
     }
 
     /// Whether the key may be claimed anew.
@@ -74,20 +86,42 @@ impl ClaimRow {
         }
         match self.state.as_str() {
             CLAIMED => Ok(Claimed::InProgress),
-            ERASED => Ok(Claimed::Erased),
-            _ => self.into_response().map(Claimed::Replay),
+            ERASED => self.audience().map(Claimed::Erased),
+            _ => {
+                let audience = self.audience()?;
+                Ok(Claimed::Replay(self.into_response()?, audience))
+            }
         }
+    }
+
+    fn audience(&self) -> Result<Audience, Failure> {
+        let maker: Option<Vec<Id<kind::Agent>>> =
+            self.maker_agents.as_deref().map(from_json).transpose()?;
+        Ok(Audience {
+            maker: Scope {
+                account: id("idempotency.account_id", &self.account_id)?,
+                agents: maker.map(Into::into),
+            },
+            agents: self.answer_agents()?,
+            // An answer that was erased had a subject, and refusals have none.
+            is_refusal: self.status.is_some_and(|status| status >= 400),
+        })
+    }
+
+    fn answer_agents(&self) -> Result<Option<Vec<Id<kind::Agent>>>, Failure> {
+        self.answer_agents.as_deref().map(from_json).transpose()
     }
 
     fn into_response(self) -> Result<StoredResponse, Failure> {
         let agent = self.subject_agent_id.as_deref();
         let agent_id = agent.map(|text| id("idempotency.subject_agent_id", text)).transpose()?;
         let status = narrow_option("idempotency.status", self.status)?;
+        let (agents, holds_secret) = (self.answer_agents()?, self.holds_secret);
         Ok(StoredResponse {
             status: status.ok_or_else(|| Failure::internal("a stored answer has no status"))?,
             content_type: self.content_type,
             body: self.body.unwrap_or_default(),
-            subject: self.subject_id.map(|id| Subject { id, agent_id }),
+            subject: self.subject_id.map(|id| Subject { id, agent_id, agents, holds_secret }),
         })
     }
 }
@@ -102,19 +136,27 @@ struct AnswerRow {
     body: Option<Vec<u8>>,
     subject_id: Option<String>,
     subject_agent_id: Option<String>,
+    answer_agents: Option<String>,
+    holds_secret: bool,
 }
 
-impl From<StoredResponse> for AnswerRow {
-    fn from(response: StoredResponse) -> Self {
-        let agent = response.subject.as_ref().and_then(|subject| subject.agent_id);
-        Self {
+impl TryFrom<StoredResponse> for AnswerRow {
+    type Error = Failure;
+
+    fn try_from(response: StoredResponse) -> Result<Self, Failure> {
+        let subject = response.subject.as_ref();
+        let agent = subject.and_then(|subject| subject.agent_id);
+        let agents = subject.and_then(|subject| subject.agents.as_ref());
+        Ok(Self {
             state: COMPLETED,
             status: Some(response.status.into()),
             content_type: response.content_type,
             body: Some(response.body),
-            subject_id: response.subject.map(|subject| subject.id),
             subject_agent_id: agent.map(|id| id.to_string()),
-        }
+            answer_agents: agents.map(to_json).transpose()?,
+            holds_secret: subject.is_some_and(|subject| subject.holds_secret),
+            subject_id: response.subject.map(|subject| subject.id),
+        })
     }
 }
 
@@ -162,7 +204,7 @@ fn complete(
             .filter(idempotency::token.eq(&claim.token))
             .filter(idempotency::state.eq(CLAIMED)),
     )
-    .set(AnswerRow::from(response))
+    .set(AnswerRow::try_from(response)?)
     .execute(c)?;
     Ok(count == 1)
 }
@@ -175,7 +217,16 @@ pub(crate) fn erase_of(c: &mut AnyConnection, subject: &str) -> Result<(), Failu
     Ok(())
 }
 
-/// The same for an agent and everything that belonged to it.
+/// Takes back the answers that hold a secret of this resource, which was replaced.
+pub(crate) fn erase_secrets_of(c: &mut AnyConnection, subject: &str) -> Result<(), Failure> {
+    let answers = idempotency::table
+        .filter(idempotency::subject_id.eq(subject))
+        .filter(idempotency::holds_secret.eq(true));
+    diesel::update(answers).set(erased()).execute(c)?;
+    Ok(())
+}
+
+/// The same as [`erase_of`] for an agent and everything that belonged to it.
 pub(crate) fn erase_of_agent(c: &mut AnyConnection, agent: &str) -> Result<(), Failure> {
     erase_of(c, agent)?;
     diesel::update(idempotency::table.filter(idempotency::subject_agent_id.eq(agent)))
@@ -190,8 +241,20 @@ pub(crate) fn free_claims(c: &mut AnyConnection) -> Result<(), Failure> {
     Ok(())
 }
 
-fn erased() -> AnswerRow {
-    AnswerRow {
+/// The columns of an answer that was taken back. Who could be given it stays known.
+#[derive(AsChangeset)]
+#[diesel(table_name = idempotency, treat_none_as_null = true)]
+struct ErasedRow {
+    state: &'static str,
+    status: Option<i64>,
+    content_type: Option<String>,
+    body: Option<Vec<u8>>,
+    subject_id: Option<String>,
+    subject_agent_id: Option<String>,
+}
+
+fn erased() -> ErasedRow {
+    ErasedRow {
         state: ERASED,
         status: None,
         content_type: None,
@@ -205,14 +268,15 @@ fn erased() -> AnswerRow {
 impl IdempotencyStore for Storage {
     async fn claim(
         &self,
-        account: Id<kind::Account>,
+        scope: &Scope,
         key: &IdempotencyKey,
         fingerprint: Fingerprint,
         token: String,
         now: Timestamp,
     ) -> Result<Claimed, Error> {
-        let claim = Claim { account, key: key.clone(), token };
-        self.db.write(move |c| take(c, &claim, fingerprint, now)).await
+        let claim = Claim { account: scope.account, key: key.clone(), token };
+        let scope = scope.clone();
+        self.db.write(move |c| take(c, &claim, &scope, fingerprint, now)).await
     }
 
     async fn complete(&self, claim: &Claim, response: StoredResponse) -> Result<(), Error> {
@@ -244,10 +308,11 @@ impl IdempotencyStore for Storage {
 fn take(
     c: &mut AnyConnection,
     claim: &Claim,
+    scope: &Scope,
     fingerprint: Fingerprint,
     now: Timestamp,
 ) -> Result<Claimed, Failure> {
-    let row = ClaimRow::new(claim, fingerprint, now);
+    let row = ClaimRow::new(claim, scope, fingerprint, now)?;
     for _ in 0..LOOKS {
         if dialect::insert_record(c, &row)? {
             return Ok(Claimed::Granted(claim.clone()));

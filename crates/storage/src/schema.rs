@@ -307,6 +307,9 @@ table! {
         body -> Nullable<Binary>,
         subject_id -> Nullable<Text>,
         subject_agent_id -> Nullable<Text>,
+        maker_agents -> Nullable<Text>,
+        answer_agents -> Nullable<Text>,
+        holds_secret -> Bool,
     }
 }
 

@@ -20,7 +20,7 @@ use crate::deliveries::{self, DeliveryRow};
 use crate::dialect;
 use crate::error::Failure;
 use crate::events;
-use crate::idempotency::erase_of;
+use crate::idempotency::{erase_of, erase_secrets_of};
 use crate::pages::{created_before, fitting, lookahead, octet_length};
 use crate::schema::{deliveries as rows, webhook_endpoints};
 use crate::storage::Storage;
@@ -395,6 +395,7 @@ fn rotate(
             webhook_endpoints::updated_at.eq(now.as_millis()),
         ))
         .execute(c)?;
+    erase_secrets_of(c, &id.to_string())?;
     Ok(IssuedEndpoint { endpoint, secret })
 }
 

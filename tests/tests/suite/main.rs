@@ -31,6 +31,7 @@ mod operations;
 mod permissions;
 mod protocol;
 mod rate_limits;
+mod replays;
 mod routes;
 mod settings;
 mod sources;

@@ -387,11 +387,12 @@ pub trait UsageStore: Send + Sync {
 /// Idempotency records.
 #[async_trait]
 pub trait IdempotencyStore: Send + Sync {
-    /// Claims a key for a request: a short transaction of its own. A record older than its life, and
-    /// a claim whose lease ran out, count as free. `token` names the new claim.
+    /// Claims a key of the scope's account for a request: a short transaction of its own. A record
+    /// older than its life, and a claim whose lease ran out, count as free. `token` names the new
+    /// claim; `scope` is what its maker can see.
     async fn claim(
         &self,
-        account: Id<kind::Account>,
+        scope: &Scope,
         key: &IdempotencyKey,
         fingerprint: Fingerprint,
         token: String,

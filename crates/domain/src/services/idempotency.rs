@@ -6,8 +6,7 @@ use crate::access::Scope;
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id;
-use crate::id::{Kind as _, kind};
-use crate::idempotency::{Claim, Claimed, Fingerprint, IdempotencyKey, StoredResponse, Subject};
+use crate::idempotency::{Claim, Claimed, Fingerprint, IdempotencyKey, StoredResponse};
 use crate::ports::IdempotencyStore;
 
 /// What becomes of a request with an idempotency key.
@@ -19,9 +18,9 @@ pub enum Admission {
     Replay(StoredResponse),
     /// The same request is being carried out: 409, try again in a second.
     InProgress,
-    /// The key was used for another request: 422.
+    /// The key was used for another request, or its answer is not for this caller: 422.
     Reused,
-    /// The answer of before contained what was deleted since, or what this caller may not see: 404.
+    /// The answer of before was erased: what it contained was deleted, or its secret replaced: 404.
     Gone,
 }
 
@@ -43,7 +42,11 @@ impl Idempotency {
         Self { store, clock, entropy }
     }
 
-    /// Claims `key` for a request with this fingerprint.
+    /// Claims `key` for a request with this fingerprint, or gives the answer of before if `scope` may
+    /// be given it: see [`Audience::admits`](crate::idempotency::Audience::admits).
+    ///
+    /// Invariant: the caller has the permission for the operation. Method and path are part of the
+    /// fingerprint, so the answer of before is one of the same operation.
     pub async fn admit(
         &self,
         scope: &Scope,
@@ -53,17 +56,15 @@ impl Idempotency {
         let mut token = [0; 10];
         id::alphanumeric(self.entropy.as_ref(), &mut token);
         let token = token.iter().map(|byte| char::from(*byte)).collect();
-        let claimed =
-            self.store.claim(scope.account, key, fingerprint, token, self.clock.now()).await?;
+        let claimed = self.store.claim(scope, key, fingerprint, token, self.clock.now()).await?;
         Ok(match claimed {
             Claimed::Granted(claim) => Admission::Proceed(claim),
             Claimed::InProgress => Admission::InProgress,
-            Claimed::Reused => Admission::Reused,
-            Claimed::Erased => Admission::Gone,
-            Claimed::Replay(response) => match &response.subject {
-                Some(subject) if !is_seen(subject, scope) => Admission::Gone,
-                Some(_) | None => Admission::Replay(response),
-            },
+            Claimed::Replay(response, audience) if audience.admits(scope) => {
+                Admission::Replay(response)
+            }
+            Claimed::Erased(audience) if audience.admits(scope) => Admission::Gone,
+            Claimed::Reused | Claimed::Replay(..) | Claimed::Erased(_) => Admission::Reused,
         })
     }
 
@@ -75,14 +76,5 @@ impl Idempotency {
     /// Gives the key back.
     pub async fn release(&self, claim: &Claim) -> Result<(), Error> {
         self.store.release(claim).await
-    }
-}
-
-/// Whether what an answer contains exists for a caller. One that is restricted to agents sees what
-/// belongs to these, and files; what belongs to the account as a whole does not exist for it.
-fn is_seen(subject: &Subject, scope: &Scope) -> bool {
-    match subject.agent_id {
-        Some(agent) => scope.sees(agent),
-        None => scope.agents.is_none() || subject.id.starts_with(kind::Upload::PREFIX),
     }
 }

@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use cicerone_domain::idempotency::{Claim, Claimed, Fingerprint, IdempotencyKey, StoredResponse};
+use cicerone_domain::idempotency::{
+    Audience, Claim, Claimed, Fingerprint, IdempotencyKey, StoredResponse,
+};
 use cicerone_domain::ports::IdempotencyStore;
 use cicerone_domain::services::Idempotency;
-use cicerone_domain::{Error, Id, Permission, Scope, SystemClock, SystemEntropy, Timestamp, kind};
+use cicerone_domain::{Error, Id, Permission, Scope, SystemClock, SystemEntropy, Timestamp};
 
 use super::{Executed, Keyed, once};
 use crate::failure::Failure;
@@ -22,13 +24,13 @@ struct Script {
 impl IdempotencyStore for Script {
     async fn claim(
         &self,
-        account: Id<kind::Account>,
+        scope: &Scope,
         key: &IdempotencyKey,
         _: Fingerprint,
         token: String,
         _: Timestamp,
     ) -> Result<Claimed, Error> {
-        Ok((self.found)(Claim { account, key: key.clone(), token }))
+        Ok((self.found)(Claim { account: scope.account, key: key.clone(), token }))
     }
 
     async fn complete(&self, _: &Claim, response: StoredResponse) -> Result<(), Error> {
@@ -115,8 +117,14 @@ async fn a_claim_that_was_lost_is_left_alone() {
 
 #[tokio::test]
 async fn nothing_is_carried_out_without_the_claim() {
-    let found: [fn(Claim) -> Claimed; 3] =
-        [|_| Claimed::InProgress, |_| Claimed::Reused, |_| Claimed::Erased];
+    let found: [fn(Claim) -> Claimed; 3] = [
+        |_| Claimed::InProgress,
+        |_| Claimed::Reused,
+        |claim| {
+            let maker = Scope::account(claim.account);
+            Claimed::Erased(Audience { maker, agents: None, is_refusal: false })
+        },
+    ];
     for (found, status) in found.into_iter().zip([409, 422, 404]) {
         let (result, _) = run(found, || panic!("carried out")).await;
         assert_eq!(result.unwrap().unwrap_err().problem().status.as_u16(), status);

@@ -95,7 +95,7 @@ fn updated(agent: &Agent) -> StoredResponse {
 }
 
 fn subject(agent: &Agent) -> Subject {
-    Subject { id: agent.id.to_string(), agent_id: Some(agent.id) }
+    Subject::of_agent(agent.id, agent.id)
 }
 
 fn draft(mut fields: Fields) -> Result<AgentDraft, Error> {

@@ -142,7 +142,7 @@ fn streamed(turn: &Turn) -> StoredResponse {
 
 fn subject(turn: &Turn) -> Subject {
     let conversation = &turn.conversation;
-    Subject { id: conversation.id.to_string(), agent_id: Some(conversation.agent_id) }
+    Subject::of_agent(conversation.id, conversation.agent_id)
 }
 
 /// The message of a body, and whether its reply is to be streamed.

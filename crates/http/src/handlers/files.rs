@@ -78,6 +78,5 @@ async fn inspect(app: &App, received: ReceivedFile) -> Result<NewUpload, Error> 
 }
 
 fn created(upload: &Upload) -> StoredResponse {
-    let subject = Subject { id: upload.id.to_string(), agent_id: None };
-    keep(StatusCode::CREATED, &UploadView::from(upload), Some(subject))
+    keep(StatusCode::CREATED, &UploadView::from(upload), Some(Subject::of_account(upload.id)))
 }

@@ -94,9 +94,7 @@ fn updated(key: &ApiKey) -> StoredResponse {
 }
 
 fn subject(key: &ApiKey) -> Subject {
-    // Whoever is restricted to agents is told again of keys within these only.
-    let agent_id = key.agent_ids.as_ref().and_then(|ids| ids.first()).copied();
-    Subject { id: key.id.to_string(), agent_id }
+    Subject::of_account(key.id).naming(key.agent_ids.clone())
 }
 
 fn new_key(mut fields: Fields, now: Timestamp) -> Result<NewKey, Error> {

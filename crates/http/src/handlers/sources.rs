@@ -162,7 +162,7 @@ fn refreshed(source: &Source) -> StoredResponse {
 }
 
 fn subject(source: &Source) -> Subject {
-    Subject { id: source.id.to_string(), agent_id: Some(source.agent_id) }
+    Subject::of_agent(source.id, source.agent_id)
 }
 
 /// The content of a new source. A content that breaks its limits comes as the inner error: such a

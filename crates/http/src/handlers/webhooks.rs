@@ -153,12 +153,12 @@ pub(crate) async fn redeliver(
 }
 
 fn created(issued: &IssuedEndpoint) -> StoredResponse {
-    let subject = subject(issued.endpoint.id);
+    let subject = subject(issued.endpoint.id).with_secret();
     keep(StatusCode::CREATED, &IssuedEndpointView::from(issued), Some(subject))
 }
 
 fn rotated(issued: &IssuedEndpoint) -> StoredResponse {
-    let subject = subject(issued.endpoint.id);
+    let subject = subject(issued.endpoint.id).with_secret();
     keep(StatusCode::OK, &IssuedEndpointView::from(issued), Some(subject))
 }
 
@@ -172,7 +172,7 @@ fn queued(delivery: &Delivery) -> StoredResponse {
 }
 
 fn subject(endpoint: Id<kind::WebhookEndpoint>) -> Subject {
-    Subject { id: endpoint.to_string(), agent_id: None }
+    Subject::of_account(endpoint)
 }
 
 fn new_endpoint(mut fields: Fields) -> Result<NewEndpoint, Error> {

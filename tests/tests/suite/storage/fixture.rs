@@ -10,7 +10,7 @@ use cicerone_domain::content::{Document, Extracted, Passage};
 use cicerone_domain::conversation::{Metadata, Turn};
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{
-    Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
+    Audience, Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
 };
 use cicerone_domain::job::{Claimable, ClaimedJob, NewJob};
 use cicerone_domain::ports::{
@@ -240,12 +240,19 @@ impl World {
     ) -> Claimed {
         let key = IdempotencyKey::parse(key).unwrap();
         let print = Fingerprint([print; 32]);
-        self.storage.claim(self.account, &key, print, token, now).await.unwrap()
+        self.storage.claim(&self.scope(), &key, print, token, now).await.unwrap()
     }
 
     /// What the same request with the same key meets.
     pub(super) async fn repeat(&self, key: &str) -> Claimed {
         self.claim_with(key, 1, "another".to_owned(), self.now()).await
+    }
+
+    /// What a request finds whose answer of before is this one, by a key of the whole account.
+    pub(super) fn replay(&self, response: StoredResponse) -> Claimed {
+        let agents = response.subject.as_ref().and_then(|subject| subject.agents.clone());
+        let audience = Audience { maker: self.scope(), agents, is_refusal: response.status >= 400 };
+        Claimed::Replay(response, audience)
     }
 
     /// How many rows a table has.
@@ -388,7 +395,10 @@ pub(super) fn response(
         status: 201,
         content_type: Some("application/json".to_owned()),
         body: body.as_bytes().to_vec(),
-        subject: subject.map(|(id, agent_id)| Subject { id, agent_id }),
+        subject: subject.map(|(id, agent)| match agent {
+            Some(agent) => Subject::of_agent(id, agent),
+            None => Subject::of_account(id),
+        }),
     }
 }
 

@@ -7,7 +7,7 @@ use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, Housekeeping as _, IdempotencyStore as _,
     JobStore as _, SourceStore as _, UploadStore as _,
 };
-use cicerone_domain::{Error, SourceContent};
+use cicerone_domain::{Error, Scope, SourceContent};
 use std::sync::Arc;
 
 use super::fixture::{completion, new_account, new_id, new_job, on_each, response, website};
@@ -20,7 +20,7 @@ async fn a_completed_request_is_replayed_and_another_with_its_key_refused() {
         let subject = Some((agent.id.to_string(), Some(agent.id)));
         let done = completion(&claim, "made", subject.clone());
         world.storage.insert_agent(agent, done).await.unwrap();
-        assert_eq!(world.repeat("key").await, Claimed::Replay(response("made", subject)));
+        assert_eq!(world.repeat("key").await, world.replay(response("made", subject)));
         let other = world.claim_with("key", 2, "t".to_owned(), world.now()).await;
         assert_eq!(other, Claimed::Reused);
     })
@@ -33,8 +33,10 @@ async fn keys_are_scoped_to_the_account() {
         let claim = world.claim("key").await;
         let theirs = new_account(&world.storage, "theirs").await;
         let print = cicerone_domain::idempotency::Fingerprint([9; 32]);
-        let other =
-            world.storage.claim(theirs, &claim.key, print, "t".to_owned(), world.now()).await;
+        let other = world
+            .storage
+            .claim(&Scope::account(theirs), &claim.key, print, "t".to_owned(), world.now())
+            .await;
         assert!(matches!(other.unwrap(), Claimed::Granted(_)));
     })
     .await;
@@ -72,7 +74,7 @@ async fn a_claim_that_nobody_took_over_completes_after_its_lease() {
         world.execute("UPDATE idempotency SET lease_until = 0");
         let done = completion(&claim, "done", None);
         world.storage.insert_agent(world.new_agent(), done).await.unwrap();
-        assert_eq!(world.repeat("key").await, Claimed::Replay(response("done", None)));
+        assert_eq!(world.repeat("key").await, world.replay(response("done", None)));
     })
     .await;
 }
@@ -86,7 +88,7 @@ async fn a_key_is_free_again_after_24_hours() {
         world.storage.complete(&claim, response("old", None)).await.unwrap();
         let end = now.plus_millis(IDEMPOTENCY_LIFE_MILLIS);
         let early = world.claim_with("key", 1, "two".to_owned(), end.plus_millis(-1)).await;
-        assert!(matches!(early, Claimed::Replay(_)), "{early:?}");
+        assert!(matches!(early, Claimed::Replay(..)), "{early:?}");
         assert_eq!(world.storage.expire_idempotency(end.plus_millis(-1)).await.unwrap(), 0);
         let again = world.claim_with("key", 2, "two".to_owned(), end).await;
         assert!(matches!(again, Claimed::Granted(_)), "{again:?}");
@@ -117,7 +119,7 @@ async fn a_completed_key_is_neither_released_nor_completed_again() {
         world.storage.complete(&claim, response("refused", None)).await.unwrap();
         world.storage.release(&claim).await.unwrap();
         world.storage.complete(&claim, response("other", None)).await.unwrap();
-        assert_eq!(world.repeat("key").await, Claimed::Replay(response("refused", None)));
+        assert_eq!(world.repeat("key").await, world.replay(response("refused", None)));
     })
     .await;
 }
@@ -131,7 +133,7 @@ async fn a_refused_effect_leaves_its_key_claimed() {
         let delete = world.storage.delete_agent(&scope, new_id(), now, done).await;
         assert!(matches!(delete, Err(Error::NotFound { .. })), "{delete:?}");
         world.storage.complete(&claim, response("404", None)).await.unwrap();
-        assert_eq!(world.repeat("key").await, Claimed::Replay(response("404", None)));
+        assert_eq!(world.repeat("key").await, world.replay(response("404", None)));
     })
     .await;
 }
@@ -140,6 +142,7 @@ async fn a_refused_effect_leaves_its_key_claimed() {
 async fn of_64_concurrent_claims_one_is_granted() {
     on_each(async |world| {
         let other = world.reopen();
+        let scope = world.scope();
         for round in 0..5 {
             let key = cicerone_domain::idempotency::IdempotencyKey::parse(&format!("k{round}"));
             let key = key.unwrap();
@@ -147,7 +150,7 @@ async fn of_64_concurrent_claims_one_is_granted() {
             let now = world.now();
             let claims = (0..64).map(|number| {
                 let storage = if number % 2 == 0 { &world.storage } else { &other };
-                storage.claim(world.account, &key, print, format!("token {number}"), now)
+                storage.claim(&scope, &key, print, format!("token {number}"), now)
             });
             let results = futures_util::future::join_all(claims).await;
             let granted =
@@ -202,7 +205,7 @@ async fn every_write_completes_its_claim_with_its_effect() {
             "delete agent",
         ] {
             let stored = world.repeat(&key.replace(' ', "-")).await;
-            assert_eq!(stored, Claimed::Replay(response(key, None)));
+            assert_eq!(stored, world.replay(response(key, None)));
         }
     })
     .await;
@@ -274,7 +277,7 @@ async fn deleting_a_thing_erases_the_answers_that_contain_it() {
         let erased = async || {
             let mut erased = Vec::new();
             for key in &keys {
-                erased.push(world.repeat(key).await == Claimed::Erased);
+                erased.push(matches!(world.repeat(key).await, Claimed::Erased(_)));
             }
             erased
         };
@@ -310,9 +313,9 @@ async fn deleting_an_agent_erases_the_answers_about_everything_of_it() {
         }
         let scope = world.scope();
         world.storage.delete_agent(&scope, agent.id, world.now(), None).await.unwrap();
-        assert_eq!(world.repeat("source").await, Claimed::Erased);
-        assert_eq!(world.repeat("file").await, Claimed::Erased);
-        assert!(matches!(world.repeat("other").await, Claimed::Replay(_)));
+        assert!(matches!(world.repeat("source").await, Claimed::Erased(_)));
+        assert!(matches!(world.repeat("file").await, Claimed::Erased(_)));
+        assert!(matches!(world.repeat("other").await, Claimed::Replay(..)));
     })
     .await;
 }
@@ -328,7 +331,7 @@ async fn the_claims_of_a_process_that_died_are_freed_when_the_only_one_starts() 
         assert_eq!(world.repeat("open").await, Claimed::InProgress);
         world.storage.reclaim(Reclaim::All, world.now(), event_id).await.unwrap();
         assert!(matches!(world.repeat("open").await, Claimed::Granted(_)));
-        assert_eq!(world.repeat("done").await, Claimed::Replay(response("kept", None)));
+        assert_eq!(world.repeat("done").await, world.replay(response("kept", None)));
     })
     .await;
 }

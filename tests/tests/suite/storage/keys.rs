@@ -219,9 +219,9 @@ async fn a_removed_key_takes_the_answers_that_told_of_it_with_it() {
         let claim = world.claim("make").await;
         let kept = completion(&claim, "kept", Some((key.id.to_string(), None)));
         world.storage.issue_key(&maker, key.clone(), hash, kept).await.unwrap();
-        assert!(matches!(world.repeat("make").await, Claimed::Replay(_)));
+        assert!(matches!(world.repeat("make").await, Claimed::Replay(..)));
         world.storage.remove_key(&maker, key.id, None).await.unwrap();
-        assert_eq!(world.repeat("make").await, Claimed::Erased);
+        assert!(matches!(world.repeat("make").await, Claimed::Erased(_)));
         assert_eq!(world.storage.find_key(hash).await.unwrap(), None);
     })
     .await;

@@ -153,20 +153,20 @@ async fn a_repetition_by_a_key_within_agents_shows_no_secret() {
         request.json(&body).idempotent("made").send()
     };
     let endpoint = create(&client).await.expect(201);
-    create(&restricted).await.refused(404, "resource_not_found");
+    create(&restricted).await.refused(422, "idempotency_key_reused");
     let rotate = |client: &cicerone_tests::Client| {
         let request = client.request("POST", &format!("{}/rotate_secret", path(&endpoint)));
         request.idempotent("rotated").send()
     };
     rotate(&client).await.expect(200);
-    rotate(&restricted).await.refused(404, "resource_not_found");
+    rotate(&restricted).await.refused(422, "idempotency_key_reused");
     // Nor does one see a key that was made beyond its agents; its own it is told of again.
     let send = |client: &cicerone_tests::Client, body: &Value, name: &str| {
         client.request("POST", "/v1/api_keys").json(body).idempotent(name).send()
     };
     let wide = json!({ "name": "Wide", "permissions": ["*"] });
     send(&client, &wide, "wide").await.expect(201);
-    send(&restricted, &wide, "wide").await.refused(404, "resource_not_found");
+    send(&restricted, &wide, "wide").await.refused(422, "idempotency_key_reused");
     let narrow = json!({ "name": "Own", "permissions": ["agents:read"], "agent_ids": [agent] });
     let made = send(&restricted, &narrow, "own").await.expect(201);
     assert_eq!(send(&restricted, &narrow, "own").await.expect(201)["id"], made["id"]);
