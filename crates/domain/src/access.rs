@@ -88,6 +88,11 @@ impl Permission {
         }
     }
 
+    /// Whether its holder can change keys or secrets: what outlives the holder.
+    pub const fn changes_access(self) -> bool {
+        matches!(self, Self::KeysWrite | Self::WebhooksWrite)
+    }
+
     const fn bit(self) -> u16 {
         1 << self as u16
     }
@@ -196,6 +201,37 @@ impl ApiKey {
             account: self.account_id,
             agents: self.agent_ids.as_ref().map(|ids| ids.as_slice().into()),
         }
+    }
+}
+
+/// The key that makes a change, as it was when its request was authenticated.
+///
+/// Invariant: a change of keys or secrets is made only if the key still works, with the permission and
+/// for the agents of then, when the change is committed. A key that was deleted leaves nothing behind
+/// that gives access.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActingKey {
+    /// The key.
+    pub key: ApiKey,
+    /// The permission that the change needs.
+    pub permission: Permission,
+    /// The moment of the change.
+    pub at: Timestamp,
+}
+
+impl ActingKey {
+    /// Checks the key as it is now; `None` if it does not exist any more.
+    ///
+    /// Fails with [`Error::Unauthorized`] if it does not work any more, with [`Error::Forbidden`] if it
+    /// lost the permission, and with [`Error::KeyChanged`] if it was restricted to other agents.
+    pub fn check(&self, now: Option<&ApiKey>) -> Result<(), Error> {
+        let Some(key) = now.filter(|key| !key.is_expired(self.at)) else {
+            return Err(Error::Unauthorized);
+        };
+        if !key.permissions.allows(self.permission) {
+            return Err(Error::Forbidden(self.permission));
+        }
+        if key.scope().covers(&self.key.scope()) { Ok(()) } else { Err(Error::KeyChanged) }
     }
 }
 

@@ -45,6 +45,13 @@ pub enum Error {
     /// The key lacks a permission.
     #[error("this key lacks the permission `{0}`")]
     Forbidden(Permission),
+    /// The key of the request was deleted or has expired since the request was authenticated.
+    #[error("the API key is not valid any more")]
+    Unauthorized,
+    /// The key of the request was restricted to other agents since the request was authenticated;
+    /// nothing was changed.
+    #[error("the API key was changed while the request was carried out")]
+    KeyChanged,
     /// No such thing, or not one that the caller may see.
     #[error("no {what} has the id `{id}`")]
     NotFound {

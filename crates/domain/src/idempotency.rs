@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::access::{Scope, hex};
+use crate::access::{ActingKey, Scope, hex};
 use crate::audit::AuditRecord;
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -146,13 +146,15 @@ impl Subject {
 }
 
 /// What is written in the transaction of an effect: the answer that completes the claim of the
-/// request's idempotency key, and the record for the audit log. Either may be missing.
+/// request's idempotency key, and the record for the audit log. Either may be missing. It may also name
+/// the key that makes the change, which is then checked in that transaction.
 ///
 /// Invariant: a store that is given a completion writes both in the same transaction as the effect,
-/// and changes nothing where the claim was lost ([`Error::ClaimLost`]).
+/// and changes nothing if the claim was lost ([`Error::ClaimLost`]) or if [`ActingKey::check`] fails.
 pub struct Completion<T> {
     answer: Option<(Claim, Render<T>)>,
     record: Option<Record<T>>,
+    acting: Option<ActingKey>,
 }
 
 type Render<T> = Box<dyn Fn(&T) -> StoredResponse + Send>;
@@ -161,18 +163,29 @@ type Record<T> = Box<dyn Fn(&T) -> AuditRecord + Send>;
 impl<T> Completion<T> {
     /// A completion of `claim` whose answer `render` makes.
     pub fn new(claim: Claim, render: impl Fn(&T) -> StoredResponse + Send + 'static) -> Self {
-        Self { answer: Some((claim, Box::new(render))), record: None }
+        Self { answer: Some((claim, Box::new(render))), record: None, acting: None }
     }
 
     /// One that only records what `record` makes of the outcome.
     pub fn recording(record: impl Fn(&T) -> AuditRecord + Send + 'static) -> Self {
-        Self { answer: None, record: Some(Box::new(record)) }
+        Self { answer: None, record: Some(Box::new(record)), acting: None }
     }
 
     /// The same, which records what `record` makes of the outcome too.
     #[must_use]
     pub fn and_recording(self, record: impl Fn(&T) -> AuditRecord + Send + 'static) -> Self {
         Self { record: Some(Box::new(record)), ..self }
+    }
+
+    /// The same for a change that `acting` makes, if any is named.
+    #[must_use]
+    pub fn by(self, acting: Option<ActingKey>) -> Self {
+        Self { acting, ..self }
+    }
+
+    /// The key that makes the change, if it is to be checked.
+    pub fn acting(&self) -> Option<&ActingKey> {
+        self.acting.as_ref()
     }
 
     /// The claim that is to be completed.
@@ -186,7 +199,7 @@ impl<T> Completion<T> {
     where
         T: 'static,
     {
-        let Self { answer, record } = self;
+        let Self { answer, record, acting } = self;
         let answer = answer.map(|(claim, render)| {
             let whole = whole.clone();
             let render: Render<U> = Box::new(move |outcome| render(&whole(outcome)));
@@ -196,7 +209,7 @@ impl<T> Completion<T> {
             let record: Record<U> = Box::new(move |outcome| record(&whole(outcome)));
             record
         });
-        Completion { answer, record }
+        Completion { answer, record, acting }
     }
 
     /// The claim with the answer to keep for `outcome`. A store may ask again where it repeats a

@@ -73,6 +73,9 @@ pub const JOB_ATTEMPTS: u32 = 5;
 pub const JOB_LEASE_MILLIS: i64 = 30_000;
 /// Longest account or API key name.
 pub const KEY_NAME_CHARS: usize = 100;
+/// Most API keys of an account, expired ones included. Expired keys are removed when a new key needs
+/// their place.
+pub const ACCOUNT_KEYS: usize = 1_000;
 /// Most agents that a key can be restricted to.
 pub const KEY_AGENTS: usize = 100;
 /// Most webhook endpoints of an account.

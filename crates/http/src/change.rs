@@ -10,17 +10,19 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderName, HeaderValue};
+use cicerone_domain::access::ActingKey;
 use cicerone_domain::audit::{AuditAction, Origin};
 use cicerone_domain::idempotency::{
     Claim, Completion, Fingerprint, IdempotencyKey, StoredResponse,
 };
 use cicerone_domain::services::{Admission, Idempotency};
-use cicerone_domain::{Error, Scope};
+use cicerone_domain::{Error, Permission, Scope};
 use futures_util::FutureExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinHandle;
 use tracing::Instrument as _;
 
+use crate::auth::permission::Required;
 use crate::auth::{Authorized, Caller};
 use crate::context::{App, Incoming, RequestId};
 use crate::failure::{Failure, Problem};
@@ -74,6 +76,8 @@ pub(crate) struct Executed {
 pub(crate) struct Change {
     app: App,
     caller: Arc<Caller>,
+    /// The permission that it needs.
+    permission: Permission,
     origin: Origin,
     request_id: RequestId,
     keyed: Option<Keyed>,
@@ -83,8 +87,13 @@ pub(crate) struct Change {
 
 impl Change {
     /// A change for this caller.
-    pub(crate) fn new<P>(app: &App, caller: &Authorized<P>, keyed: Option<Keyed>) -> Self {
+    pub(crate) fn new<P: Required>(
+        app: &App,
+        caller: &Authorized<P>,
+        keyed: Option<Keyed>,
+    ) -> Self {
         Self {
+            permission: P::PERMISSION,
             app: app.clone(),
             caller: caller.caller(),
             origin: caller.origin(),
@@ -95,7 +104,7 @@ impl Change {
     }
 
     /// The change that a request asks for whose body says nothing: its bytes tell it from others alone.
-    pub(crate) async fn of_path<P>(
+    pub(crate) async fn of_path<P: Required>(
         app: &App,
         caller: &Authorized<P>,
         incoming: &mut Incoming,
@@ -156,7 +165,12 @@ impl Change {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         let carried_out = async move {
-            let Self { app, caller, origin, request_id, keyed, audited } = self;
+            let Self { app, caller, permission, origin, request_id, keyed, audited } = self;
+            let acting = (audited.is_some() && permission.changes_access()).then(|| ActingKey {
+                key: caller.key.clone(),
+                permission,
+                at: app.clock.now(),
+            });
             let record = audited.map(|(action, target)| {
                 let (audit, key) = (app.audit.clone(), caller.key.clone());
                 move |outcome: &T| {
@@ -172,12 +186,14 @@ impl Change {
                             Some(record) => completion.and_recording(record),
                             None => completion,
                         };
-                        work(app, caller, Some(completion))
+                        work(app, caller, Some(completion.by(acting)))
                     };
                     once(&idempotency, &scope, keyed, request_id, render, work).await
                 }
                 None => {
-                    let outcome = work(app, caller, record.map(Completion::recording)).await;
+                    let completion =
+                        record.map(|record| Completion::recording(record).by(acting));
+                    let outcome = work(app, caller, completion).await;
                     let answer = outcome.map(|outcome| render(&outcome));
                     answer.map(Executed::now).map_err(Failure::from)
                 }

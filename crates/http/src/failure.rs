@@ -258,6 +258,12 @@ fn domain_problem(error: &Error) -> Problem {
         Error::Forbidden(_) => {
             Problem::new(StatusCode::FORBIDDEN, "permission_error", "forbidden", error.to_string())
         }
+        Error::Unauthorized => Failure::Unauthorized.problem(),
+        Error::KeyChanged => Problem::unavailable(
+            "service_unavailable",
+            "the API key was changed while the request was carried out; try again",
+        )
+        .retry_after(1),
         Error::NotFound { .. } => Problem::not_found(error.to_string()),
         Error::Conflict(message) => Problem::conflict(message.clone()),
         Error::ClaimLost => Problem::conflict(error.to_string()).retry_after(1),

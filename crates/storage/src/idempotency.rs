@@ -14,6 +14,7 @@ use crate::columns::{from_json, id, narrow_option, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::Failure;
+use crate::keys;
 use crate::schema::idempotency;
 use crate::storage::Storage;
 
@@ -161,17 +162,20 @@ impl TryFrom<StoredResponse> for AnswerRow {
 }
 
 /// Holds the record of a completion's claim, at the start of its transaction, so that nothing can
-/// come between when it is completed at the end.
+/// come between when it is completed at the end. Then checks the key that makes the change.
 pub(crate) fn hold<T>(
     c: &mut AnyConnection,
     completion: Option<&Completion<T>>,
 ) -> Result<(), Failure> {
-    let Some(claim) = completion.and_then(Completion::claim) else { return Ok(()) };
-    let record = dialect::lock_record(c, &claim.account.to_string(), claim.key.as_str())?;
-    match record {
-        Some(row) if row.state == CLAIMED && row.token == claim.token => Ok(()),
-        Some(_) | None => Err(Error::ClaimLost.into()),
+    let Some(completion) = completion else { return Ok(()) };
+    if let Some(claim) = completion.claim() {
+        let record = dialect::lock_record(c, &claim.account.to_string(), claim.key.as_str())?;
+        let is_held = |row: &ClaimRow| row.state == CLAIMED && row.token == claim.token;
+        if !record.as_ref().is_some_and(is_held) {
+            return Err(Error::ClaimLost.into());
+        }
     }
+    completion.acting().map_or(Ok(()), |acting| keys::check_acting(c, acting))
 }
 
 /// Completes the claim with the answer for `outcome`, and records what was done, at the end of the

@@ -1,4 +1,8 @@
 //! Accounts, keys, and what the installation keeps for itself.
+//!
+//! Whoever adds, changes or removes a key holds the row of its account first: keys and secrets of an
+//! account change one after the other, so the key that makes such a change is still there when the
+//! change is committed.
 
 mod managed;
 
@@ -19,6 +23,8 @@ use crate::dialect;
 use crate::error::Failure;
 use crate::schema::{accounts, api_keys, installation};
 use crate::storage::Storage;
+
+pub(crate) use managed::check_acting;
 
 /// The name of the cursor secret among the installation's values.
 const CURSOR_SECRET: &str = "cursor_secret";
@@ -157,6 +163,9 @@ impl KeyStore for Storage {
     ) -> Result<(), Error> {
         self.db
             .write_completing(completion, move |c| {
+                let account = key.account_id.to_string();
+                dialect::lock_account_row(c, &account)?;
+                managed::make_room(c, &account, key.created_at)?;
                 let row = KeyRow::new(&key, hash, false)?;
                 match diesel::insert_into(api_keys::table).values(row).execute(c) {
                     Err(DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
@@ -262,12 +271,14 @@ impl KeyStore for Storage {
         completion: Option<Completion<ApiKey>>,
     ) -> Result<Option<ApiKey>, Error> {
         let deleted = self.db.write_completing(completion, move |c| {
-            let found: Option<KeyRow> = api_keys::table
-                .find(id.to_string())
-                .select(KeyRow::as_select())
-                .get_result(c)
-                .optional()?;
-            let row = found.ok_or_else(|| Error::not_found("API key", id))?;
+            let found = |c: &mut AnyConnection| -> Result<KeyRow, Failure> {
+                let query = api_keys::table.find(id.to_string()).select(KeyRow::as_select());
+                let row: Option<KeyRow> = query.get_result(c).optional()?;
+                row.ok_or_else(|| Error::not_found("API key", id).into())
+            };
+            let account = found(c)?.account_id;
+            dialect::lock_account_row(c, &account)?;
+            let row = found(c)?;
             diesel::delete(api_keys::table.find(id.to_string())).execute(c)?;
             row.into_key()
         });
@@ -311,7 +322,8 @@ impl KeyStore for Storage {
     }
 }
 
-/// The account's row is held, so that two servers that start together follow each other.
+/// The account's row is held, so that two servers that start together follow each other. A root key that
+/// is in place keeps its id, its name and its last use.
 fn set_root_key(
     c: &mut AnyConnection,
     account: &Account,
@@ -322,15 +334,17 @@ fn set_root_key(
     let owner = dialect::lock_account(c, &account.name)?;
     let of_owner = api_keys::account_id.eq(owner.clone()).and(api_keys::is_root.eq(true));
     let with_hash = api_keys::hash.eq(hash.0.to_vec());
-    let is_set: bool = diesel::select(exists(
-        api_keys::table.filter(of_owner.clone()).filter(with_hash.clone()).select(api_keys::id),
-    ))
-    .get_result(c)?;
-    if is_set {
+    let row = KeyRow { account_id: owner, ..KeyRow::new(key, hash, true)? };
+    let is_set = api_keys::table.filter(of_owner.clone()).filter(with_hash.clone());
+    let restored = (
+        api_keys::permissions.eq(&row.permissions),
+        api_keys::agent_ids.eq(&row.agent_ids),
+        api_keys::expires_at.eq(row.expires_at),
+    );
+    if diesel::update(is_set).set(restored).execute(c)? > 0 {
         return Ok(());
     }
     diesel::delete(api_keys::table.filter(of_owner.or(with_hash))).execute(c)?;
-    let row = KeyRow { account_id: owner, ..KeyRow::new(key, hash, true)? };
     diesel::insert_into(api_keys::table).values(row).execute(c)?;
     Ok(())
 }

@@ -36,12 +36,45 @@ impl ApiKey {
         other.agent_ids.as_ref().is_some_and(|ids| ids.iter().all(|id| own.contains(id)))
     }
 
-    /// Checks that `other` is no wider than this key, which makes or changes it.
+    /// Checks that `other`, which this key makes or changes, is no wider than this key afterwards.
     ///
     /// Fails with [`Error::Forbidden`] and the first permission that this key lacks; with
-    /// [`Error::InvalidOperation`] where this key is restricted to agents and the other is not, or to
-    /// others; with [`Error::Invalid`] where the other would outlive this one.
+    /// [`Error::InvalidOperation`] if this key is restricted to agents and the other is not, or to
+    /// others; with [`Error::Invalid`] if the other would outlive this one.
     pub fn check_no_wider(&self, other: &Self) -> Result<(), Error> {
+        self.check_reach(other)?;
+        match self.expires_at {
+            Some(own) if other.outlives(own) => Err(Error::invalid(
+                "expires_at",
+                format!("must not be later than {own}, the end of the key that is used"),
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Checks that this key covers `other` as it is now, and so may change or delete it. A key covers
+    /// itself.
+    ///
+    /// Fails with [`Error::Forbidden`] and the first permission that this key lacks; with
+    /// [`Error::InvalidOperation`] if the other has every permission to come, more agents or a later
+    /// end.
+    pub fn check_covers(&self, other: &Self) -> Result<(), Error> {
+        self.check_reach(other)?;
+        match self.expires_at {
+            Some(own) if other.outlives(own) => Err(Error::InvalidOperation(format!(
+                "the key that is used ends at {own} and cannot change or delete one that ends later"
+            ))),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether this key works longer than until `end`.
+    fn outlives(&self, end: Timestamp) -> bool {
+        self.expires_at.is_none_or(|own| own > end)
+    }
+
+    /// Checks that `other` has no permission and no agent that this key lacks.
+    fn check_reach(&self, other: &Self) -> Result<(), Error> {
         let lacking = |permission: &Permission| {
             other.permissions.allows(*permission) && !self.permissions.allows(*permission)
         };
@@ -49,21 +82,15 @@ impl ApiKey {
             return Err(Error::Forbidden(permission));
         }
         if !self.permissions.covers(other.permissions) {
-            let text = "this key does not have every permission to come and cannot give `*`";
+            let text = "this key does not have every permission to come, and so cannot make, change \
+                or delete a key of `*`";
             return Err(Error::InvalidOperation(text.to_owned()));
         }
         if !self.sees(other) {
             let text = "this key is restricted to agents, and so must be every key that it makes";
             return Err(Error::InvalidOperation(text.to_owned()));
         }
-        let outlives = |own: Timestamp| other.expires_at.is_none_or(|end| end > own);
-        match self.expires_at {
-            Some(own) if outlives(own) => Err(Error::invalid(
-                "expires_at",
-                format!("must not be later than {own}, the end of the key that is used"),
-            )),
-            Some(_) | None => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -171,6 +198,24 @@ mod tests {
         for longer in [until(11), key(&["*"])] {
             assert!(matches!(until(10).check_no_wider(&longer), Err(Error::Invalid(_))));
         }
+    }
+
+    #[test]
+    fn a_key_covers_itself_and_those_no_wider_in_permissions_agents_and_time() {
+        let agent = Id::random(&SystemEntropy);
+        let narrow = ApiKey {
+            agent_ids: Some(vec![agent]),
+            expires_at: Some(Timestamp::from_millis(10)),
+            ..key(&["keys:write"])
+        };
+        narrow.check_covers(&narrow).unwrap();
+        key(&["*"]).check_covers(&narrow).unwrap();
+        let wider = ApiKey { permissions: Permissions::ALL, ..narrow.clone() };
+        assert!(matches!(narrow.check_covers(&wider), Err(Error::Forbidden(_))));
+        let longer = ApiKey { expires_at: None, ..narrow.clone() };
+        assert!(matches!(narrow.check_covers(&longer), Err(Error::InvalidOperation(_))));
+        let everywhere = ApiKey { agent_ids: None, ..narrow.clone() };
+        assert!(matches!(narrow.check_covers(&everywhere), Err(Error::InvalidOperation(_))));
     }
 
     #[test]

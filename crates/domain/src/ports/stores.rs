@@ -32,16 +32,19 @@ pub trait KeyStore: Send + Sync {
     async fn list_accounts(&self) -> Result<Vec<Account>, Error>;
     /// The account of that name.
     async fn find_account(&self, name: &str) -> Result<Option<Account>, Error>;
-    /// Adds a key. Fails with [`Error::NotFound`] where its account does not exist.
+    /// Adds a key. Fails with [`Error::NotFound`] if its account does not exist, and with
+    /// [`Error::Conflict`] if the account has [`ACCOUNT_KEYS`](crate::limits::ACCOUNT_KEYS) that have not
+    /// expired.
     async fn insert_key(
         &self,
         key: ApiKey,
         hash: KeyHash,
         completion: Option<Completion<()>>,
     ) -> Result<(), Error>;
-    /// Adds a key that `maker` makes, for agents that exist for it. Fails with what
-    /// [`ApiKey::check_no_wider`] fails with, and with [`Error::Invalid`] for an agent that does not
-    /// exist.
+    /// Adds a key that `maker` makes, for agents that exist for it. What counts is `maker` as it is
+    /// stored now. Fails with [`Error::Unauthorized`] if it is gone, with what
+    /// [`ApiKey::check_no_wider`] fails with, with [`Error::Invalid`] for an agent that does not exist,
+    /// and with [`Error::Conflict`] as [`KeyStore::insert_key`] does.
     async fn issue_key(
         &self,
         maker: &ApiKey,
@@ -57,8 +60,8 @@ pub trait KeyStore: Send + Sync {
     ) -> Result<Option<ApiKey>, Error>;
     /// Keys that exist for `reader`, newest first.
     async fn list_keys(&self, reader: &ApiKey, page: PageRequest) -> Result<Page<ApiKey>, Error>;
-    /// Applies a change that `maker` makes. Fails as [`KeyStore::issue_key`] does, and with
-    /// [`Error::NotFound`].
+    /// Applies a change that `maker` makes to a key that it covers. Fails as [`KeyStore::issue_key`]
+    /// does, with [`Error::NotFound`], and with what [`ApiKey::check_covers`] fails with.
     async fn update_key(
         &self,
         maker: &ApiKey,
@@ -66,7 +69,8 @@ pub trait KeyStore: Send + Sync {
         patch: KeyPatch,
         completion: Option<Completion<ApiKey>>,
     ) -> Result<ApiKey, Error>;
-    /// Removes a key that exists for `remover`. Fails with [`Error::NotFound`].
+    /// Removes a key that `remover` covers. Fails with [`Error::Unauthorized`] if `remover` is gone,
+    /// with [`Error::NotFound`], and with what [`ApiKey::check_covers`] fails with.
     async fn remove_key(
         &self,
         remover: &ApiKey,
@@ -77,9 +81,9 @@ pub trait KeyStore: Send + Sync {
     async fn note_uses(&self, uses: Vec<(Id<kind::ApiKey>, Timestamp)>) -> Result<(), Error>;
     /// The key with that hash, expired ones included.
     async fn find_key(&self, hash: KeyHash) -> Result<Option<ApiKey>, Error>;
-    /// Makes `key` (with `hash`) the one root key of `account`, creating the account where it does
-    /// not exist; a root key of before stops to work. One transaction; where that very hash is the
-    /// root key already, nothing changes.
+    /// Makes `key` (with `hash`) the one root key of `account`, creating the account if it does not
+    /// exist; a root key of before stops to work. One transaction. If that very hash is the root key
+    /// already, it stays the same key and gets back the permissions, agents and end of `key`.
     async fn set_root_key(&self, account: Account, key: ApiKey, hash: KeyHash)
     -> Result<(), Error>;
     /// Whether any key exists.

@@ -75,8 +75,8 @@ impl Keys {
         Ok(key.filter(|key| !key.is_expired(self.clock.now())))
     }
 
-    /// Makes sure that somebody can get in: puts the operator's root key in place, or makes one
-    /// where no key exists at all.
+    /// Makes sure that somebody can get in: puts the operator's root key in place, with every
+    /// permission whatever was changed of it, or makes one if no key exists at all.
     pub async fn ensure_root(&self, configured: Option<KeySecret>) -> Result<RootKey, Error> {
         let given = configured.is_some();
         if !given && self.store.has_keys().await? {
@@ -122,8 +122,8 @@ impl Keys {
     }
 
     /// Adds a key to the account of that name. The secret is in the answer and nowhere else.
-    /// Fails with [`Error::NotFound`] for the account, and with [`Error::Invalid`] for an end that is
-    /// past.
+    /// Fails with [`Error::NotFound`] for the account, with [`Error::Invalid`] for an end that is past,
+    /// and with [`Error::Conflict`] as [`KeyStore::insert_key`] does.
     pub async fn create_key(
         &self,
         account: &str,
@@ -172,7 +172,8 @@ impl Keys {
         self.store.list_keys(caller, page).await
     }
 
-    /// Changes a key into one that is no wider than the caller's. Fails with [`Error::NotFound`].
+    /// Changes a key that the caller's covers into one that is no wider. Fails as
+    /// [`KeyStore::update_key`] does.
     pub async fn update(
         &self,
         caller: &ApiKey,
@@ -183,8 +184,8 @@ impl Keys {
         self.store.update_key(caller, id, patch, completion).await
     }
 
-    /// Deletes a key. Fails with [`Error::NotFound`], and with [`Error::InvalidOperation`] for the
-    /// caller's own.
+    /// Deletes a key that the caller's covers. Fails as [`KeyStore::remove_key`] does, and with
+    /// [`Error::InvalidOperation`] for the caller's own.
     pub async fn delete(
         &self,
         caller: &ApiKey,

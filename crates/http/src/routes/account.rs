@@ -139,21 +139,23 @@ fn delivery_routes() -> Vec<Endpoint> {
 
 fn key_routes() -> Vec<Endpoint> {
     let (all, one) = ("/v1/api_keys", "/v1/api_keys/{key_id}");
-    let wider = "The key that is used lacks a permission: the one that this needs, or one that it \
-        would give away.";
+    let wider = "The key that is used lacks a permission: the one that this needs, or one of the key \
+        that is made, changed or deleted.";
     let bounds = "A required field is missing, a field has a bad value, or the key would be \
         restricted less than the one that is used.";
     vec![
         Endpoint::new(Method::POST, all, "createApiKey", "Create an API key", keys::create)
             .details(
                 "The only answer that shows `key`; a repetition with the same idempotency key does \
-                 not. A key makes none that is wider than itself: in permissions, agents or time.",
+                 not. A key makes none that is wider than itself: in permissions, agents or time. An \
+                 account has at most 1,000 keys; expired ones give way to new ones.",
             )
             .json("CreateApiKey")
             .keyed()
             .gives(201, Json("IssuedApiKey"))
             .refuses(400, bounds)
-            .refuses(403, wider),
+            .refuses(403, wider)
+            .refuses(409, "The account has 1,000 keys, or the same request is being carried out."),
         Endpoint::new(Method::GET, all, "listApiKeys", "List API keys", keys::list)
             .details("Newest first. A key that is restricted to agents sees those within the same.")
             .query(paging())
@@ -163,7 +165,8 @@ fn key_routes() -> Vec<Endpoint> {
             .gives(200, Json("ApiKey")),
         Endpoint::new(Method::PATCH, one, "updateApiKey", "Update an API key", keys::update)
             .details(
-                "Only the fields given change. What results is no wider than the key that is used.",
+                "Only the fields given change. A key changes only keys that it covers: both before and \
+                 after the change they are no wider than itself in permissions, agents and time.",
             )
             .json("UpdateApiKey")
             .keyed()
@@ -171,10 +174,14 @@ fn key_routes() -> Vec<Endpoint> {
             .refuses(400, bounds)
             .refuses(403, wider),
         Endpoint::new(Method::DELETE, one, "deleteApiKey", "Delete an API key", keys::delete)
-            .details("It stops to work within a second.")
+            .details(
+                "It stops to work within a second. A key deletes only keys that it covers: those no \
+                 wider than itself in permissions, agents and time.",
+            )
             .keyed()
             .gives(204, Empty)
-            .refuses(400, "A key cannot delete itself."),
+            .refuses(400, "A key cannot delete itself, or one that is restricted less.")
+            .refuses(403, wider),
     ]
 }
 

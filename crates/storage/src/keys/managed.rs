@@ -1,8 +1,8 @@
 //! Keys as other keys manage them: within one account, and never wider than the one that is used.
 
-use cicerone_domain::access::{KeyHash, KeyPatch, unknown_agent};
+use cicerone_domain::access::{ActingKey, KeyHash, KeyPatch, unknown_agent};
 use cicerone_domain::id::kind;
-use cicerone_domain::{ApiKey, Error, Id, Page, PageRequest, Timestamp};
+use cicerone_domain::{ApiKey, Error, Id, Page, PageRequest, Timestamp, limits};
 use diesel::prelude::*;
 
 use super::KeyRow;
@@ -15,6 +15,62 @@ use crate::pages::{created_before, lookahead};
 use crate::schema::api_keys;
 use crate::scope::Visible;
 
+/// Checks the key that makes a change, and holds its account's row: the key stays as it is until the
+/// transaction ends.
+pub(crate) fn check_acting(c: &mut AnyConnection, acting: &ActingKey) -> Result<(), Failure> {
+    dialect::lock_account_row(c, &acting.key.account_id.to_string())?;
+    let stored = stored(c, &acting.key)?;
+    Ok(acting.check(stored.as_ref())?)
+}
+
+/// The key as it is stored now; its account's row is held.
+fn current(c: &mut AnyConnection, key: &ApiKey) -> Result<ApiKey, Failure> {
+    dialect::lock_account_row(c, &key.account_id.to_string())?;
+    stored(c, key)?.ok_or_else(|| Error::Unauthorized.into())
+}
+
+fn stored(c: &mut AnyConnection, key: &ApiKey) -> Result<Option<ApiKey>, Failure> {
+    api_keys::table
+        .find(key.id.to_string())
+        .filter(api_keys::account_id.eq(key.account_id.to_string()))
+        .select(KeyRow::as_select())
+        .get_result(c)
+        .optional()?
+        .map(KeyRow::into_key)
+        .transpose()
+}
+
+/// Makes room for one more key of an account, whose row is held. Expired keys give way, with the answers
+/// that told of them. Fails with [`Error::Conflict`].
+pub(super) fn make_room(
+    c: &mut AnyConnection,
+    account: &str,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    let of_account = || api_keys::table.filter(api_keys::account_id.eq(account));
+    let is_full = |c: &mut AnyConnection| -> Result<bool, Failure> {
+        let count: i64 = of_account().count().get_result(c)?;
+        Ok(usize::try_from(count).unwrap_or(usize::MAX) >= limits::ACCOUNT_KEYS)
+    };
+    if !is_full(c)? {
+        return Ok(());
+    }
+    let expired = of_account()
+        .filter(api_keys::is_root.eq(false))
+        .filter(api_keys::expires_at.le(now.as_millis()));
+    let removed: Vec<String> = diesel::delete(expired).returning(api_keys::id).get_results(c)?;
+    for id in removed {
+        erase_of(c, &id)?;
+    }
+    if is_full(c)? {
+        let most = limits::ACCOUNT_KEYS;
+        let text =
+            format!("the account has {most} API keys, the most that it may have; delete one first");
+        return Err(Error::Conflict(text).into());
+    }
+    Ok(())
+}
+
 /// Adds a key that `maker` makes.
 pub(super) fn insert(
     c: &mut AnyConnection,
@@ -22,7 +78,9 @@ pub(super) fn insert(
     key: &ApiKey,
     hash: KeyHash,
 ) -> Result<(), Failure> {
+    let maker = &current(c, maker)?;
     maker.check_no_wider(key)?;
+    make_room(c, &key.account_id.to_string(), key.created_at)?;
     check_agents(c, maker, key)?;
     diesel::insert_into(api_keys::table).values(KeyRow::new(key, hash, false)?).execute(c)?;
     Ok(())
@@ -56,7 +114,7 @@ pub(super) fn list(
         .order((api_keys::created_at.desc(), api_keys::id.desc()))
         .select(KeyRow::as_select())
         .into_boxed();
-    // Which keys a restricted one sees is not told by a column; an account has few.
+    // Which keys a restricted one sees is not told by a column; `limits::ACCOUNT_KEYS` bounds them.
     if reader.agent_ids.is_none() {
         query = query.limit(lookahead(page));
     }
@@ -76,15 +134,17 @@ pub(super) fn list(
     Ok(Page::from_lookahead(keys, page.size))
 }
 
-/// Changes a key into one that is no wider than `maker`.
+/// Changes a key that `maker` covers into one that is no wider.
 pub(super) fn update(
     c: &mut AnyConnection,
     maker: &ApiKey,
     id: Id<kind::ApiKey>,
     patch: KeyPatch,
 ) -> Result<ApiKey, Failure> {
+    let maker = &current(c, maker)?;
     dialect::lock_key(c, &id.to_string())?;
     let (mut key, row) = find(c, maker, id)?.ok_or_else(|| Error::not_found("API key", id))?;
+    maker.check_covers(&key)?;
     let names_agents = patch.agent_ids.is_some();
     key.apply(patch);
     maker.check_no_wider(&key)?;
@@ -96,13 +156,15 @@ pub(super) fn update(
     Ok(key)
 }
 
-/// Removes a key that exists for `remover`, and the answers that told of it.
+/// Removes a key that `remover` covers, and the answers that told of it.
 pub(super) fn remove(
     c: &mut AnyConnection,
     remover: &ApiKey,
     id: Id<kind::ApiKey>,
 ) -> Result<(), Failure> {
-    find(c, remover, id)?.ok_or_else(|| Error::not_found("API key", id))?;
+    let remover = &current(c, remover)?;
+    let (key, _) = find(c, remover, id)?.ok_or_else(|| Error::not_found("API key", id))?;
+    remover.check_covers(&key)?;
     diesel::delete(api_keys::table.find(id.to_string())).execute(c)?;
     erase_of(c, &id.to_string())
 }
@@ -112,6 +174,9 @@ pub(super) fn note_uses(
     c: &mut AnyConnection,
     uses: &[(Id<kind::ApiKey>, Timestamp)],
 ) -> Result<(), Failure> {
+    // In one order: two servers that note uses of the same keys do not wait in a circle.
+    let mut uses = uses.to_vec();
+    uses.sort_by_key(|(id, _)| id.to_string());
     for (id, at) in uses {
         diesel::update(api_keys::table.find(id.to_string()))
             .set(api_keys::last_used_at.eq(at.as_millis()))

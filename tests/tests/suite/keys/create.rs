@@ -1,10 +1,11 @@
 //! `POST /v1/api_keys`.
 
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 
 use super::{made, made_with, path, without_secret};
 use crate::coverage::Covers;
-use crate::world::{CRAB, NO_AGENT, account, client};
+use crate::world::{CRAB, NO_AGENT, NOWHERE, account, client};
 
 /// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
@@ -15,6 +16,7 @@ pub(crate) const COVERS: Covers = Covers {
         ("400 invalid_parameter", a_bad_value_is_refused),
         ("400 invalid_operation", a_key_within_agents_makes_none_beyond_them),
         ("403 forbidden", a_key_makes_none_that_may_do_more),
+        ("409 conflict", of_a_thousand_keys_none_more_is_made),
     ],
 };
 
@@ -133,6 +135,68 @@ async fn a_key_within_agents_makes_none_beyond_them() {
         let answer = maker.post("/v1/api_keys", within(agents)).await;
         answer.refused(400, "invalid_operation");
     }
+}
+
+#[tokio::test]
+async fn of_a_thousand_keys_none_more_is_made() {
+    let client = account();
+    let body = json!({ "name": "Key", "permissions": ["agents:read"] });
+    let post = || client.post("/v1/api_keys", body.clone());
+    let own = client.get("/v1/api_keys").await.expect(200)["data"].as_array().unwrap().len();
+    let mut made = futures_util::stream::iter((own..1_000).map(|_| post())).buffer_unordered(32);
+    while let Some(answer) = made.next().await {
+        answer.expect(201);
+    }
+    let error = post().await.refused(409, "conflict");
+    assert!(error["message"].as_str().unwrap().contains("1000"), "{error}");
+    // Another account has its own.
+    account().post("/v1/api_keys", body.clone()).await.expect(201);
+}
+
+#[tokio::test]
+async fn a_key_that_was_just_deleted_leaves_nothing_that_gives_access() {
+    let owner = account();
+    let body = json!({ "url": NOWHERE });
+    let endpoint = owner.post("/v1/webhook_endpoints", body.clone()).await.expect(201);
+    let endpoint = format!("/v1/webhook_endpoints/{}", endpoint["id"].as_str().unwrap());
+    let rotate = format!("{endpoint}/rotate_secret");
+    let (own, holder) = made(&owner, &["*"]).await;
+    let (other, _) = made(&owner, &["*"]).await;
+    holder.get("/v1/agents").await.expect(200);
+    owner.delete(&path(&own)).await.expect_nothing();
+    // For a moment its authentication is remembered.
+    let key = json!({ "name": "Key", "permissions": ["*"] });
+    let change = json!({ "name": "Mine" });
+    let answers = futures_util::future::join_all([
+        holder.request("POST", "/v1/api_keys").json(&key).send(),
+        holder.request("POST", "/v1/api_keys").json(&key).idempotent("late").send(),
+        holder.request("PATCH", &path(&other)).json(&change).send(),
+        holder.request("DELETE", &path(&other)).send(),
+        holder.request("POST", "/v1/webhook_endpoints").json(&body).send(),
+        holder.request("PATCH", &endpoint).json(&json!({ "description": "Mine" })).send(),
+        holder.request("POST", &rotate).send(),
+        holder.request("DELETE", &endpoint).send(),
+    ]);
+    for answer in answers.await {
+        answer.refused(401, "unauthorized");
+        assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+    }
+    assert_eq!(owner.get(&path(&other)).await.expect(200), without_secret(&other));
+    assert_eq!(owner.get(&endpoint).await.expect(200)["description"], Value::Null);
+    // The refusal gave the idempotency key back.
+    owner.request("POST", "/v1/api_keys").json(&key).idempotent("late").send().await.expect(201);
+}
+
+#[tokio::test]
+async fn a_key_that_was_just_narrowed_makes_none_that_may_do_what_it_could() {
+    let owner = account();
+    let (own, holder) = made(&owner, &["keys:write", "webhooks:write", "agents:write"]).await;
+    holder.delete(&format!("/v1/agents/{NO_AGENT}")).await.refused(404, "resource_not_found");
+    owner.patch(&path(&own), json!({ "permissions": ["keys:write"] })).await.expect(200);
+    let key = json!({ "name": "Key", "permissions": ["agents:write"] });
+    holder.post("/v1/api_keys", key).await.refused(403, "forbidden");
+    let endpoint = json!({ "url": NOWHERE });
+    holder.post("/v1/webhook_endpoints", endpoint).await.refused(403, "forbidden");
 }
 
 #[tokio::test]

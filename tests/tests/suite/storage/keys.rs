@@ -1,9 +1,15 @@
 //! Accounts, keys, and the installation's own secret.
 
-use cicerone_domain::access::{Account, KeyHash, KeyPatch};
-use cicerone_domain::idempotency::Claimed;
-use cicerone_domain::ports::KeyStore as _;
-use cicerone_domain::{ApiKey, Error, Permissions, Timestamp};
+use std::sync::Arc;
+
+use cicerone_domain::access::{Account, ActingKey, KeyHash, KeyPatch};
+use cicerone_domain::audit::{Actor, AuditAction, AuditRecord, Origin};
+use cicerone_domain::idempotency::{Claimed, Completion};
+use cicerone_domain::ports::{KeyStore as _, WebhookStore as _};
+use cicerone_domain::webhook::{EndpointPatch, EventName, WebhookSecret};
+use cicerone_domain::{
+    ApiKey, Error, Permission, Permissions, SystemEntropy, Timestamp, WebhookEndpoint, limits,
+};
 
 use super::fixture::{
     World, all_pages, assert_conflict, assert_not_found, completion, new_account, new_id, new_key,
@@ -83,10 +89,14 @@ async fn the_root_key_replaces_the_one_before_and_nothing_else() {
         assert_eq!(stored, Some(ApiKey { account_id: account.id, ..new.clone() }));
         assert!(world.storage.find_key(ordinary_hash).await.unwrap().is_some());
 
-        // The same root key once more leaves even its id.
+        // The same root key once more leaves even its id, and gets back what was taken from it.
+        world.execute("UPDATE api_keys SET permissions = '[]', agent_ids = '[]', expires_at = 1");
         let (same, _) = new_key(again.id);
-        world.storage.set_root_key(again, same, new_hash).await.unwrap();
-        assert_eq!(world.storage.find_key(new_hash).await.unwrap().unwrap().id, new.id);
+        world.storage.set_root_key(again, same.clone(), new_hash).await.unwrap();
+        let restored = world.storage.find_key(new_hash).await.unwrap().unwrap();
+        assert_eq!(restored.id, new.id);
+        assert_eq!(restored.permissions, same.permissions);
+        assert_eq!((restored.agent_ids, restored.expires_at), (same.agent_ids, same.expires_at));
         assert_eq!(world.count("accounts"), 2);
     })
     .await;
@@ -144,11 +154,206 @@ fn wide(world: &World) -> (ApiKey, KeyHash) {
     (key, hash)
 }
 
+/// The key, stored.
+async fn stored(world: &World, (key, hash): (ApiKey, KeyHash)) -> ApiKey {
+    world.storage.insert_key(key.clone(), hash, None).await.unwrap();
+    key
+}
+
+#[tokio::test]
+async fn a_key_changes_and_removes_only_keys_that_it_covers() {
+    on_each(async |world| {
+        let end = |millis| Some(Timestamp::from_millis(millis));
+        let narrow = Permissions::from_names(["keys:write", "agents:read"]).unwrap();
+        let (key, hash) = wide(world);
+        let maker = ApiKey { permissions: narrow, expires_at: end(20), ..key };
+        let maker = stored(world, (maker, hash)).await;
+        let patch = KeyPatch { expires_at: Some(end(20)), ..KeyPatch::default() };
+        let patch = KeyPatch { permissions: Some(narrow), ..patch };
+        for (permissions, expires_at) in
+            [(Permissions::ALL, end(20)), (narrow, end(21)), (narrow, None)]
+        {
+            let (key, hash) = wide(world);
+            let wider = stored(world, (ApiKey { permissions, expires_at, ..key }, hash)).await;
+            let changed = world.storage.update_key(&maker, wider.id, patch.clone(), None).await;
+            let removed = world.storage.remove_key(&maker, wider.id, None).await;
+            for refused in [changed.map(drop), removed] {
+                let is_refused = matches!(
+                    refused,
+                    Err(Error::Forbidden(_) | Error::InvalidOperation(_))
+                );
+                assert!(is_refused, "{refused:?}");
+            }
+            assert_eq!(world.storage.find_key(hash).await.unwrap(), Some(wider));
+        }
+        let (key, hash) = wide(world);
+        let alike = ApiKey { permissions: narrow, expires_at: end(20), ..key };
+        let alike = stored(world, (alike, hash)).await;
+        world.storage.update_key(&maker, alike.id, patch.clone(), None).await.unwrap();
+        world.storage.update_key(&maker, maker.id, patch, None).await.unwrap();
+        world.storage.remove_key(&maker, alike.id, None).await.unwrap();
+        assert_eq!(world.storage.find_key(hash).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_maker_may_do_is_what_it_may_when_the_change_is_committed() {
+    on_each(async |world| {
+        let storage = &world.storage;
+        let owner = stored(world, wide(world)).await;
+        let maker = stored(world, wide(world)).await;
+        let other = stored(world, wide(world)).await;
+        let narrow = Permissions::from_names(["keys:write"]).unwrap();
+        let patch = KeyPatch { permissions: Some(narrow), ..KeyPatch::default() };
+        storage.update_key(&owner, maker.id, patch, None).await.unwrap();
+        // `maker` is still what it was when its request was authenticated.
+        let (key, hash) = wide(world);
+        let refused = storage.issue_key(&maker, key.clone(), hash, None).await;
+        assert!(matches!(refused, Err(Error::Forbidden(_))), "{refused:?}");
+        let refused = storage.remove_key(&maker, other.id, None).await;
+        assert!(matches!(refused, Err(Error::Forbidden(_))), "{refused:?}");
+
+        storage.remove_key(&owner, maker.id, None).await.unwrap();
+        let refused = storage.issue_key(&maker, key, hash, None).await.map(drop);
+        let changed = storage.update_key(&maker, other.id, KeyPatch::default(), None).await;
+        let removed = storage.remove_key(&maker, other.id, None).await;
+        for refused in [refused, changed.map(drop), removed] {
+            assert!(matches!(refused, Err(Error::Unauthorized)), "{refused:?}");
+        }
+        assert_eq!(world.count("api_keys"), 2);
+    })
+    .await;
+}
+
+/// A completion of a change that `key` makes with this permission.
+fn made_by<T>(key: &ApiKey, permission: Permission, at: Timestamp) -> Option<Completion<T>> {
+    let record = AuditRecord {
+        id: new_id(),
+        account_id: key.account_id,
+        at,
+        actor: Actor::ApiKey { id: key.id, name: key.name.clone() },
+        action: AuditAction::WebhookEndpointCreated,
+        target_id: None,
+        origin: Origin::default(),
+        count: 1,
+    };
+    let acting = ActingKey { key: key.clone(), permission, at };
+    Some(Completion::recording(move |_: &T| record.clone()).by(Some(acting)))
+}
+
+#[tokio::test]
+async fn the_key_that_makes_a_change_is_checked_in_its_transaction() {
+    on_each(async |world| {
+        let storage = &world.storage;
+        let existing = world.endpoint(&EventName::CHOICES).await;
+        let attempt = async |key: &ApiKey| {
+            let (now, needs) = (world.now(), Permission::WebhooksWrite);
+            let endpoint = WebhookEndpoint { id: new_id(), ..existing.clone() };
+            let secret = || WebhookSecret::generate(&SystemEntropy);
+            let made = made_by(key, needs, now);
+            let made = storage.insert_endpoint(endpoint, secret(), made).await.map(drop);
+            let patch = EndpointPatch::default();
+            let (account, id) = (world.account, existing.id);
+            let changed = made_by(key, needs, now);
+            let changed = storage.update_endpoint(account, id, patch, now, changed).await.map(drop);
+            let rotated = made_by(key, needs, now);
+            let rotated = storage.rotate_secret(account, id, secret(), now, rotated).await.map(drop);
+            [made, changed, rotated]
+        };
+        let key = stored(world, wide(world)).await;
+        for outcome in attempt(&key).await {
+            outcome.unwrap();
+        }
+        let before = (world.count("webhook_endpoints"), world.count("audit_log"));
+        let set = |change: &str| {
+            world.execute(&format!("UPDATE api_keys SET {change} WHERE id = '{}'", key.id));
+        };
+        set("agent_ids = '[]'");
+        for outcome in attempt(&key).await {
+            assert!(matches!(outcome, Err(Error::KeyChanged)), "{outcome:?}");
+        }
+        set("permissions = '[\"webhooks:read\"]'");
+        for outcome in attempt(&key).await {
+            let lacks = Permission::WebhooksWrite;
+            assert!(matches!(outcome, Err(Error::Forbidden(p)) if p == lacks), "{outcome:?}");
+        }
+        set("expires_at = 1");
+        for outcome in attempt(&key).await {
+            assert!(matches!(outcome, Err(Error::Unauthorized)), "{outcome:?}");
+        }
+        storage.delete_key(key.id, None).await.unwrap();
+        for outcome in attempt(&key).await {
+            assert!(matches!(outcome, Err(Error::Unauthorized)), "{outcome:?}");
+        }
+        assert_eq!((world.count("webhook_endpoints"), world.count("audit_log")), before);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_a_deletion_and_what_the_key_makes_at_once_nothing_is_left_over() {
+    on_each(async |world| {
+        let storages = [Arc::new(world.reopen()), Arc::new(world.reopen())];
+        for _ in 0..20 {
+            let maker = stored(world, wide(world)).await;
+            let (key, hash) = wide(world);
+            let permission = Permission::KeysWrite;
+            let completion = made_by(&maker, permission, world.now());
+            let (made, deleted) = tokio::join!(
+                storages[0].issue_key(&maker, key.clone(), hash, completion),
+                storages[1].delete_key(maker.id, None),
+            );
+            assert_eq!(deleted.unwrap(), Some(maker));
+            // Either order is fine; what counts is that a refusal leaves no key.
+            let found = world.storage.find_key(hash).await.unwrap();
+            assert_eq!(found.is_some(), made.is_ok(), "{made:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_account_has_so_many_keys_and_expired_ones_give_way() {
+    on_each(async |world| {
+        let maker = stored(world, wide(world)).await;
+        let others = (1..limits::ACCOUNT_KEYS).map(|number| {
+            let (key, hash) = wide(world);
+            let expires_at = (number <= 2).then_some(Timestamp::from_millis(5));
+            let created_at = Timestamp::from_millis(1);
+            world.storage.insert_key(ApiKey { expires_at, created_at, ..key }, hash, None)
+        });
+        for inserted in futures_util::future::join_all(others).await {
+            inserted.unwrap();
+        }
+        assert_eq!(world.count("api_keys"), 1_000);
+        let new = |at| {
+            let (key, hash) = wide(world);
+            (ApiKey { created_at: Timestamp::from_millis(at), ..key }, hash)
+        };
+        // Nothing has expired yet.
+        let (key, hash) = new(4);
+        assert_conflict(world.storage.insert_key(key.clone(), hash, None).await);
+        assert_conflict(world.storage.issue_key(&maker, key, hash, None).await);
+        let (key, hash) = new(5);
+        world.storage.issue_key(&maker, key, hash, None).await.unwrap();
+        assert_eq!(world.count("api_keys"), 999);
+        stored(world, new(6)).await;
+        let (key, hash) = new(7);
+        assert_conflict(world.storage.insert_key(key, hash, None).await);
+        // Another account has its own.
+        let (key, hash) = new(7);
+        let theirs = new_account(&world.storage, "theirs").await;
+        stored(world, (ApiKey { account_id: theirs, ..key }, hash)).await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_key_that_another_makes_is_no_wider_and_names_agents_that_exist() {
     on_each(async |world| {
         let agent = world.agent().await;
-        let (maker, _) = wide(world);
+        let maker = stored(world, wide(world)).await;
         let (key, hash) = wide(world);
         let key = ApiKey { agent_ids: Some(vec![agent.id]), ..key };
         let made = world.storage.issue_key(&maker, key.clone(), hash, None).await.unwrap();
@@ -163,7 +368,7 @@ async fn a_key_that_another_makes_is_no_wider_and_names_agents_that_exist() {
         let is_named =
             |error: &Error| matches!(error, Error::Invalid(f) if f.param == "agent_ids[1]");
         assert!(refused.as_ref().is_err_and(is_named), "{refused:?}");
-        assert_eq!(world.count("api_keys"), 1);
+        assert_eq!(world.count("api_keys"), 2);
     })
     .await;
 }
@@ -195,6 +400,12 @@ async fn keys_are_read_and_changed_within_an_account_and_what_the_reader_sees() 
             }
         }
 
+        let reader = stored(world, wide(world)).await;
+        let (key, hash) = wide(world);
+        let inside = stored(world, (ApiKey { agent_ids: Some(vec![agent.id]), ..key }, hash)).await;
+        let (key, hash) = wide(world);
+        let key = ApiKey { account_id: stranger.account_id, ..key };
+        let stranger = stored(world, (key, hash)).await;
         let (open, patch) =
             (&made[1], KeyPatch { name: Some("New".to_owned()), ..KeyPatch::default() });
         for reader in [&inside, &stranger] {
@@ -214,7 +425,7 @@ async fn keys_are_read_and_changed_within_an_account_and_what_the_reader_sees() 
 #[tokio::test]
 async fn a_removed_key_takes_the_answers_that_told_of_it_with_it() {
     on_each(async |world| {
-        let (maker, _) = wide(world);
+        let maker = stored(world, wide(world)).await;
         let (key, hash) = wide(world);
         let claim = world.claim("make").await;
         let kept = completion(&claim, "kept", Some((key.id.to_string(), None)));
