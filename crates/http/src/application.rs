@@ -55,6 +55,9 @@ pub struct Application {
     pub settings: HttpSettings,
 }
 
+/// How many times a key's limit of requests all keys of an account have together by default.
+const KEYS_PER_ACCOUNT_LIMIT: u32 = 10;
+
 /// Settings of the interface.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
@@ -62,6 +65,9 @@ pub struct HttpSettings {
     pub threads: usize,
     /// Requests per API key and minute; 0 for no limit.
     pub rate_limit_per_minute: u32,
+    /// Requests of all keys of an account together per minute; 0 for no limit. `None` is ten times the
+    /// limit of a key.
+    pub account_rate_limit_per_minute: Option<u32>,
     /// Failed authentications per client address and minute; 0 for no limit.
     pub failed_authentications_per_minute: u32,
     /// Proxies that are believed when they say whom a request is from.
@@ -85,11 +91,20 @@ pub struct HttpSettings {
     pub stop_grace: Duration,
 }
 
+impl HttpSettings {
+    /// Requests of all keys of an account together per minute; 0 for no limit.
+    pub(crate) fn account_rate_limit(&self) -> u32 {
+        let default = self.rate_limit_per_minute.saturating_mul(KEYS_PER_ACCOUNT_LIMIT);
+        self.account_rate_limit_per_minute.unwrap_or(default)
+    }
+}
+
 impl Default for HttpSettings {
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(2, usize::from),
             rate_limit_per_minute: 6_000,
+            account_rate_limit_per_minute: None,
             failed_authentications_per_minute: 300,
             trusted_proxies: Vec::new(),
             connections_at_once: 16_384,

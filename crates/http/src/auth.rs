@@ -64,7 +64,7 @@ impl Gate {
             }
             return Err(refusal);
         };
-        let (state, verdict) = self.limits.request(caller.key.id);
+        let (state, verdict) = self.limits.request(&caller.key);
         context.rate.set(state);
         verdict.map(|()| caller)
     }

@@ -191,8 +191,7 @@ impl Change {
                     once(&idempotency, &scope, keyed, request_id, render, work).await
                 }
                 None => {
-                    let completion =
-                        record.map(|record| Completion::recording(record).by(acting));
+                    let completion = record.map(|record| Completion::recording(record).by(acting));
                     let outcome = work(app, caller, completion).await;
                     let answer = outcome.map(|outcome| render(&outcome));
                     answer.map(Executed::now).map_err(Failure::from)

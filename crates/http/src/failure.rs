@@ -27,7 +27,7 @@ pub(crate) enum Failure {
     /// No key, or one that is unknown, mistyped, expired or revoked.
     #[error("the API key is missing or not valid")]
     Unauthorized,
-    /// Too many failed authentications from one address, or requests with one key.
+    /// Too many failed authentications from one address, or requests of one key or account.
     #[error("too many requests")]
     RateLimited {
         /// Seconds until the next attempt may pass.

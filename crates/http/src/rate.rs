@@ -1,21 +1,17 @@
-//! Rate limits: GCRA per API key, and failed authentications per client address.
+//! Rate limits: per API key, per account, and of failed authentications per client address.
 
-use std::hash::Hash;
+mod gcra;
+
 use std::net::{IpAddr, Ipv6Addr};
-use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use cicerone_domain::{Id, kind};
-use governor::clock::{Clock as _, DefaultClock};
-use governor::middleware::StateInformationMiddleware;
-use governor::state::keyed::DashMapStateStore;
-use governor::{Quota, RateLimiter};
+use cicerone_domain::{ApiKey, Id, kind};
 
 use crate::failure::Failure;
+use gcra::{Meter, Reading};
 
-type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, DefaultClock, StateInformationMiddleware>;
-
-/// Insertions after which keys that are back at their full quota are forgotten.
+/// Requests after which callers that have their whole limit are forgotten.
 const SWEEP_EVERY: u32 = 4_096;
 
 /// Where a caller's limit stands after a request.
@@ -29,81 +25,115 @@ pub(crate) struct RateState {
     pub(crate) reset: u64,
 }
 
-/// A limit of so many requests a minute for each key.
-struct PerMinute<K: Hash + Eq + Clone> {
-    limit: NonZeroU32,
-    limiter: Limiter<K>,
-    checks: AtomicU32,
-}
-
-impl<K: Hash + Eq + Clone> PerMinute<K> {
-    /// None where `limit` is 0: no limit.
-    fn new(limit: u32) -> Option<Self> {
-        let limit = NonZeroU32::new(limit)?;
-        let limiter = RateLimiter::dashmap(Quota::per_minute(limit)).with_middleware();
-        Some(Self { limit, limiter, checks: AtomicU32::new(0) })
-    }
-
-    /// Counts one request; the failure says after how many seconds one may pass again.
-    fn check(&self, key: &K) -> (RateState, Result<(), Failure>) {
-        if self.checks.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
-            self.limiter.retain_recent();
-        }
-        let limit = self.limit.get();
-        match self.limiter.check_key(key) {
-            Ok(state) => {
-                let remaining = state.remaining_burst_capacity().min(limit);
-                let reset = (u64::from(limit - remaining) * 60).div_ceil(u64::from(limit));
-                (RateState { limit, remaining, reset }, Ok(()))
-            }
-            Err(refusal) => {
-                let wait = refusal.wait_time_from(self.limiter.clock().now());
-                let retry_after = (wait.as_millis().div_ceil(1_000) as u64).max(1);
-                let state = RateState { limit, remaining: 0, reset: 60 };
-                (state, Err(Failure::RateLimited { retry_after }))
-            }
-        }
-    }
-}
-
-/// Both limits of this server.
+/// The limits of this server.
+///
+/// Invariant: what is kept grows with the callers of the last minute alone, and is gone a minute later
+/// with the next [`SWEEP_EVERY`] requests.
 pub(crate) struct RateLimits {
-    requests: Option<PerMinute<Id<kind::ApiKey>>>,
-    failures: Option<PerMinute<IpAddr>>,
+    began: Instant,
+    meters: Mutex<Meters>,
+}
+
+/// One meter for each limit that there is.
+struct Meters {
+    keys: Option<Meter<Id<kind::ApiKey>>>,
+    accounts: Option<Meter<Id<kind::Account>>>,
+    failures: Option<Meter<IpAddr>>,
+    /// Requests since callers were last forgotten.
+    since_sweep: u32,
 }
 
 impl RateLimits {
-    /// Limits in requests a minute; 0 is none.
-    pub(crate) fn new(requests: u32, failed_authentications: u32) -> Self {
-        Self {
-            requests: PerMinute::new(requests),
-            failures: PerMinute::new(failed_authentications),
-        }
+    /// Limits in requests a minute of a key, of all keys of an account together, and of failed
+    /// authentications from an address; 0 is no limit.
+    pub(crate) fn new(key: u32, account: u32, failed_authentications: u32) -> Self {
+        let meters = Meters {
+            keys: Meter::new(key),
+            accounts: Meter::new(account),
+            failures: Meter::new(failed_authentications),
+            since_sweep: 0,
+        };
+        Self { began: Instant::now(), meters: Mutex::new(meters) }
     }
 
-    /// Counts a request with this key. The state is none where there is no limit.
-    pub(crate) fn request(
-        &self,
-        key: Id<kind::ApiKey>,
-    ) -> (Option<RateState>, Result<(), Failure>) {
-        match &self.requests {
-            Some(limit) => {
-                let (state, verdict) = limit.check(&key);
-                (Some(state), verdict)
-            }
-            None => (None, Ok(())),
-        }
+    /// Counts a request with this key. The state is that of the limit which is nearer to its end, and
+    /// `None` without limits.
+    pub(crate) fn request(&self, key: &ApiKey) -> (Option<RateState>, Result<(), Failure>) {
+        self.meters().request(key.id, key.account_id, self.now())
     }
 
     /// Counts a failed authentication and gives its refusal: 401, or 429 beyond the limit.
     ///
     /// A valid key still passes from such an address: behind a proxy, all callers share one.
     pub(crate) fn failed_authentication(&self, address: Option<IpAddr>) -> Failure {
-        let verdict = match (&self.failures, address) {
-            (Some(limit), Some(address)) => limit.check(&network(address)).1,
-            (None, _) | (_, None) => Ok(()),
-        };
-        verdict.err().unwrap_or(Failure::Unauthorized)
+        let refused = address.and_then(|address| self.meters().failure(address, self.now()));
+        refused.unwrap_or(Failure::Unauthorized)
+    }
+
+    fn meters(&self) -> MutexGuard<'_, Meters> {
+        self.meters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nanoseconds since the start: enough for 584 years.
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX / 2)
+    }
+}
+
+impl Meters {
+    /// A request counts against both limits, or, if either refuses it, against none.
+    fn request(
+        &mut self,
+        key: Id<kind::ApiKey>,
+        account: Id<kind::Account>,
+        now: u64,
+    ) -> (Option<RateState>, Result<(), Failure>) {
+        self.sweep(now);
+        let of_key = self.keys.as_ref().map(|meter| meter.read(&key, now));
+        let of_account = self.accounts.as_ref().map(|meter| meter.read(&account, now));
+        let readings = || [&of_key, &of_account].into_iter().flatten();
+        let refusal = readings().filter_map(|reading| Some((reading.wait?, reading.state)));
+        if let Some((retry_after, state)) = refusal.max_by_key(|(wait, _)| *wait) {
+            return (Some(state), Err(Failure::RateLimited { retry_after }));
+        }
+        spend(&mut self.keys, key, of_key.as_ref());
+        spend(&mut self.accounts, account, of_account.as_ref());
+        let nearer = readings().min_by_key(|reading| reading.state.remaining);
+        (nearer.map(|reading| reading.state), Ok(()))
+    }
+
+    /// The refusal of a failed authentication beyond the limit.
+    fn failure(&mut self, address: IpAddr, now: u64) -> Option<Failure> {
+        self.sweep(now);
+        let network = network(address);
+        let reading = self.failures.as_ref()?.read(&network, now);
+        if let Some(retry_after) = reading.wait {
+            return Some(Failure::RateLimited { retry_after });
+        }
+        spend(&mut self.failures, network, Some(&reading));
+        None
+    }
+
+    fn sweep(&mut self, now: u64) {
+        self.since_sweep += 1;
+        if self.since_sweep < SWEEP_EVERY {
+            return;
+        }
+        self.since_sweep = 0;
+        let Self { keys, accounts, failures, since_sweep: _ } = self;
+        keys.iter_mut().for_each(|meter| meter.sweep(now));
+        accounts.iter_mut().for_each(|meter| meter.sweep(now));
+        failures.iter_mut().for_each(|meter| meter.sweep(now));
+    }
+}
+
+fn spend<K: std::hash::Hash + Eq>(
+    meter: &mut Option<Meter<K>>,
+    caller: K,
+    reading: Option<&Reading>,
+) {
+    if let (Some(meter), Some(reading)) = (meter, reading) {
+        meter.spend(caller, reading);
     }
 }
 
@@ -121,39 +151,109 @@ mod tests {
 
     use cicerone_domain::{Id, SystemEntropy};
 
-    use super::{RateLimits, network};
+    use super::{Meters, RateLimits, RateState, SWEEP_EVERY, network};
     use crate::failure::Failure;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn meters(key: u32, account: u32) -> Meters {
+        RateLimits::new(key, account, 0).meters.into_inner().unwrap()
+    }
+
+    /// Limit and requests that may follow.
+    fn shown(state: Option<RateState>) -> (u32, u32) {
+        state.map(|state| (state.limit, state.remaining)).unwrap()
+    }
 
     #[test]
     fn the_request_beyond_the_limit_is_refused_and_says_when_to_return() {
-        let limits = RateLimits::new(3, 0);
-        let key = Id::random(&SystemEntropy);
+        let mut meters = meters(3, 0);
+        let (key, account) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
         for remaining in [2, 1, 0] {
-            let (state, verdict) = limits.request(key);
+            let (state, verdict) = meters.request(key, account, 0);
             assert!(verdict.is_ok());
-            let state = state.unwrap();
-            assert_eq!((state.limit, state.remaining), (3, remaining));
-            assert_eq!(state.reset, u64::from(3 - remaining) * 20);
+            assert_eq!(shown(state), (3, remaining));
         }
-        let (state, verdict) = limits.request(key);
-        assert_eq!(state.unwrap().remaining, 0);
-        assert!(matches!(verdict, Err(Failure::RateLimited { retry_after: 19..=20 })));
-        assert!(limits.request(Id::random(&SystemEntropy)).1.is_ok(), "another key has its own");
+        let (state, verdict) = meters.request(key, account, 0);
+        assert_eq!(shown(state), (3, 0));
+        assert!(matches!(verdict, Err(Failure::RateLimited { retry_after: 20 })));
+        let other = Id::random(&SystemEntropy);
+        assert!(meters.request(other, account, 0).1.is_ok(), "another key has its own");
+    }
+
+    #[test]
+    fn all_keys_of_an_account_share_its_limit_and_the_nearer_one_is_shown() {
+        let mut meters = meters(3, 5);
+        let account = Id::random(&SystemEntropy);
+        let [one, other, third] = [(); 3].map(|()| Id::random(&SystemEntropy));
+        for expected in [(3, 2), (3, 1), (3, 0)] {
+            assert_eq!(shown(meters.request(one, account, 0).0), expected);
+        }
+        assert_eq!(shown(meters.request(other, account, 0).0), (5, 1));
+        assert_eq!(shown(meters.request(other, account, 0).0), (5, 0));
+        for key in [other, third] {
+            let (state, verdict) = meters.request(key, account, 0);
+            assert_eq!(shown(state), (5, 0));
+            assert!(matches!(verdict, Err(Failure::RateLimited { retry_after: 12 })));
+        }
+        let (state, verdict) = meters.request(one, account, 0);
+        assert_eq!(shown(state), (3, 0), "the longer wait is shown");
+        assert!(matches!(verdict, Err(Failure::RateLimited { retry_after: 20 })));
+        let foreign = Id::random(&SystemEntropy);
+        assert!(meters.request(third, foreign, 0).1.is_ok(), "another account has its own");
+    }
+
+    #[test]
+    fn what_one_limit_refuses_takes_nothing_of_the_other() {
+        let account = Id::random(&SystemEntropy);
+        let [one, other] = [(); 2].map(|()| Id::random(&SystemEntropy));
+        // Refused by the account: the key keeps what it has.
+        let mut limits = meters(10, 2);
+        for _ in 0..2 {
+            assert!(limits.request(one, account, 0).1.is_ok());
+        }
+        for _ in 0..100 {
+            assert!(limits.request(other, account, 0).1.is_err());
+        }
+        let (of_key, now) = (limits.keys.as_ref().unwrap(), 0);
+        assert_eq!(of_key.read(&other, now).state.remaining, 9);
+        // Refused by the key: the account keeps what it has.
+        let mut limits = meters(2, 10);
+        for _ in 0..100 {
+            let _ = limits.request(one, account, 0);
+        }
+        assert_eq!(limits.accounts.as_ref().unwrap().read(&account, now).state.remaining, 7);
     }
 
     #[test]
     fn zero_is_no_limit_and_shows_none() {
-        let limits = RateLimits::new(0, 0);
-        let key = Id::random(&SystemEntropy);
+        let mut none = meters(0, 0);
+        let (key, account) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
         for _ in 0..10_000 {
-            let (state, verdict) = limits.request(key);
+            let (state, verdict) = none.request(key, account, 0);
             assert!(state.is_none() && verdict.is_ok());
         }
+        assert_eq!(shown(meters(0, 5).request(key, account, 0).0), (5, 4));
+    }
+
+    #[test]
+    fn callers_of_before_are_forgotten() {
+        let mut limits = meters(6_000, 60_000);
+        for _ in 0..20_000 {
+            let _ = limits.request(Id::random(&SystemEntropy), Id::random(&SystemEntropy), 0);
+        }
+        for _ in 0..SWEEP_EVERY {
+            let (key, account) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+            let _ = limits.request(key, account, 60 * SECOND);
+        }
+        let most = usize::try_from(SWEEP_EVERY).unwrap();
+        assert!(limits.keys.as_ref().unwrap().len() <= most);
+        assert!(limits.accounts.as_ref().unwrap().len() <= most);
     }
 
     #[test]
     fn failed_authentications_of_a_network_count_together() {
-        let limits = RateLimits::new(0, 2);
+        let limits = RateLimits::new(0, 0, 2);
         let address = |text: &str| Some(text.parse::<IpAddr>().unwrap());
         for host in ["2001:db8::1", "2001:db8::2"] {
             let failure = limits.failed_authentication(address(host));

@@ -63,8 +63,11 @@ pub fn serve(listener: TcpListener, application: Application) -> std::io::Result
 
 fn share(application: Application) -> Shared {
     let settings = &application.settings;
-    let limits =
-        RateLimits::new(settings.rate_limit_per_minute, settings.failed_authentications_per_minute);
+    let limits = RateLimits::new(
+        settings.rate_limit_per_minute,
+        settings.account_rate_limit(),
+        settings.failed_authentications_per_minute,
+    );
     Shared {
         gate: Gate::new(limits),
         cursors: Cursors::new(application.cursor_secret),

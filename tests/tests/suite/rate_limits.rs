@@ -1,4 +1,4 @@
-//! Rate limits: per key, and per address for failed authentications.
+//! Rate limits: per key, per account, and per address for failed authentications.
 
 use cicerone_tests::Server;
 use cicerone_tests::answer::Answer;
@@ -57,6 +57,51 @@ async fn another_key_has_a_limit_of_its_own() {
     let client = server.client();
     while client.get("/v1/agents").await.status != 429 {}
     client.with_key(&other.secret).get("/v1/agents").await.expect(200);
+}
+
+#[tokio::test]
+async fn all_keys_of_an_account_share_ten_times_the_limit_of_one() {
+    let server = limited("5");
+    let other = server.account("other");
+    let keys: Vec<_> = (0..14)
+        .map(|_| server.create_key(&["--account", "default", "--permission", "*"]).secret)
+        .collect();
+    let (mut answered, mut refused) = (0, None);
+    for key in keys {
+        let client = server.client().with_key(&key);
+        let first = client.get("/v1/agents").await;
+        if first.status == 429 {
+            refused = Some(first);
+            break;
+        }
+        answered += 1;
+        while client.get("/v1/agents").await.status == 200 {
+            answered += 1;
+        }
+    }
+    let refused = refused.expect("a new key of the account is refused");
+    assert!(answered >= 50, "the limit is 50, and {answered} were answered");
+    refused.refused(429, "rate_limit_exceeded");
+    assert_eq!(number(&refused, "ratelimit-limit"), 50);
+    assert_eq!(number(&refused, "ratelimit-remaining"), 0);
+    assert!((1..=60).contains(&number(&refused, "retry-after")));
+    other.get("/v1/agents").await.expect(200);
+}
+
+#[tokio::test]
+async fn the_limit_of_an_account_is_a_setting_and_the_nearer_limit_is_shown() {
+    let server = Server::of(&program())
+        .env("CICERONE_RATE_LIMIT_PER_MINUTE", "600")
+        .env("CICERONE_ACCOUNT_RATE_LIMIT_PER_MINUTE", "100")
+        .start();
+    let answer = server.client().get("/v1/agents").await;
+    assert_eq!(number(&answer, "ratelimit-limit"), 100);
+    let server = Server::of(&program())
+        .env("CICERONE_RATE_LIMIT_PER_MINUTE", "2")
+        .env("CICERONE_ACCOUNT_RATE_LIMIT_PER_MINUTE", "0")
+        .start();
+    let answer = server.client().get("/v1/agents").await;
+    assert_eq!((answer.status, number(&answer, "ratelimit-limit")), (200, 2));
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ enum Form {
 
 /// Each variable with the key that it sets. Others that begin with `CICERONE_` are left alone:
 /// orchestrators make some of their own (`CICERONE_SERVICE_HOST`).
-const VARIABLES: [(&str, &str, Form); 9] = [
+const VARIABLES: [(&str, &str, Form); 10] = [
     ("CICERONE_BIND", "bind", Form::Text),
     ("CICERONE_DATA_DIR", "data_dir", Form::Text),
     ("CICERONE_DATABASE_URL", "database_url", Form::Text),
@@ -30,6 +30,7 @@ const VARIABLES: [(&str, &str, Form); 9] = [
     ("CICERONE_ROOT_KEY", "root_key", Form::Text),
     ("CICERONE_EGRESS_ALLOW", "egress_allow", Form::List),
     ("CICERONE_RATE_LIMIT_PER_MINUTE", "rate_limit_per_minute", Form::Number),
+    ("CICERONE_ACCOUNT_RATE_LIMIT_PER_MINUTE", "account_rate_limit_per_minute", Form::Number),
     ("CICERONE_LOG_FORMAT", "log_format", Form::Text),
     ("RUST_LOG", "log", Form::Text),
 ];

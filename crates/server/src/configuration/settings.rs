@@ -31,6 +31,9 @@ pub(crate) struct Settings {
     pub(crate) egress_allow: Vec<String>,
     /// Requests per API key and minute; 0 for no limit.
     pub(crate) rate_limit_per_minute: u32,
+    /// Requests of all keys of an account together per minute, 0 for no limit; ten times the limit of
+    /// a key by default.
+    pub(crate) account_rate_limit_per_minute: Option<u32>,
     /// The log filter, as `RUST_LOG` has it.
     pub(crate) log: String,
     /// How log lines are written; as text on a terminal and as JSON elsewhere by default.
@@ -173,6 +176,7 @@ impl Default for Settings {
             root_key: None,
             egress_allow: Vec::new(),
             rate_limit_per_minute: HttpSettings::default().rate_limit_per_minute,
+            account_rate_limit_per_minute: None,
             log: "info".to_owned(),
             log_format: None,
             http: HttpSection::default(),
@@ -336,6 +340,7 @@ impl Settings {
         HttpSettings {
             threads: self.http.threads.unwrap_or(default.threads),
             rate_limit_per_minute: self.rate_limit_per_minute,
+            account_rate_limit_per_minute: self.account_rate_limit_per_minute,
             failed_authentications_per_minute: self.http.failed_authentications_per_minute,
             trusted_proxies: self.http.trusted_proxies.clone(),
             head_deadline: Duration::from_secs(self.http.head_seconds),

@@ -178,10 +178,8 @@ async fn a_key_changes_and_removes_only_keys_that_it_covers() {
             let changed = world.storage.update_key(&maker, wider.id, patch.clone(), None).await;
             let removed = world.storage.remove_key(&maker, wider.id, None).await;
             for refused in [changed.map(drop), removed] {
-                let is_refused = matches!(
-                    refused,
-                    Err(Error::Forbidden(_) | Error::InvalidOperation(_))
-                );
+                let is_refused =
+                    matches!(refused, Err(Error::Forbidden(_) | Error::InvalidOperation(_)));
                 assert!(is_refused, "{refused:?}");
             }
             assert_eq!(world.storage.find_key(hash).await.unwrap(), Some(wider));
@@ -258,7 +256,8 @@ async fn the_key_that_makes_a_change_is_checked_in_its_transaction() {
             let changed = made_by(key, needs, now);
             let changed = storage.update_endpoint(account, id, patch, now, changed).await.map(drop);
             let rotated = made_by(key, needs, now);
-            let rotated = storage.rotate_secret(account, id, secret(), now, rotated).await.map(drop);
+            let rotated =
+                storage.rotate_secret(account, id, secret(), now, rotated).await.map(drop);
             [made, changed, rotated]
         };
         let key = stored(world, wide(world)).await;
