@@ -8,6 +8,7 @@ mod answers;
 mod arena;
 mod bombs;
 mod connections;
+mod copies;
 mod dimensions;
 mod documents;
 mod filters;
@@ -65,7 +66,7 @@ type Siege = Pin<Box<dyn Future<Output = anyhow::Result<Report>>>>;
 type Entry = (&'static str, fn(Field) -> Siege);
 
 /// The sieges in the order in which they take place.
-const SIEGES: [Entry; 25] = [
+const SIEGES: [Entry; 26] = [
     ("headings-text", |field| Box::pin(headings::text(field))),
     ("headings-file", |field| Box::pin(headings::file(field))),
     ("headings-page", |field| Box::pin(headings::page(field))),
@@ -87,6 +88,7 @@ const SIEGES: [Entry; 25] = [
     ("keys", |field| Box::pin(keys::run(field))),
     ("rate", |field| Box::pin(keys::rate(field))),
     ("repetitions", |field| Box::pin(repetitions::run(field))),
+    ("killed-copies", |field| Box::pin(copies::run(field))),
     ("bombs", |field| Box::pin(bombs::run(field))),
     ("two-servers", |field| Box::pin(two_servers::run(field))),
     ("malformed", |field| Box::pin(malformed::run(field))),
