@@ -105,10 +105,14 @@ impl Index {
 }
 
 impl Shared {
-    /// The open index of an agent, where it is new enough and its folder is still there.
+    /// The open index of an agent, if it holds exactly this content and its folder is still there.
+    ///
+    /// Invariant: a higher generation alone does not make an index current. After the rows were put
+    /// back to an earlier moment, an index of before is ahead of them and holds what they no longer
+    /// hold. Whether it is rightly ahead, the rows say: see [`synchronisation::synchronise`].
     fn current(&self, agent: AgentVersion) -> Option<Arc<Snapshot>> {
         let snapshot = self.open.get(agent.id)?;
-        (snapshot.generation() >= agent.generation && self.folders.exists(agent.id))
+        (snapshot.generation() == agent.generation && self.folders.exists(agent.id))
             .then_some(snapshot)
     }
 }

@@ -118,11 +118,12 @@ pub(crate) fn require_locked(
 }
 
 /// Raises the number of an agent's content and gives the new one. The row must be held.
+///
+/// Its lower 32 bits are drawn at random, so that a number never stands for two contents. Counting
+/// alone would repeat numbers after the database was put back to an earlier moment: by a backup, a
+/// copy of its file, a failover. An index that holds a version then holds exactly that content.
 pub(crate) fn raise_generation(c: &mut AnyConnection, id: &str) -> Result<i64, Failure> {
-    Ok(diesel::update(agents::table.find(id))
-        .set(agents::index_generation.eq(agents::index_generation + 1))
-        .returning(agents::index_generation)
-        .get_result(c)?)
+    Ok(dialect::raise_generation(c, id)?)
 }
 
 #[async_trait]

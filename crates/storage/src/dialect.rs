@@ -4,7 +4,7 @@ use cicerone_domain::SourceType;
 use cicerone_domain::job::Claimable;
 use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
+use diesel::sql_types::{BigInt, Bool};
 
 use crate::connection::AnyConnection;
 use crate::conversations::{MessageRow, MetadataRow};
@@ -189,6 +189,20 @@ pub(crate) fn hold_upload(c: &mut AnyConnection, account: &str, id: &str) -> Que
         AnyConnection::Sqlite(c) => query.get_result(c).optional()?,
     };
     Ok(found.is_some())
+}
+
+/// Raises the number of an agent's content and gives the new one. Its upper half counts, its lower
+/// half is drawn by the database.
+pub(crate) fn raise_generation(c: &mut AnyConnection, agent: &str) -> QueryResult<i64> {
+    let drawn = match c {
+        AnyConnection::Postgres(_) => "floor(random() * 4294967296)::bigint",
+        AnyConnection::Sqlite(_) => "(random() & 4294967295)",
+    };
+    let next = format!("((index_generation >> 32) + 1) << 32 | {drawn}");
+    diesel::update(agents::table.find(agent))
+        .set(agents::index_generation.eq(diesel::dsl::sql::<BigInt>(&next)))
+        .returning(agents::index_generation)
+        .get_result(c)
 }
 
 /// The queued job of those allowed that is due the longest, with its source. PostgreSQL holds both rows and passes

@@ -12,8 +12,8 @@ use tantivy::schema::{
 };
 
 /// Raised whenever the fields, the analysis or what is stored changes: an index of another version
-/// is made again from the rows.
-pub(crate) const VERSION: u32 = 2;
+/// is made again from the rows. Since 3 a source's version never stands for two contents.
+pub(crate) const VERSION: u32 = 3;
 
 /// The fields of an index. Invariant: no field holds positions; neighbours are a field of their own.
 #[derive(Debug, Clone, Copy)]

@@ -75,7 +75,7 @@ async fn every_search_of_two_hundred_rounds_sees_exactly_one_version() {
             tokio::spawn(async move {
                 let mut searches = 0;
                 loop {
-                    let before = world.rows.version(world.agent).generation;
+                    let before = world.rows.version(world.agent).generation >> 32;
                     let found = world.ask("plan").await;
                     let mut versions: Vec<&str> = found
                         .hits

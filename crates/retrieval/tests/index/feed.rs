@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use cicerone_domain::ports::{AgentContent, PassageFeed, PassageIndex as _};
@@ -15,8 +15,12 @@ use parking_lot::Mutex;
 use tempfile::TempDir;
 
 /// The rows: agents with a generation, and sources with a version and documents.
+///
+/// As in the database, a generation counts in its upper half; its lower half tells the histories apart
+/// that begin with each restore.
 #[derive(Default)]
 pub(crate) struct Rows {
+    history: AtomicU64,
     agents: Mutex<BTreeMap<Id<kind::Agent>, AgentRow>>,
     /// How often passages were read.
     pub(crate) reads: AtomicUsize,
@@ -25,6 +29,9 @@ pub(crate) struct Rows {
     /// How often the documents of a source were asked for.
     pub(crate) looks: AtomicUsize,
 }
+
+/// The rows of one moment.
+pub(crate) struct Backup(BTreeMap<Id<kind::Agent>, AgentRow>);
 
 #[derive(Default, Clone)]
 struct AgentRow {
@@ -55,7 +62,7 @@ impl Rows {
     ) {
         let mut agents = self.agents.lock();
         let row = agents.entry(agent).or_default();
-        row.generation += 1;
+        row.generation = self.raised(row.generation);
         let source = row.sources.entry(source_id(source)).or_default();
         source.version = row.generation;
         change(&mut source.documents, row.generation);
@@ -65,7 +72,7 @@ impl Rows {
     pub(crate) fn delete(&self, agent: Id<kind::Agent>, source: &str) {
         let mut agents = self.agents.lock();
         let row = agents.entry(agent).or_default();
-        row.generation += 1;
+        row.generation = self.raised(row.generation);
         row.sources.remove(&source_id(source));
     }
 
@@ -74,9 +81,19 @@ impl Rows {
         self.agents.lock().remove(&agent);
     }
 
-    /// Puts the rows back to an earlier generation, as a backup does.
-    pub(crate) fn restore(&self, agent: Id<kind::Agent>, generation: u64) {
-        self.agents.lock().entry(agent).or_default().generation = generation;
+    fn raised(&self, generation: u64) -> u64 {
+        (((generation >> 32) + 1) << 32) | self.history.load(Ordering::Relaxed)
+    }
+
+    /// The rows as they are now.
+    pub(crate) fn backup(&self) -> Backup {
+        Backup(self.agents.lock().clone())
+    }
+
+    /// Puts the rows back, which begins a history of its own.
+    pub(crate) fn restore(&self, backup: &Backup) {
+        self.history.fetch_add(1, Ordering::Relaxed);
+        *self.agents.lock() = backup.0.clone();
     }
 
     /// The agent as its row says.

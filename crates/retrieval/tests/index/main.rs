@@ -9,3 +9,4 @@ mod feed;
 mod hostile;
 mod repair;
 mod resources;
+mod restores;

@@ -86,17 +86,6 @@ async fn an_index_of_another_schema_is_made_again() {
 }
 
 #[tokio::test]
-async fn an_index_ahead_of_the_rows_is_made_again() {
-    let mut world = world_with_content().await;
-    world.rows.delete(world.agent, "b");
-    world.ask("museum").await;
-    world.rows.restore(world.agent, 2);
-    world.put("b", vec![passage(0, "The restaurant is closed for good.")]);
-    world.restart();
-    assert_eq!(world.ask("restaurant").await.hits.len(), 1);
-}
-
-#[tokio::test]
 async fn folders_of_agents_that_are_gone_are_swept() {
     let world = world_with_content().await;
     let other = "agent_0000000002".parse().unwrap();

@@ -9,7 +9,7 @@ use cicerone_domain::ports::{CrawlStore as _, PassageFeed as _, SourceStore as _
 use cicerone_domain::source::{CrawledPage, CrawledPageStatus, Progress};
 use cicerone_domain::{Agent, Source, Timestamp};
 
-use super::fixture::{World, all_pages, new_id, new_job, website};
+use super::fixture::{World, all_pages, counted, new_id, new_job, website};
 
 /// The address of a page.
 pub(super) fn url(path: &str) -> String {
@@ -174,10 +174,12 @@ impl World {
         pages.map(|page| (path(page.url), page.status.name())).collect()
     }
 
-    /// What an index is given: the documents with their versions.
+    /// What an index is given: the documents, each with how often the content had been changed when
+    /// it came.
     pub(super) async fn documents(&self, source: &Source) -> Vec<(i64, u64)> {
         let version = source.state.searchable().unwrap().version;
-        self.storage.documents(source.id, version).await.unwrap().unwrap()
+        let documents = self.storage.documents(source.id, version).await.unwrap().unwrap();
+        documents.into_iter().map(|(position, version)| (position, counted(version))).collect()
     }
 }
 

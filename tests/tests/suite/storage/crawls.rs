@@ -157,7 +157,8 @@ async fn nothing_of_a_crawl_under_way_is_found_or_listed_as_a_document() {
         assert_eq!(world.texts(&source).await, texts);
         assert_eq!(world.passage_texts(&source).await.len(), 4);
         assert_eq!(world.documents(&source).await, [(0, 1), (1, 1)]);
-        let passages = world.storage.passages(source.id, 1, &[0, 1]).await.unwrap().unwrap();
+        let (id, version) = (source.id, source.state.searchable().unwrap().version);
+        let passages = world.storage.passages(id, version, &[0, 1]).await.unwrap().unwrap();
         assert_eq!(passages.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 0, 1, 1]);
         let stored = world.stored_source(&source).await;
         assert_eq!(stored.state.searchable(), source.state.searchable());

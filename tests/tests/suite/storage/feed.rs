@@ -3,8 +3,9 @@
 use cicerone_domain::ports::{
     AgentContent, AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _,
 };
+use cicerone_domain::{Source, SourceState};
 
-use super::fixture::{extracted, new_id, new_job, on_each, website};
+use super::fixture::{counted, extracted, new_id, new_job, on_each, website};
 
 #[tokio::test]
 async fn the_content_of_an_agent_is_every_source_that_answers() {
@@ -20,14 +21,17 @@ async fn the_content_of_an_agent_is_every_source_that_answers() {
 
         let mut content = world.storage.agent_content(agent.id).await.unwrap().unwrap();
         content.sources.sort();
-        let mut expected = vec![(one.id, 1), (two.id, 2)];
+        let version = |source: &Source| source.state.searchable().unwrap().version;
+        let mut expected = vec![(one.id, version(&one)), (two.id, version(&two))];
         expected.sort();
-        assert_eq!(content, AgentContent { generation: 2, sources: expected });
+        assert_eq!((counted(version(&one)), counted(version(&two))), (1, 2));
+        assert_eq!(content, AgentContent { generation: version(&two), sources: expected });
 
         let (scope, now) = (world.scope(), world.now());
         world.storage.delete_source(&scope, one.id, now, None).await.unwrap();
-        let content = world.storage.agent_content(agent.id).await.unwrap();
-        assert_eq!(content, Some(AgentContent { generation: 3, sources: vec![(two.id, 2)] }));
+        let content = world.storage.agent_content(agent.id).await.unwrap().unwrap();
+        assert_eq!(counted(content.generation), 3);
+        assert_eq!(content.sources, [(two.id, version(&two))]);
         world.storage.delete_agent(&scope, agent.id, now, None).await.unwrap();
         assert_eq!(world.storage.agent_content(agent.id).await.unwrap(), None);
     })
@@ -40,20 +44,22 @@ async fn passages_are_given_for_the_version_that_answers_only() {
         let agent = world.agent().await;
         let source = world.trained(&agent, website(false), "old").await;
         let (id, storage) = (source.id, &world.storage);
-        assert_eq!(storage.documents(id, 1).await.unwrap(), Some(vec![(0, 1)]));
+        let first = source.state.searchable().unwrap().version;
+        assert_eq!(storage.documents(id, first).await.unwrap(), Some(vec![(0, first)]));
         let old = extracted("old", 2).passages.into_iter().map(|passage| (0, passage)).collect();
-        assert_eq!(storage.passages(id, 1, &[0]).await.unwrap(), Some(old));
-        assert_eq!(storage.passages(id, 1, &[1, 2]).await.unwrap(), Some(Vec::new()));
-        assert_eq!(storage.passages(id, 2, &[0]).await.unwrap(), None);
-        assert_eq!(storage.documents(id, 2).await.unwrap(), None);
+        assert_eq!(storage.passages(id, first, &[0]).await.unwrap(), Some(old));
+        assert_eq!(storage.passages(id, first, &[1, 2]).await.unwrap(), Some(Vec::new()));
+        assert_eq!(storage.passages(id, first + 1, &[0]).await.unwrap(), None);
+        assert_eq!(storage.documents(id, first + 1).await.unwrap(), None);
 
         let (scope, now) = (world.scope(), world.now());
         storage.refresh_source(&scope, id, new_job(), now, None).await.unwrap();
-        assert!(storage.passages(id, 1, &[0]).await.unwrap().is_some());
-        world.finish(&source, extracted("", 0)).await;
-        assert_eq!(storage.passages(id, 1, &[0]).await.unwrap(), None);
-        assert_eq!(storage.documents(id, 2).await.unwrap(), Some(vec![(0, 2)]));
-        assert_eq!(storage.passages(id, 2, &[0]).await.unwrap(), Some(Vec::new()));
+        assert!(storage.passages(id, first, &[0]).await.unwrap().is_some());
+        let source = world.finish(&source, extracted("", 0)).await;
+        let second = source.state.searchable().unwrap().version;
+        assert_eq!(storage.passages(id, first, &[0]).await.unwrap(), None);
+        assert_eq!(storage.documents(id, second).await.unwrap(), Some(vec![(0, second)]));
+        assert_eq!(storage.passages(id, second, &[0]).await.unwrap(), Some(Vec::new()));
     })
     .await;
 }
@@ -75,7 +81,7 @@ async fn a_reader_sees_the_old_content_or_the_new_and_never_a_mixture() {
         };
         let reader = async {
             let mut version = 0;
-            while version < 20 {
+            while counted(version) < 20 {
                 let content = world.storage.agent_content(agent.id).await.unwrap().unwrap();
                 let [(id, found)] = content.sources[..] else { panic!("{content:?}") };
                 assert_eq!(found, content.generation);
@@ -83,16 +89,50 @@ async fn a_reader_sees_the_old_content_or_the_new_and_never_a_mixture() {
                 version = found;
                 let found = world.storage.passages(id, version, &[0]).await.unwrap();
                 let Some(passages) = found else { continue };
-                let round = (version - 1).to_string();
+                let round = (counted(version) - 1).to_string();
                 let whole = passages
                     .iter()
                     .enumerate()
                     .all(|(position, passage)| passage.1.text == format!("{round} {position}"));
                 assert!(whole, "version {version} has {passages:?}");
-                assert_eq!(passages.len(), if version == 1 { 2 } else { 20 });
+                assert_eq!(passages.len(), if counted(version) == 1 { 2 } else { 20 });
             }
         };
         tokio::join!(writer, reader);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn two_histories_of_one_agent_never_share_a_version() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.trained(&agent, website(false), "one").await;
+        let generation = world.stored_agent(&agent).await.index_generation;
+        let table = "agents SET index_generation";
+        let mut seen = std::collections::BTreeSet::from([generation]);
+        for round in 0..20 {
+            // As after a restore, the count begins at the same number each time.
+            world.execute(&format!("UPDATE {table} = {generation} WHERE id = '{}'", agent.id));
+            let (scope, now) = (world.scope(), world.now());
+            world.storage.refresh_source(&scope, source.id, new_job(), now, None).await.unwrap();
+            let trained = world.finish(&source, extracted(&round.to_string(), 1)).await;
+            let SourceState::Trained(trained) = trained.state else { panic!("{trained:?}") };
+            assert_eq!(counted(trained.version), 2);
+            assert!(seen.insert(trained.version), "{} twice", trained.version);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_generation_of_an_earlier_program_is_raised_above_itself() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        // Those only counted.
+        world.execute(&format!("UPDATE agents SET index_generation = 7 WHERE id = '{}'", agent.id));
+        let source = world.trained(&agent, website(false), "one").await;
+        assert_eq!(counted(source.state.searchable().unwrap().version), 1);
     })
     .await;
 }

@@ -42,6 +42,11 @@ pub(super) struct World {
     _folder: Option<TempDir>,
 }
 
+/// The part of a generation or version that counts. The rest is drawn at random.
+pub(super) fn counted(version: u64) -> u64 {
+    version >> 32
+}
+
 /// Runs a test on each database that is there.
 pub(super) async fn on_each(test: impl AsyncFn(&World)) {
     let folder = tempfile::tempdir().unwrap();
@@ -117,6 +122,11 @@ impl World {
     /// The agent as it is stored now.
     pub(super) async fn stored_agent(&self, agent: &Agent) -> Agent {
         self.storage.find_agent(&self.scope(), agent.id).await.unwrap().unwrap()
+    }
+
+    /// How often the agent's content was changed.
+    pub(super) async fn changes(&self, agent: &Agent) -> u64 {
+        counted(self.stored_agent(agent).await.index_generation)
     }
 
     /// A source that is not stored yet.

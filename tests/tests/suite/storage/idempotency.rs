@@ -248,7 +248,7 @@ async fn a_lost_claim_rolls_the_effect_back() {
         assert_eq!(tables.map(|table| world.count(table)), before);
         assert_eq!((world.count("conversations"), world.count("messages")), (1, 2));
         assert_eq!(world.stored_source(&source).await, source);
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 1);
+        assert_eq!(world.changes(&agent).await, 1);
     })
     .await;
 }

@@ -9,7 +9,7 @@ use cicerone_domain::limits::JOB_CRASHES;
 use cicerone_domain::ports::{AgentStore as _, Housekeeping as _, JobStore as _, SourceStore as _};
 use cicerone_domain::{SourceState, SourceStatus};
 
-use super::fixture::{extracted, first, new_id, new_job, on_each, website};
+use super::fixture::{counted, extracted, first, new_id, new_job, on_each, website};
 
 #[tokio::test]
 async fn the_job_that_has_waited_longest_is_claimed_first() {
@@ -72,9 +72,9 @@ async fn a_trained_source_its_generation_and_its_event_come_together() {
         let agent = world.agent().await;
         let source = world.trained(&agent, website(false), "one").await;
         let SourceState::Trained(trained) = &source.state else { panic!("{source:?}") };
-        assert_eq!((trained.version, trained.character_count), (1, 3));
+        assert_eq!((counted(trained.version), trained.character_count), (1, 3));
         assert_eq!(world.stored_source(&source).await, source);
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 1);
+        assert_eq!(world.changes(&agent).await, 1);
         assert_eq!(world.count_where("events", "name = 'source.trained'"), 1);
         assert_eq!(world.count("jobs"), 0);
 
@@ -86,8 +86,8 @@ async fn a_trained_source_its_generation_and_its_event_come_together() {
             .unwrap();
         let again = world.finish(&source, extracted("second", 3)).await;
         let SourceState::Trained(trained) = &again.state else { panic!("{again:?}") };
-        assert_eq!((trained.version, trained.character_count), (2, 6));
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 2);
+        assert_eq!((counted(trained.version), trained.character_count), (2, 6));
+        assert_eq!(world.changes(&agent).await, 2);
         let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
         assert_eq!(passages.items, extracted("second", 3).passages);
         assert_eq!(world.count("documents"), 1, "nothing of before is left");
@@ -128,7 +128,7 @@ async fn content_that_cannot_be_stored_changes_nothing() {
         assert!(finish.is_err(), "{finish:?}");
 
         assert_eq!(world.stored_source(&source).await, refreshed);
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 1);
+        assert_eq!(world.changes(&agent).await, 1);
         assert_eq!(world.count("events"), 1);
         let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
         assert_eq!(passages.items, extracted("old", 2).passages);
@@ -161,7 +161,7 @@ async fn a_failed_refresh_keeps_what_answered_before() {
         let last = source.state.searchable().cloned();
         assert_eq!(failed.state, SourceState::Failed { message, last });
         assert_eq!(world.stored_source(&source).await, failed);
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 1);
+        assert_eq!(world.changes(&agent).await, 1);
         assert_eq!(world.count("passages"), 2);
         assert_eq!(world.count_where("events", "name = 'source.failed'"), 1);
         assert_eq!(world.count("jobs"), 0);
@@ -200,7 +200,7 @@ async fn whoever_lost_the_lease_changes_nothing() {
         }
         assert_eq!(world.stored_source(&source).await.state.status(), SourceStatus::Processing);
         assert_eq!((world.count("events"), world.count("passages")), (0, 0));
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 0);
+        assert_eq!(world.changes(&agent).await, 0);
     })
     .await;
 }
@@ -327,7 +327,7 @@ async fn content_that_crashes_its_worker_three_times_fails_with_one_event() {
         assert_eq!(failed.state, SourceState::Failed { message: POISONED.to_owned(), last });
         assert_eq!(world.count_where("events", "name = 'source.failed'"), 1);
         assert_eq!(world.count("jobs"), 0);
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 1);
+        assert_eq!(world.changes(&agent).await, 1);
     })
     .await;
 }

@@ -29,11 +29,12 @@ async fn a_crawl_that_ends_well_answers_with_all_its_pages_at_once() {
         world.record(&crawl, vec![page("/ä", "drüben")]).await;
         let source = world.end(&crawl).await;
 
-        let trained = Trained { character_count: 10, title: Some("Rome".to_owned()), version: 1 };
+        let version = source.state.searchable().unwrap().version;
+        let trained = Trained { character_count: 10, title: Some("Rome".to_owned()), version };
         assert_eq!(source.state, SourceState::Trained(trained));
         assert_eq!(source.progress, None);
         assert_eq!(world.stored_source(&source).await, source);
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 1);
+        assert_eq!(world.changes(&agent).await, 1);
         let texts = [(0, "home".to_owned()), (1, "drüben".to_owned())];
         assert_eq!(world.texts(&source).await, texts);
         let passages = ["home 0", "home 1", "drüben 0", "drüben 1"].map(str::to_owned);
@@ -61,7 +62,7 @@ async fn a_first_crawl_that_fails_leaves_its_pages_to_be_looked_at() {
         assert_eq!((world.count("documents"), world.count("passages")), (0, 0));
         let statuses = world.statuses(&source).await;
         assert_eq!(statuses, [("/".to_owned(), "failed"), ("/a".to_owned(), "indexed")]);
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 0);
+        assert_eq!(world.changes(&agent).await, 0);
 
         let crawl = world.refresh(&source).await;
         assert_eq!((crawl.known.len(), crawl.so_far.visited.len()), (0, 0));
@@ -88,7 +89,7 @@ async fn a_refresh_that_fails_keeps_the_content_of_before() {
         assert_eq!(world.texts(&source).await, texts);
         assert_eq!(world.passage_texts(&source).await, passages);
         assert_eq!((world.count("documents"), world.count("document_texts")), (2, 2));
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 1);
+        assert_eq!(world.changes(&agent).await, 1);
         let statuses = world.statuses(&source).await;
         assert_eq!(statuses, [("/".to_owned(), "indexed"), ("/c".to_owned(), "indexed")]);
 

@@ -5,7 +5,7 @@ use cicerone_domain::ports::{CrawlStore as _, PassageFeed as _};
 use cicerone_domain::source::CrawledPageStatus;
 
 use crate::storage::crawling::{kept, page, without};
-use crate::storage::fixture::{new_id, on_each};
+use crate::storage::fixture::{counted, new_id, on_each};
 
 #[tokio::test]
 async fn a_refresh_knows_the_pages_of_the_last_crawl() {
@@ -51,7 +51,7 @@ async fn a_refresh_without_changes_touches_nothing() {
         world.record(&crawl, crawl.known.iter().rev().map(kept).collect()).await;
         let again = world.end(&crawl).await;
         assert_eq!(again, source);
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 1);
+        assert_eq!(world.changes(&agent).await, 1);
         assert_eq!(world.texts(&source).await, texts);
         assert_eq!(world.passage_texts(&source).await, passages);
         let statuses = world.statuses(&source).await;
@@ -67,13 +67,14 @@ async fn a_changed_page_is_a_new_document_and_the_others_stay() {
     on_each(async |world| {
         let agent = world.agent().await;
         let source = world.crawled(&agent, &["/", "/a", "/b"]).await;
+        let before = source.state.searchable().unwrap().version;
         let crawl = world.refresh(&source).await;
         let [home, _, b] = &crawl.known[..] else { panic!("{:?}", crawl.known) };
         world.record(&crawl, vec![kept(home), page("/a", "changed"), kept(b)]).await;
         let source = world.end(&crawl).await;
         let trained = source.state.searchable().unwrap();
-        assert_eq!((trained.version, trained.character_count), (2, 1 + 2 + 7));
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 2);
+        assert_eq!((counted(trained.version), trained.character_count), (2, 1 + 2 + 7));
+        assert_eq!(world.changes(&agent).await, 2);
         assert_eq!(world.documents(&source).await, [(0, 1), (2, 1), (3, 2)]);
         let texts = [(0, "/".to_owned()), (2, "/b".to_owned()), (3, "changed".to_owned())];
         assert_eq!(world.texts(&source).await, texts, "the pages of the list bridge the gap");
@@ -81,11 +82,12 @@ async fn a_changed_page_is_a_new_document_and_the_others_stay() {
             world.passage_texts(&source).await.into_iter().map(|(position, _)| position).collect();
         assert_eq!(positions, [0, 1, 4, 5, 6, 7]);
 
-        let changed = world.storage.passages(source.id, 2, &[3]).await.unwrap().unwrap();
+        let (id, version) = (source.id, source.state.searchable().unwrap().version);
+        let changed = world.storage.passages(id, version, &[3]).await.unwrap().unwrap();
         let texts: Vec<_> =
             changed.iter().map(|(document, passage)| (*document, passage.text.as_str())).collect();
         assert_eq!(texts, [(3, "changed 0"), (3, "changed 1")]);
-        assert_eq!(world.storage.documents(source.id, 1).await.unwrap(), None);
+        assert_eq!(world.storage.documents(id, before).await.unwrap(), None);
         // The one after it goes on with what is there now.
         let documents = world.refresh(&source).await.known.into_iter().map(|page| page.document);
         assert_eq!(documents.collect::<Vec<_>>(), [Some(0), Some(3), Some(2)]);
@@ -106,7 +108,7 @@ async fn a_page_that_is_gone_takes_its_text_along_and_one_that_failed_keeps_it()
         world.record(&crawl, vec![kept(home), gone, failing]).await;
         let source = world.end(&crawl).await;
         assert_eq!(world.documents(&source).await, [(0, 1), (2, 1)]);
-        assert_eq!(source.state.searchable().unwrap().version, 2, "something was removed");
+        assert_eq!(counted(source.state.searchable().unwrap().version), 2, "something was removed");
         let texts = [(0, "/".to_owned()), (2, "/failing".to_owned())];
         assert_eq!(world.texts(&source).await, texts);
         assert_eq!(source.state.searchable().unwrap().character_count, 9);
@@ -124,7 +126,7 @@ async fn a_page_that_is_not_visited_any_more_takes_its_text_along() {
         world.record(&crawl, vec![kept(&crawl.known[0])]).await;
         let source = world.end(&crawl).await;
         assert_eq!(world.documents(&source).await, [(0, 1)]);
-        assert_eq!(world.stored_agent(&agent).await.index_generation, 2);
+        assert_eq!(world.changes(&agent).await, 2);
     })
     .await;
 }
@@ -140,7 +142,7 @@ async fn another_title_alone_is_another_version_of_the_same_documents() {
         let end = world.storage.finish_crawl(&crawl.lease, title, new_id(), world.now()).await;
         let source = end.unwrap().unwrap();
         assert_eq!(source.state.searchable().unwrap().title.as_deref(), Some("Another"));
-        assert_eq!(source.state.searchable().unwrap().version, 2);
+        assert_eq!(counted(source.state.searchable().unwrap().version), 2);
         assert_eq!(world.documents(&source).await, [(0, 1)]);
     })
     .await;
@@ -165,8 +167,8 @@ async fn two_agents_that_crawl_the_same_site_do_not_touch_each_other() {
         assert_eq!(world.texts(&mine).await, [(2, "changed".to_owned())]);
         let texts = [(0, "/".to_owned()), (1, "/a".to_owned())];
         assert_eq!(world.texts(&theirs).await, texts);
-        assert_eq!(world.stored_agent(&one).await.index_generation, 2);
-        assert_eq!(world.stored_agent(&two).await.index_generation, 1);
+        assert_eq!(world.changes(&one).await, 2);
+        assert_eq!(world.changes(&two).await, 1);
     })
     .await;
 }
