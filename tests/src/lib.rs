@@ -19,6 +19,7 @@ pub mod postgres;
 pub mod process;
 pub mod raw;
 pub mod receiver;
+pub mod restores;
 pub mod scenario;
 pub mod site;
 pub mod sse;

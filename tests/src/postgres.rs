@@ -92,12 +92,25 @@ impl Cluster {
 
     /// Ends every connection to a database from the server's side, as its restart would.
     pub fn disconnect(&self, url: &DatabaseUrl) {
-        let text = url.to_string();
-        let name = text.rsplit('/').next().unwrap();
+        let name = name(url);
         let sql = format!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
         );
         self.run("psql", &["--quiet", "--no-psqlrc", "--command", &sql, "template1"]);
+    }
+
+    /// Writes a database to a file with `pg_dump`, in its own format.
+    pub fn dump(&self, url: &DatabaseUrl, file: &Path) {
+        let file = file.to_str().expect("UTF-8");
+        self.run("pg_dump", &["--format", "custom", "--file", file, name(url).as_str()]);
+    }
+
+    /// Puts a database back as `dump` wrote it with `pg_restore`, in one transaction, also while servers use
+    /// it.
+    pub fn restore(&self, url: &DatabaseUrl, file: &Path) {
+        let file = file.to_str().expect("UTF-8");
+        let options = ["--clean", "--if-exists", "--single-transaction", "--dbname"];
+        self.run("pg_restore", &[&options[..], &[name(url).as_str(), file]].concat());
     }
 
     fn create(&self, options: &[&str]) -> DatabaseUrl {
@@ -117,6 +130,11 @@ impl Cluster {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "`{program}` failed: {errors}");
     }
+}
+
+/// The name of a database.
+fn name(url: &DatabaseUrl) -> String {
+    url.to_string().rsplit('/').next().expect("a name").to_owned()
 }
 
 /// The programs of the newest version that is installed.

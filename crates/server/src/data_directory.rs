@@ -1,9 +1,10 @@
 //! The data directory, which one process at a time may use.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File};
 use std::path::Path;
 
 use crate::failure::Failure;
+use crate::file_lock;
 
 /// The file whose lock says that a process uses the directory.
 const LOCK_FILE: &str = "lock";
@@ -19,24 +20,15 @@ impl DataDirectory {
     ///
     /// Fails where another process uses it.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let shown = path.display();
         create(path)?;
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let lock = options.open(path.join(LOCK_FILE)).map_err(|error| {
-            Failure::because(&format!("`CICERONE_DATA_DIR`: cannot write in `{shown}`"), &error)
+        let lock = file_lock::exclusive(&path.join(LOCK_FILE), "`CICERONE_DATA_DIR`", || {
+            format!(
+                "`CICERONE_DATA_DIR`: another cicerone uses `{}`; stop it, or give each its own \
+                 directory",
+                path.display()
+            )
         })?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(Failure::new(format!(
-                "`CICERONE_DATA_DIR`: another cicerone uses `{shown}`; stop it, or give each its \
-                 own directory"
-            ))),
-            Err(TryLockError::Error(error)) => Err(Failure::because(
-                &format!("`CICERONE_DATA_DIR`: cannot lock `{shown}`"),
-                &error,
-            )),
-        }
+        Ok(Self { _lock: lock })
     }
 }
 

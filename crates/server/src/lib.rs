@@ -3,11 +3,15 @@
 //! Everything of the program is here, so that its binary and the one that the tests start are the
 //! same. [`main`] reads the command line, and each subcommand has a module of its own in `commands`.
 
+mod alone;
 mod cli;
 mod commands;
 mod configuration;
 mod data_directory;
+mod database_file;
 mod failure;
+mod file_lock;
+mod leftovers;
 mod output;
 mod shutdown;
 mod telemetry;

@@ -20,6 +20,7 @@ use cicerone_webhooks::{Deliverer, Targets};
 
 use crate::configuration::{Configuration, Environment, load};
 use crate::data_directory;
+use crate::database_file::DatabaseFile;
 use crate::failure::Failure;
 
 /// The program's parts, put together.
@@ -198,7 +199,16 @@ pub(crate) fn with_accounts(
     })
 }
 
+/// Fails where a restore of a SQLite database was broken off.
+pub(crate) fn check_whole(configuration: &Configuration) -> Result<(), Failure> {
+    match configuration.database.sqlite_path() {
+        Some(path) => DatabaseFile::find(path)?.check_whole(),
+        None => Ok(()),
+    }
+}
+
 async fn open_storage(configuration: &Configuration) -> Result<Storage, Failure> {
+    check_whole(configuration)?;
     let database = configuration.database.clone();
     let opened = tokio::task::spawn_blocking(move || {
         for name in migrations::run(&database)? {

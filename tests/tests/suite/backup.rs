@@ -184,3 +184,146 @@ async fn a_file_that_is_no_whole_backup_restores_nothing() {
     let said = refused(&program().run(place.path(), &["backup", missing.to_str().unwrap()]), 1);
     assert!(said.contains("there is no database"), "{said}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restore_is_refused_or_only_what_was_restored_is_answered() {
+    let told = cicerone_tests::restores::restores(&program(), 12, 11).await;
+    assert_eq!(told.refused + told.restored, 12);
+    assert!(told.refused >= 3 && told.restored >= 4, "{told:?}");
+}
+
+#[test]
+fn a_restore_beside_the_log_of_another_database_is_refused() {
+    let server = own_server();
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("backup.tar.gz");
+    let archive = archive.to_str().unwrap();
+    server.succeed(&["backup", archive]);
+    for name in [
+        "cicerone.db-wal",
+        "cicerone.db-shm",
+        "cicerone.db-journal",
+        "index/a",
+        "objects/uploads/a",
+    ] {
+        let place = tempfile::tempdir().unwrap();
+        let stale = place.path().join(name);
+        fs::create_dir_all(stale.parent().unwrap()).unwrap();
+        fs::write(&stale, "of another database").unwrap();
+        let said = refused(&program().run(place.path(), &["restore", archive]), 2);
+        let named = name.split('/').next().unwrap();
+        assert!(said.contains(named) && said.contains("empty data directory"), "{said}");
+        assert!(!place.path().join("cicerone.db").exists(), "{said}");
+        assert_eq!(fs::read(&stale).unwrap(), b"of another database");
+    }
+}
+
+#[tokio::test]
+async fn after_a_restore_that_was_broken_off_no_server_starts_and_it_can_be_repeated() {
+    let server = own_server();
+    let agent = server.client().agent().await;
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("backup.tar.gz");
+    let archive = archive.to_str().unwrap();
+    server.succeed(&["backup", archive]);
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path();
+    // As a kill leaves it before the database comes into its place.
+    fs::write(path.join("cicerone.db.restoring"), "").unwrap();
+    fs::create_dir_all(path.join("objects/uploads")).unwrap();
+    fs::write(path.join("objects/uploads/left"), "half").unwrap();
+    for command in [&["serve"][..], &["account", "list"], &["migrate", "run"]] {
+        let said = refused(&program().run(path, command), 1);
+        assert!(said.contains("was broken off; run `cicerone restore` again"), "{said}");
+        assert!(!path.join("cicerone.db").exists());
+    }
+    program().succeed(path, &["restore", archive]);
+    assert!(!path.join("objects/uploads/left").exists());
+    // A kill after that leaves only the note.
+    fs::write(path.join("cicerone.db.restoring"), "").unwrap();
+    let other = Server::of(&program()).start_in(place);
+    other.client().get(&format!("/v1/agents/{agent}")).await.expect(200);
+    assert!(!other.data().join("cicerone.db.restoring").exists());
+}
+
+#[test]
+fn half_made_copies_are_swept_at_a_start_and_by_a_backup() {
+    let place = tempfile::tempdir().unwrap();
+    let leave = |name: &str| {
+        let folder = place.path().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("cicerone.db"), "a copy of everything").unwrap();
+        folder
+    };
+    let left = ["backup-aB3dE6", "restore-aB3dE6", "cicerone.db.restore-aB3dE6"].map(leave);
+    let data = tempfile::tempdir().unwrap();
+    for folder in &left {
+        fs::rename(folder, data.path().join(folder.file_name().unwrap())).unwrap();
+    }
+    let server = Server::of(&program()).start_in(data);
+    for folder in left {
+        assert!(!server.data().join(folder.file_name().unwrap()).exists());
+    }
+    let killed = server.data().join("backup-fG7hI9");
+    fs::create_dir(&killed).unwrap();
+    fs::write(killed.join("cicerone.db"), "a copy of everything").unwrap();
+    let archive = place.path().join("backup.tar.gz");
+    server.succeed(&["backup", archive.to_str().unwrap()]);
+    assert!(!killed.exists());
+    let names: Vec<_> =
+        fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["backup.tar.gz"], "nothing else is left beside the archive");
+}
+
+#[test]
+fn a_killed_backup_leaves_no_archive_and_no_copy_behind() {
+    let server = own_server();
+    let folder = tempfile::tempdir().unwrap();
+    for millis in [1, 5, 10, 20, 40, 80] {
+        let archive = folder.path().join(format!("{millis}.tar.gz"));
+        let mut command = program().command(server.data(), &["backup", archive.to_str().unwrap()]);
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(millis));
+        // It may have ended.
+        let _ = child.kill();
+        let _ = child.wait();
+        for entry in fs::read_dir(folder.path()).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(name.ends_with(".tar.gz"), "`{name}` is left behind");
+        }
+    }
+    let archive = folder.path().join("whole.tar.gz");
+    server.succeed(&["backup", archive.to_str().unwrap()]);
+    for entry in fs::read_dir(server.data()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(!name.starts_with("backup-"), "`{name}` is left behind");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn one_server_uses_a_database_however_it_is_spelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("shared.db");
+    let link = folder.path().join("link.db");
+    std::os::unix::fs::symlink("shared.db", &link).unwrap();
+    let url = |path: &Path| format!("sqlite:{}", path.display());
+    let server = Server::of(&program()).env("CICERONE_DATABASE_URL", url(&link)).start();
+    for path in [&database, &link] {
+        let said = Server::of(&program()).env("CICERONE_DATABASE_URL", url(path)).start_fails();
+        assert!(said.contains("another cicerone uses"), "{said}");
+        assert!(said.contains("CICERONE_DATABASE_URL"), "{said}");
+    }
+    // What works beside a server still does.
+    server.succeed(&["account", "create", "beside"]);
+    let archive = folder.path().join("backup.tar.gz");
+    server.succeed(&["backup", archive.to_str().unwrap()]);
+    let place = tempfile::tempdir().unwrap();
+    let mut command = program().command(place.path(), &["restore", archive.to_str().unwrap()]);
+    let said = refused(&command.env("CICERONE_DATABASE_URL", url(&database)).output().unwrap(), 1);
+    assert!(said.contains("another cicerone uses"), "{said}");
+    drop(server);
+    fs::hard_link(&database, folder.path().join("second.db")).unwrap();
+    let said = Server::of(&program()).env("CICERONE_DATABASE_URL", url(&database)).start_fails();
+    assert!(said.contains("2 names (hard links)"), "{said}");
+}

@@ -206,3 +206,39 @@ async fn connections_that_the_database_ends_are_made_anew() {
     client.text(&agent, "The museum opens at nine o'clock.").await;
     assert_eq!(client.anonymous().get("/readyz").await.status, 200);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_pg_restore_only_what_was_restored_is_answered() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let url = cluster.empty_database();
+    let start = || Server::of(&program()).env("CICERONE_DATABASE_URL", url.to_string()).start();
+    // One keeps running over the restore, the other is started again after it.
+    let (running, mut restarted) = (start(), start());
+    let client = running.client();
+    let agent = client.agent().await;
+    client.text(&agent, "The museum opens at nine in the morning.").await;
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("dump");
+    cluster.dump(&url, &dump);
+    client.text(&agent, "The elephant lives behind the zoo.").await;
+    for server in [&running, &restarted] {
+        let reply = server.client().ask(&agent, "Where does the elephant live?").await;
+        assert!(reply["reply"].as_str().unwrap().contains("zoo"), "{reply}");
+    }
+    cluster.restore(&url, &dump);
+    restarted.restart();
+    for round in 0..4 {
+        for server in [&running, &restarted] {
+            let client = server.client();
+            let reply = client.ask(&agent, "Where does the elephant live?").await;
+            assert_eq!(reply["sources_used"], json!([]), "round {round}: {reply}");
+            let body = json!({ "query": "elephant zoo" });
+            let found = client.post(&format!("/v1/agents/{agent}/search"), body).await.expect(200);
+            assert!(!found.to_string().contains("elephant"), "round {round}: {found}");
+            let reply = client.ask(&agent, "When does the museum open?").await;
+            assert!(reply["reply"].as_str().unwrap().contains("nine"), "{reply}");
+        }
+        // The numbers of both histories meet in the first round.
+        client.text(&agent, &format!("Train {round} leaves from platform {round}.")).await;
+    }
+}

@@ -15,9 +15,9 @@ use cicerone_domain::{Agent, AgentPatch, Error, Id, Scope, kind};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use crate::alone::Alone;
 use crate::cli::AskArguments;
 use crate::configuration::{Configuration, Environment, load};
-use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
 use crate::shutdown::StopSignals;
 use crate::telemetry;
@@ -52,7 +52,7 @@ pub(crate) fn run(mut environment: Environment, arguments: AskArguments) -> Resu
         if environment.contains_key("RUST_LOG") { &configuration.settings.log } else { "warn" };
     telemetry::logs(&configuration.settings, filter, None)?;
     wiring::install_tls()?;
-    let alone = DataDirectory::open(configuration.data_dir())?;
+    let alone = Alone::open(&configuration)?;
     let runtime = wiring::runtime(2)?;
     let outcome = runtime.block_on(async {
         let mut signals = StopSignals::listen()?;

@@ -1,9 +1,11 @@
 //! `cicerone backup`.
 
 mod archive;
+mod target;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 use cicerone_domain::ports::ObjectStore as _;
 use cicerone_domain::upload::ObjectKey;
@@ -11,10 +13,12 @@ use cicerone_storage::{UploadObjects, snapshots};
 
 use crate::configuration::{Configuration, Environment, load};
 use crate::failure::Failure;
+use crate::leftovers::Copying;
 use crate::{data_directory, output, wiring};
 
 use archive::Writer;
 pub(super) use archive::{Entry, Reader};
+use target::Target;
 
 /// How often a copy is begun anew because an upload of it was deleted meanwhile.
 const TRIES: usize = 5;
@@ -34,9 +38,11 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
     // From here on, whatever is made is its owner's alone: the archive holds what the directory does.
     data_directory::create(configuration.data_dir())?;
     wiring::install_tls()?;
-    let partial = Partial::beside(file);
-    let uploads = wiring::runtime(1)?.block_on(write(&configuration, &partial))?;
-    fs::rename(&partial.0, file).map_err(|error| cannot_write(file, &error))?;
+    let copying = Copying::begin(configuration.data_dir())?;
+    let mut target = Target::new(file)?;
+    let write = write(&configuration, &copying, &mut target, file);
+    let uploads = wiring::runtime(1)?.block_on(write)?;
+    target.finish()?;
     output::line(&format!("wrote `{}` with {uploads} uploads", file.display()))
 }
 
@@ -52,12 +58,17 @@ pub(super) fn check_embedded(configuration: &Configuration) -> Result<(), Failur
     )))
 }
 
-async fn write(configuration: &Configuration, partial: &Partial) -> Result<usize, Failure> {
+async fn write(
+    configuration: &Configuration,
+    copying: &Copying,
+    target: &mut Target,
+    file: &Path,
+) -> Result<usize, Failure> {
     let objects = objects(configuration)?;
     for _ in 0..TRIES {
-        let copy = Copy::take(configuration)?;
-        let mut writer = Writer::create(&partial.0)?;
-        writer.database(&copy.path)?;
+        let copy = Copy::take(configuration, copying)?;
+        let mut writer = Writer::begin(target.begin()?, file)?;
+        writer.database(copy.database)?;
         if write_uploads(&mut writer, &objects, &copy.uploads).await? {
             writer.finish()?;
             return Ok(copy.uploads.len());
@@ -87,42 +98,25 @@ pub(super) fn objects(configuration: &Configuration) -> Result<UploadObjects, Fa
         .map_err(|error| Failure::because("`CICERONE_OBJECT_STORE_URL`", &error))
 }
 
-/// A copy of the database beside it; dropped, it is removed.
+/// A copy of the database, and where the bytes of its uploads lie.
 struct Copy {
-    path: PathBuf,
+    /// It has no name any more: the system frees it with this handle.
+    database: File,
     uploads: Vec<ObjectKey>,
-    _folder: tempfile::TempDir,
 }
 
 impl Copy {
-    fn take(configuration: &Configuration) -> Result<Self, Failure> {
-        let folder =
-            tempfile::Builder::new().prefix("backup-").tempdir_in(configuration.data_dir());
-        let folder = folder.map_err(|error| {
+    fn take(configuration: &Configuration, copying: &Copying) -> Result<Self, Failure> {
+        let cannot = |error: &io::Error| {
             let place = configuration.data_dir().display();
-            Failure::because(&format!("`CICERONE_DATA_DIR`: cannot write in `{place}`"), &error)
-        })?;
+            Failure::because(&format!("`CICERONE_DATA_DIR`: cannot write in `{place}`"), error)
+        };
+        let folder = copying.folder(configuration.data_dir()).map_err(|error| cannot(&error))?;
         let path = folder.path().join("cicerone.db");
         let uploads = snapshots::take(&configuration.database, &path)?;
-        Ok(Self { path, uploads, _folder: folder })
-    }
-}
-
-/// A file in the making; dropped before it is renamed, it is removed.
-struct Partial(PathBuf);
-
-impl Partial {
-    fn beside(file: &Path) -> Self {
-        let mut name = file.as_os_str().to_owned();
-        name.push(".partial");
-        Self(name.into())
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // After the renaming there is none.
-        let _ = fs::remove_file(&self.0);
+        let database = File::open(&path).map_err(|error| cannot(&error))?;
+        folder.close().map_err(|error| cannot(&error))?;
+        Ok(Self { database, uploads })
     }
 }
 

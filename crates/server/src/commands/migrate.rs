@@ -2,11 +2,12 @@
 
 use cicerone_storage::migrations;
 
+use crate::alone::Alone;
 use crate::cli::MigrateCommand;
 use crate::configuration::{Configuration, Environment, load};
-use crate::data_directory::{self, DataDirectory};
+use crate::data_directory;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, wiring};
 
 /// Manages the database's schema.
 pub(crate) fn run(environment: &Environment, command: MigrateCommand) -> Result<(), Failure> {
@@ -15,6 +16,7 @@ pub(crate) fn run(environment: &Environment, command: MigrateCommand) -> Result<
     match command {
         MigrateCommand::Run => {
             data_directory::create(configuration.data_dir())?;
+            wiring::check_whole(&configuration)?;
             let names = migrations::run(database)?;
             names.iter().try_for_each(|name| output::line(&format!("applied {name}")))
         }
@@ -38,8 +40,8 @@ pub(crate) fn run(environment: &Environment, command: MigrateCommand) -> Result<
 
 /// What takes data away needs the embedded database for itself. Whether other servers use a
 /// PostgreSQL cannot be seen from here.
-fn alone(configuration: &Configuration) -> Result<Option<DataDirectory>, Failure> {
-    let open = || DataDirectory::open(configuration.data_dir());
+fn alone(configuration: &Configuration) -> Result<Option<Alone>, Failure> {
+    let open = || Alone::open(configuration);
     configuration.is_embedded().then(open).transpose()
 }
 

@@ -1,6 +1,8 @@
 //! `cicerone restore`.
 
-use std::fs::{self, File};
+mod place;
+
+use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 
@@ -9,43 +11,30 @@ use cicerone_storage::snapshots;
 
 use super::backup::{Entry, Reader, check_embedded, objects};
 use crate::configuration::{Environment, load};
-use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
 use crate::{output, wiring};
 
-/// Puts back what a backup holds. The database comes into its place last of all, so that a failure
-/// leaves none.
+use place::{Place, cannot};
+
+/// Puts back what a backup holds, into a place that is empty. The database comes into its place last
+/// of all: one that is there is whole, and while there is none no server starts.
 pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure> {
     let configuration = load(environment)?;
     check_embedded(&configuration)?;
     let Some(database) = configuration.database.sqlite_path() else { return Ok(()) };
     let reader = Reader::open(file)?;
-    let _alone = DataDirectory::open(configuration.data_dir())?;
-    if database.exists() {
-        return Err(Failure::misuse(format!(
-            "`{}` exists; restore into an empty data directory",
-            database.display()
-        )));
-    }
+    let place = Place::take(&configuration, database)?;
     wiring::install_tls()?;
     let store = objects(&configuration)?;
     let runtime = wiring::runtime(1)?;
-    let cannot = |error: &io::Error| {
-        Failure::because(&format!("cannot write `{}`", database.display()), error)
-    };
-    // Beside it, so that it can be renamed into its place.
-    let beside = database.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let beside = beside.unwrap_or(Path::new("."));
-    fs::create_dir_all(beside).map_err(|error| cannot(&error))?;
-    let folder = tempfile::Builder::new().prefix("restore-").tempdir_in(beside);
-    let folder = folder.map_err(|error| cannot(&error))?;
-    let copy = folder.path().join("cicerone.db");
+    let copy = place.copy();
     let damaged =
         |error: &io::Error| Failure::because(&format!("`{}` is damaged", file.display()), error);
     let mut uploads = 0_usize;
     reader.each(|entry| match entry {
         Entry::Database(bytes) => {
-            let mut file = File::create(&copy).map_err(|error| cannot(&error))?;
+            let cannot = |error: &io::Error| cannot(&copy, error);
+            let mut file = File::create_new(&copy).map_err(|error| cannot(&error))?;
             pass_on(bytes, &mut file, damaged, cannot)?;
             file.sync_all().map_err(|error| cannot(&error))
         }
@@ -53,8 +42,7 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
             uploads += 1;
             let mut held = Vec::new();
             bytes.read_to_end(&mut held).map_err(|error| damaged(&error))?;
-            let bytes = held;
-            let put = runtime.block_on(store.put(&key, bytes.into()));
+            let put = runtime.block_on(store.put(&key, held.into()));
             put.map_err(|error| Failure::because("cannot store an upload", &error))
         }
     })?;
@@ -62,7 +50,8 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
         return Err(Failure::new(format!("`{}` holds no database", file.display())));
     }
     snapshots::verify(&copy)?;
-    fs::rename(&copy, database).map_err(|error| cannot(&error))?;
+    let database = place.database();
+    place.finish()?;
     output::line(&format!("restored `{}` and {uploads} uploads", database.display()))
 }
 

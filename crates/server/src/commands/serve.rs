@@ -14,8 +14,8 @@ use cicerone_ingestion::detect_upload_type;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::alone::Alone;
 use crate::configuration::{Configuration, Environment, load};
-use crate::data_directory::DataDirectory;
 use crate::failure::Failure;
 use crate::shutdown::StopSignals;
 use crate::telemetry::{self, Traces};
@@ -33,7 +33,7 @@ pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
     let runtime = wiring::runtime(TASK_THREADS)?;
     let traces = Traces::open(environment, runtime.handle())?;
     telemetry::logs(&configuration.settings, &configuration.settings.log, traces.as_ref())?;
-    let _alone = DataDirectory::open(configuration.data_dir())?;
+    let _alone = Alone::open(&configuration)?;
     let outcome = runtime.block_on(serve(&configuration, environment));
     if let Some(traces) = traces {
         traces.close();

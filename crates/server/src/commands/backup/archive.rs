@@ -1,6 +1,6 @@
 //! The file of a backup: a compressed tar archive of the database and the uploads.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -28,19 +28,17 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Begins the file anew.
-    pub(super) fn create(path: &Path) -> Result<Self, Failure> {
-        let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
-        let file = BufWriter::new(file.map_err(|error| cannot_write(path, &error))?);
-        let archive = tar::Builder::new(GzEncoder::new(file, Compression::fast()));
+    /// Begins an archive in `file`, which is to be at `path`.
+    pub(super) fn begin(file: File, path: &Path) -> Result<Self, Failure> {
+        let archive = tar::Builder::new(GzEncoder::new(BufWriter::new(file), Compression::fast()));
         let mut writer = Self { path: path.to_owned(), archive };
         writer.entry(MARK, VERSION.as_bytes())?;
         Ok(writer)
     }
 
     /// Adds the database.
-    pub(super) fn database(&mut self, path: &Path) -> Result<(), Failure> {
-        let appended = self.archive.append_path_with_name(path, DATABASE);
+    pub(super) fn database(&mut self, mut file: File) -> Result<(), Failure> {
+        let appended = self.archive.append_file(DATABASE, &mut file);
         appended.map_err(|error| cannot_write(&self.path, &error))
     }
 

@@ -1,0 +1,154 @@
+//! The place that a backup is restored into: empty, or refused.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::alone::Alone;
+use crate::configuration::Configuration;
+use crate::database_file::{DatabaseFile, sync_folder};
+use crate::failure::Failure;
+
+/// The database's name where the settings name none, and the prefix of what belongs to it.
+const DATABASE: &str = "cicerone.db";
+/// Where uploads lie if the settings name no other place.
+const OBJECTS: &str = "objects";
+/// What `ask` knows of the sources in a database.
+const MANIFEST: &str = "ask.json";
+
+/// A place without a database and without anything that belongs to one. Held, no server can start in
+/// it.
+pub(super) struct Place {
+    database: DatabaseFile,
+    /// Where the database is prepared; removed at the end.
+    folder: tempfile::TempDir,
+    /// Where uploads lie, if the settings name no other place.
+    objects: PathBuf,
+    is_done: bool,
+    _alone: Alone,
+}
+
+impl Place {
+    /// Takes the place that the settings name, and notes in it that a restore has begun.
+    ///
+    /// Fails where it holds a database or a part of one: its log, its index, its uploads. Such a part
+    /// belongs to another content, and SQLite would apply an old log to the new database. What a
+    /// restore that was broken off left is removed.
+    pub(super) fn take(configuration: &Configuration, database: &Path) -> Result<Self, Failure> {
+        crate::data_directory::create(configuration.data_dir())?;
+        if let Some(parent) = database.parent() {
+            fs::create_dir_all(parent).map_err(|error| cannot(database, &error))?;
+        }
+        let alone = Alone::open(configuration)?;
+        let database = DatabaseFile::find(database)?;
+        let objects = configuration.data_dir().join(OBJECTS);
+        if database.is_half_restored() {
+            remove_uploads(&objects).map_err(|error| cannot(&objects, &error))?;
+        }
+        check_empty(configuration, &database)?;
+        database.begin_restore().map_err(|error| cannot(&database.path(), &error))?;
+        let folder = tempfile::Builder::new()
+            .prefix(&database.restore_prefix())
+            .tempdir_in(database.folder())
+            .map_err(|error| cannot(&database.path(), &error))?;
+        Ok(Self { database, folder, objects, is_done: false, _alone: alone })
+    }
+
+    /// The database's path.
+    pub(super) fn database(&self) -> PathBuf {
+        self.database.path()
+    }
+
+    /// Where the database is to be prepared.
+    pub(super) fn copy(&self) -> PathBuf {
+        self.folder.path().join(DATABASE)
+    }
+
+    /// Brings the prepared database into its place, which says that everything is restored: it is on
+    /// the disk then. Fails where a database has come into being there meanwhile, and leaves it.
+    pub(super) fn finish(mut self) -> Result<(), Failure> {
+        let path = self.database.path();
+        let finish = || {
+            // A renaming would take the place of a file that is there; a second name does not.
+            match fs::hard_link(self.copy(), &path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+                Err(_) => fs::rename(self.copy(), &path)?,
+                Ok(()) => fs::remove_file(self.copy())?,
+            }
+            sync_folder(self.database.folder())?;
+            self.database.end_restore()
+        };
+        finish().map_err(|error| cannot(&path, &error))?;
+        self.is_done = true;
+        Ok(())
+    }
+}
+
+/// Leaves the place as empty as it was if the restore fails.
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.is_done {
+            return;
+        }
+        // If this fails too, the mark stays, and the next restore tries again.
+        let undone = remove_uploads(&self.objects).and_then(|()| self.database.end_restore());
+        if let Err(error) = undone {
+            tracing::warn!(%error, "a restore that failed leaves uploads behind");
+        }
+    }
+}
+
+/// Removes what a restore put there: the folder was empty when it began.
+fn remove_uploads(objects: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(objects) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Fails with the first thing that is there.
+fn check_empty(configuration: &Configuration, database: &DatabaseFile) -> Result<(), Failure> {
+    let directory = configuration.data_dir();
+    let default = DatabaseFile::find(&directory.join(DATABASE))?;
+    let files = database.files().into_iter().chain(default.files());
+    let found = files
+        .map(|file| (file, "a database or the log of one"))
+        .chain([(directory.join(MANIFEST), "what `cicerone ask` knows of a database")])
+        .find(|(path, _)| path.symlink_metadata().is_ok());
+    let folders = [
+        (configuration.index_dir(), "the index of a database"),
+        (directory.join(OBJECTS), "the uploads of a database"),
+    ];
+    let mut found = found;
+    for (folder, what) in folders {
+        let is_empty = is_empty(&folder).map_err(|error| cannot(&folder, &error))?;
+        if found.is_none() && !is_empty {
+            found = Some((folder, what));
+        }
+    }
+    let Some((path, what)) = found else { return Ok(()) };
+    Err(Failure::misuse(format!(
+        "`{}` exists, {what}; restore into an empty data directory, or move all of that away first",
+        path.display()
+    )))
+}
+
+/// Whether there is no folder, or none with a file in it or below.
+fn is_empty(folder: &Path) -> io::Result<bool> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if !entry.file_type()?.is_dir() || !is_empty(&entry.path())? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The failure of a write at `path`.
+pub(super) fn cannot(path: &Path, error: &io::Error) -> Failure {
+    Failure::because(&format!("cannot write `{}`", path.display()), error)
+}

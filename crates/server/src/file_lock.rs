@@ -1,0 +1,32 @@
+//! Locks on files, which the system gives back when their process ends, however it ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+
+use crate::failure::Failure;
+
+/// Opens the file `path`, which is made where it does not exist, to be locked. `setting` is the one
+/// that a failure names.
+pub(crate) fn open(path: &Path, setting: &str) -> Result<File, Failure> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    options.open(path).map_err(|error| {
+        Failure::because(&format!("{setting}: cannot write `{}`", path.display()), &error)
+    })
+}
+
+/// Locks the file `path` for this process alone; where another holds it, fails with what `held` says.
+pub(crate) fn exclusive(
+    path: &Path,
+    setting: &str,
+    held: impl FnOnce() -> String,
+) -> Result<File, Failure> {
+    let lock = open(path, setting)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(Failure::new(held())),
+        Err(TryLockError::Error(error)) => {
+            Err(Failure::because(&format!("{setting}: cannot lock `{}`", path.display()), &error))
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Copies of the database that are being made, and those that a killed process left half made.
+//!
+//! A copy holds everything in plain text, so none may stay behind.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::Path;
+
+use crate::database_file::DatabaseFile;
+use crate::failure::Failure;
+use crate::file_lock;
+
+/// How the names of folders begin that hold a copy for a backup.
+const BACKUP: &str = "backup-";
+/// How those of restores began before they bore the database's name.
+const RESTORE: &str = "restore-";
+/// The file whose lock every backup shares while it runs: who gets it alone knows that there is none.
+const LOCK_FILE: &str = "copies.lock";
+/// What such a folder may hold. One that holds anything else is somebody else's.
+const FILES: [&str; 4] =
+    ["cicerone.db", "cicerone.db-wal", "cicerone.db-shm", "cicerone.db-journal"];
+
+/// Says that a copy is being made, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Copying {
+    _shared: File,
+}
+
+impl Copying {
+    /// Sweeps what killed backups left, and announces one.
+    pub(crate) fn begin(directory: &Path) -> Result<Self, Failure> {
+        sweep_backups(directory)?;
+        let path = directory.join(LOCK_FILE);
+        let shared = file_lock::open(&path, "`CICERONE_DATA_DIR`")?;
+        shared.lock_shared().map_err(|error| cannot_lock(&path, &error))?;
+        Ok(Self { _shared: shared })
+    }
+
+    /// A new folder for a copy, which is removed when it is dropped.
+    pub(crate) fn folder(&self, directory: &Path) -> io::Result<tempfile::TempDir> {
+        tempfile::Builder::new().prefix(BACKUP).tempdir_in(directory)
+    }
+}
+
+/// Removes what killed backups left in the data directory, unless a backup runs: then the next start
+/// does.
+pub(crate) fn sweep_backups(directory: &Path) -> Result<(), Failure> {
+    let path = directory.join(LOCK_FILE);
+    let lock = file_lock::open(&path, "`CICERONE_DATA_DIR`")?;
+    match lock.try_lock() {
+        Ok(()) => sweep(directory, OsStr::new(BACKUP)),
+        Err(TryLockError::WouldBlock) => Ok(()),
+        Err(TryLockError::Error(error)) => Err(cannot_lock(&path, &error)),
+    }
+}
+
+/// Removes what killed restores left. The caller holds the data directory and the database.
+pub(crate) fn sweep_restores(directory: &Path, database: &DatabaseFile) -> Result<(), Failure> {
+    sweep(directory, OsStr::new(RESTORE))?;
+    sweep(database.folder(), &database.restore_prefix())
+}
+
+fn sweep(directory: &Path, prefix: &OsStr) -> Result<(), Failure> {
+    let failed = |error: &io::Error| {
+        let shown = directory.display();
+        Failure::because(&format!("cannot remove half-made copies in `{shown}`"), error)
+    };
+    for entry in fs::read_dir(directory).map_err(|error| failed(&error))? {
+        let entry = entry.map_err(|error| failed(&error))?;
+        let is_one = entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes())
+            && entry.file_type().map_err(|error| failed(&error))?.is_dir()
+            && holds_nothing_else(&entry.path()).map_err(|error| failed(&error))?;
+        if is_one {
+            fs::remove_dir_all(entry.path()).map_err(|error| failed(&error))?;
+            tracing::info!(folder = %entry.path().display(), "removed a half-made copy");
+        }
+    }
+    Ok(())
+}
+
+/// Whether a folder holds nothing but a database.
+fn holds_nothing_else(folder: &Path) -> io::Result<bool> {
+    let names: io::Result<Vec<OsString>> =
+        fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.file_name())).collect();
+    Ok(names?.iter().all(|name| FILES.iter().any(|known| name == known)))
+}
+
+fn cannot_lock(path: &Path, error: &io::Error) -> Failure {
+    Failure::because(&format!("`CICERONE_DATA_DIR`: cannot lock `{}`", path.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Copying, sweep_backups, sweep_restores};
+    use crate::database_file::DatabaseFile;
+
+    #[test]
+    fn half_made_copies_are_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = DatabaseFile::find(&folder.path().join("own.db")).unwrap();
+        let make = |name: &str, file: &str| {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::write(folder.path().join(name).join(file), "everything").unwrap();
+        };
+        let gone = ["backup-a1B2c3", "restore-a1B2c3", "own.db.restore-a1B2c3"];
+        let kept = ["backup-of-mine", "other.db.restore-a1B2c3", "objects"];
+        gone.iter().for_each(|name| make(name, "cicerone.db"));
+        make("backup-of-mine", "letters.txt");
+        make("other.db.restore-a1B2c3", "cicerone.db");
+        make("objects", "cicerone.db");
+        fs::write(folder.path().join("backup-file"), "").unwrap();
+        sweep_backups(folder.path()).unwrap();
+        sweep_restores(folder.path(), &database).unwrap();
+        for name in gone {
+            assert!(!folder.path().join(name).exists(), "{name}");
+        }
+        for name in kept.into_iter().chain(["backup-file"]) {
+            assert!(folder.path().join(name).exists(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_backup_that_runs_keeps_its_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = Copying::begin(folder.path()).unwrap();
+        let copy = one.folder(folder.path()).unwrap();
+        let other = Copying::begin(folder.path()).unwrap();
+        drop(other);
+        sweep_backups(folder.path()).unwrap();
+        assert!(copy.path().exists());
+        let left = copy.keep();
+        drop(one);
+        sweep_backups(folder.path()).unwrap();
+        assert!(!left.exists());
+    }
+}
