@@ -33,6 +33,17 @@ pub enum Urgency {
     Learning,
 }
 
+/// Whom a [`FairPool`] would give a unit now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vacancy {
+    /// Anybody: units within the capacity are free.
+    Anybody,
+    /// A party that holds nothing, out of the reserve.
+    Newcomer,
+    /// Nobody.
+    Nobody,
+}
+
 /// What a key of a [`FairPool`] can be: what tells one party from another.
 pub trait Party: Copy + Eq + Hash + Send + Sync + 'static {}
 
@@ -76,6 +87,19 @@ impl<K: Party> FairPool<K> {
             state.grant(party, units);
             FairPermit::new(Arc::clone(&self.shared), party, units)
         })
+    }
+
+    /// Whom a unit would be given now. For whoever is about to choose among parties that wait elsewhere,
+    /// and then counts the choice with [`FairPool::hold`].
+    pub fn vacancy(&self) -> Vacancy {
+        self.shared.lock().vacancy()
+    }
+
+    /// Counts `units` as taken by `party`, unconditionally: the decision was made elsewhere, after
+    /// [`FairPool::vacancy`].
+    pub fn hold(&self, party: K, units: u64) -> FairPermit<K> {
+        self.shared.lock().grant(party, units);
+        FairPermit::new(Arc::clone(&self.shared), party, units)
     }
 
     /// Takes `units` for `party` and waits for them if need be. More units than the capacity count as

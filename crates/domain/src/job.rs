@@ -1,7 +1,7 @@
 //! Jobs: work on a source as rows with leases.
 
 use crate::id::{Id, kind};
-use crate::source::Source;
+use crate::source::{Source, SourceType};
 use crate::timestamp::Timestamp;
 
 /// A job to queue.
@@ -40,13 +40,56 @@ pub struct ClaimedJob {
     pub request_id: Option<Id<kind::Request>>,
 }
 
+/// Work that waits apart and runs in places of its own, so that quick work never waits for slow work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// Texts and question/answer pairs: milliseconds to a second.
+    Quick,
+    /// Files: up to the time limit of a reader.
+    File,
+    /// Websites: up to the time limit of a crawl.
+    Website,
+}
+
+impl Lane {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Quick, Self::File, Self::Website];
+
+    /// The name in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::File => "file",
+            Self::Website => "website",
+        }
+    }
+
+    /// The lane of a source's jobs.
+    pub const fn of(kind: SourceType) -> Self {
+        match kind {
+            SourceType::Text | SourceType::Qa => Self::Quick,
+            SourceType::File => Self::File,
+            SourceType::Website => Self::Website,
+        }
+    }
+}
+
 /// Which jobs a worker takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claimable {
-    /// Any.
-    Any,
-    /// Those of anything but a website: as many crawls as may be are under way.
-    NoWebsite,
+pub struct Claimable {
+    /// Jobs of this lane.
+    pub lane: Lane,
+    /// Jobs of these accounts.
+    pub accounts: ClaimableAccounts,
+}
+
+/// Whose jobs a worker takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimableAccounts {
+    /// Those of any account.
+    All,
+    /// Those of accounts with no running job in the lane: the usual places are taken.
+    Idle,
 }
 
 /// Which jobs that are marked as running are taken back.

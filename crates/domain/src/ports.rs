@@ -13,7 +13,7 @@ mod webhooks;
 
 pub use crawl::CrawlStore;
 pub use index::{AgentContent, PassageFeed, PassageIndex};
-pub use jobs::{Housekeeping, JobStore, WorkSignal};
+pub use jobs::{Housekeeping, JobStore, WorkListener, WorkSignal};
 pub use model::{
     LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,
 };

@@ -8,14 +8,15 @@ mod settings;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::job::{Claimable, ClaimedJob, Lease, Reclaim};
+use cicerone_domain::fairness::{FairPermit, FairPool, Vacancy};
+use cicerone_domain::job::{Claimable, ClaimableAccounts, ClaimedJob, Lane, Lease, Reclaim};
 use cicerone_domain::ports::{
     CrawlStore, JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal,
 };
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::source::SourceState;
-use cicerone_domain::{Clock, Entropy, Error, Id, Source, SourceContent, Timestamp, limits};
-use tokio::sync::Semaphore;
+use cicerone_domain::{Clock, Entropy, Error, Id, Source, Timestamp, kind, limits};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -73,39 +74,77 @@ pub struct Worker {
     settings: WorkerSettings,
     /// Bounds the extractions that occupy a thread; one whose job was cancelled holds its place
     /// until it is really over.
-    threads: Arc<Semaphore>,
-    /// Bounds the crawls, which wait for others most of the time and must hold up nothing else.
-    crawls: Arc<Semaphore>,
+    threads: FairPool<Id<kind::Account>>,
+    lanes: Lanes,
+}
+
+/// The places of jobs, by lane. Each lane has as many beyond its capacity for accounts with no job in
+/// them, so that nobody waits until somebody else's slow work is done.
+#[derive(Clone)]
+struct Lanes {
+    quick: FairPool<Id<kind::Account>>,
+    files: FairPool<Id<kind::Account>>,
+    websites: FairPool<Id<kind::Account>>,
+}
+
+impl Lanes {
+    fn new(settings: &WorkerSettings) -> Self {
+        let (parallel, crawls) = (places(settings.parallel), places(settings.crawls));
+        Self { quick: parallel(), files: parallel(), websites: crawls() }
+    }
+
+    fn of(&self, lane: Lane) -> &FairPool<Id<kind::Account>> {
+        match lane {
+            Lane::Quick => &self.quick,
+            Lane::File => &self.files,
+            Lane::Website => &self.websites,
+        }
+    }
+}
+
+/// Pools of `count` places, with as many in reserve.
+fn places(count: usize) -> impl Fn() -> FairPool<Id<kind::Account>> {
+    let count = u64::try_from(count.max(1)).unwrap_or(u64::MAX);
+    move || FairPool::new(count, count)
+}
+
+/// A claimed job and its place.
+struct Claimed {
+    job: ClaimedJob,
+    place: FairPermit<Id<kind::Account>>,
 }
 
 impl Worker {
     /// A worker over these ports.
     pub fn new(ports: WorkerPorts, settings: WorkerSettings) -> Self {
-        let places = |count: usize| Arc::new(Semaphore::new(count.max(1)));
-        let (threads, crawls) = (places(settings.parallel), places(settings.crawls));
-        Self { ports, settings, threads, crawls }
+        let (threads, lanes) = (places(settings.parallel)(), Lanes::new(&settings));
+        Self { ports, settings, threads, lanes }
     }
 
-    /// Claims one job and carries it through.
+    /// Claims one job, of the first lane that has one, and carries it through.
     ///
-    /// Fails as the store does where not even its outcome could be stored: then its lease runs out
-    /// and another worker takes it.
+    /// Returns the store's error if not even the outcome could be stored: then the lease runs out and
+    /// another worker takes the job.
     pub async fn run_one(&self) -> Result<Step, Error> {
-        self.step(&CancellationToken::new()).await
+        for lane in Lane::ALL {
+            if let Some(claimed) = self.claim(lane).await? {
+                return self.carry(claimed, &CancellationToken::new()).await;
+            }
+        }
+        Ok(Step::Idle)
     }
 
     /// Works with as many jobs at once as its settings say, until `stop`. Jobs that are not done
-    /// within the grace period then go back to the queue.
+    /// within the grace period then go back to the queue. Dropping the future ends them at once.
     pub async fn run(&self, stop: CancellationToken) {
         let release = CancellationToken::new();
-        let places = self.settings.parallel.max(1) + self.settings.crawls.max(1);
-        let loops = (0..places).map(|_| self.work(&stop, &release));
         let grace = async {
             stop.cancelled().await;
             tokio::time::sleep(self.settings.grace).await;
             release.cancel();
         };
-        let work = futures_util::future::join_all(loops);
+        let lanes = Lane::ALL.map(|lane| self.work(lane, &stop, &release));
+        let work = futures_util::future::join_all(lanes);
         tokio::pin!(work);
         tokio::select! {
             _ = &mut work => return,
@@ -115,43 +154,48 @@ impl Worker {
         work.await;
     }
 
-    /// Steps until `stop`.
-    async fn work(&self, stop: &CancellationToken, release: &CancellationToken) {
+    /// Starts the jobs of a lane until `stop`, and waits for those that run.
+    ///
+    /// Invariant: there is one such loop for each lane in a process, so that a place that is free
+    /// is not taken twice.
+    async fn work(&self, lane: Lane, stop: &CancellationToken, release: &CancellationToken) {
+        let mut jobs = JoinSet::new();
+        let mut signal = self.ports.signal.listen();
         while !stop.is_cancelled() {
-            match self.step(release).await {
-                Ok(Step::Done | Step::Retried) => {}
-                Ok(Step::Idle) => {
-                    stop.run_until_cancelled(self.until_due()).await;
+            match self.claim(lane).await {
+                Ok(Some(claimed)) => {
+                    let (worker, release) = (self.clone(), release.clone());
+                    jobs.spawn(async move { worker.carry_on(claimed, &release).await });
                 }
+                Ok(None) => tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = signal.wait() => {}
+                    () = self.until_due(lane) => {}
+                    // A job that panicked has said so through the panic hook; its lease runs out.
+                    Some(_) = jobs.join_next(), if !jobs.is_empty() => {}
+                },
                 Err(error) => {
-                    tracing::error!(
-                        error = &error as &dyn std::error::Error,
-                        "a step of the worker failed; it will try again"
-                    );
+                    report(&error);
                     let pause = Duration::from_millis(OUTAGE_PAUSE_MILLIS);
                     stop.run_until_cancelled(tokio::time::sleep(pause)).await;
                 }
             }
+            while jobs.try_join_next().is_some() {}
         }
+        while jobs.join_next().await.is_some() {}
     }
 
-    /// Waits for this process's signal, or until a look at the queue shows a job that is due: one of
-    /// another process, or one that was to be tried again.
-    async fn until_due(&self) {
-        let looks = async {
-            loop {
-                tokio::time::sleep(self.settings.poll).await;
-                match self.ports.jobs.next_due().await {
-                    Ok(due) if due.is_some_and(|due| due <= self.ports.clock.now()) => return,
-                    Ok(_) => {}
-                    // The step that follows meets the same fault, and reports it.
-                    Err(_) => return,
-                }
+    /// Waits until a look at the queue shows a job of the lane that is due: one of another process, or
+    /// one that was to be tried again.
+    async fn until_due(&self, lane: Lane) {
+        loop {
+            tokio::time::sleep(self.settings.poll).await;
+            match self.ports.jobs.next_due(lane).await {
+                Ok(due) if due.is_some_and(|due| due <= self.ports.clock.now()) => return,
+                Ok(_) => {}
+                // The claim that follows meets the same fault, and reports it.
+                Err(_) => return,
             }
-        };
-        tokio::select! {
-            () = self.ports.signal.wait() => {}
-            () = looks => {}
         }
     }
 
@@ -185,18 +229,34 @@ impl Worker {
         Ok(())
     }
 
-    async fn step(&self, release: &CancellationToken) -> Result<Step, Error> {
-        let token = Id::<cicerone_domain::kind::Job>::random(self.ports.entropy.as_ref());
+    /// Claims the next job of a lane, if there is a place for it.
+    async fn claim(&self, lane: Lane) -> Result<Option<Claimed>, Error> {
+        let accounts = match self.lanes.of(lane).vacancy() {
+            Vacancy::Anybody => ClaimableAccounts::All,
+            Vacancy::Newcomer => ClaimableAccounts::Idle,
+            Vacancy::Nobody => return Ok(None),
+        };
+        let token = Id::<kind::Job>::random(self.ports.entropy.as_ref()).suffix().to_owned();
         let now = self.ports.clock.now();
         let until = now.plus_millis(limits::JOB_LEASE_MILLIS);
-        let place = self.crawls.try_acquire().ok();
-        let which = if place.is_some() { Claimable::Any } else { Claimable::NoWebsite };
-        let token = token.suffix().to_owned();
-        let Some(job) = self.ports.jobs.claim_job(which, token, now, until).await? else {
-            return Ok(Step::Idle);
-        };
-        let is_crawl = matches!(job.source.content, SourceContent::Website { .. });
-        let _place = place.filter(|_| is_crawl);
+        let which = Claimable { lane, accounts };
+        let job = self.ports.jobs.claim_job(which, token, now, until).await?;
+        Ok(job.map(|job| {
+            let place = self.lanes.of(lane).hold(job.source.account_id, 1);
+            Claimed { job, place }
+        }))
+    }
+
+    /// Carries a job through and reports if not even its outcome could be stored.
+    async fn carry_on(&self, claimed: Claimed, release: &CancellationToken) {
+        if let Err(error) = self.carry(claimed, release).await {
+            report(&error);
+        }
+    }
+
+    /// Carries a job through. Its place is free when its outcome is stored.
+    async fn carry(&self, claimed: Claimed, release: &CancellationToken) -> Result<Step, Error> {
+        let Claimed { job, place: _place } = claimed;
         let span = tracing::info_span!(
             "job",
             job_id = %job.lease.job_id,
@@ -324,6 +384,14 @@ impl Worker {
             });
         }
     }
+}
+
+/// Reports that the store could not be reached between jobs, or for the outcome of one.
+fn report(error: &Error) {
+    tracing::error!(
+        error = error as &dyn std::error::Error,
+        "a step of the worker failed; it will try again"
+    );
 }
 
 /// Whether trying again may help.

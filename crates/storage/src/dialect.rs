@@ -1,10 +1,12 @@
 //! Where the two databases differ. Every match on the backend of a query stands here.
 
-use cicerone_domain::SourceType;
-use cicerone_domain::job::Claimable;
+use cicerone_domain::job::Lane;
 use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
+use diesel::deserialize::QueryableByName;
+use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool};
+use diesel::sqlite::Sqlite;
 
 use crate::connection::AnyConnection;
 use crate::conversations::{MessageRow, MetadataRow};
@@ -205,21 +207,19 @@ pub(crate) fn raise_generation(c: &mut AnyConnection, agent: &str) -> QueryResul
         .get_result(c)
 }
 
-/// The queued job of those allowed that is due the longest, with its source. PostgreSQL holds both rows and passes
-/// over those that another worker holds; SQLite has one writer.
+/// The queued job of an account in a lane that has been due the longest, with its source. PostgreSQL
+/// holds both rows and passes over those that another worker holds; SQLite has one writer.
 pub(crate) fn next_job(
     c: &mut AnyConnection,
-    which: Claimable,
+    lane: Lane,
+    account: &str,
     now: i64,
 ) -> QueryResult<Option<Work>> {
-    let left_out = match which {
-        Claimable::Any => "",
-        Claimable::NoWebsite => SourceType::Website.name(),
-    };
     let query = jobs::table
         .inner_join(sources::table)
         .filter(jobs::state.eq(crate::jobs::QUEUED))
-        .filter(sources::source_type.ne(left_out))
+        .filter(jobs::lane.eq(lane.name()))
+        .filter(jobs::account_id.eq(account))
         .filter(jobs::due_at.le(now))
         .order((jobs::due_at, jobs::queued_at, jobs::id))
         .limit(1);
@@ -228,6 +228,17 @@ pub(crate) fn next_job(
             query.select(Work::as_select()).for_update().skip_locked().get_result(c).optional()
         }
         AnyConnection::Sqlite(c) => query.select(Work::as_select()).get_result(c).optional(),
+    }
+}
+
+/// Rows of a statement that diesel does not know.
+pub(crate) fn load_sql<T>(c: &mut AnyConnection, sql: &str) -> QueryResult<Vec<T>>
+where
+    T: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static,
+{
+    match c {
+        AnyConnection::Postgres(c) => diesel::sql_query(sql).load(c),
+        AnyConnection::Sqlite(c) => diesel::sql_query(sql).load(c),
     }
 }
 

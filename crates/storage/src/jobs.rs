@@ -3,13 +3,17 @@
 //! Whoever changes what belongs to an agent holds the agent's row first, then the source's, then
 //! the job's; claiming and taking back pass over rows that others hold. So nobody waits in a circle.
 
+mod claims;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use cicerone_domain::content::Extracted;
 use cicerone_domain::event::Event;
 use cicerone_domain::id::kind;
-use cicerone_domain::job::{Claimable, ClaimedJob, Lease, NewJob, POISONED, Reclaim, Reclaimed};
+use cicerone_domain::job::{
+    Claimable, ClaimedJob, Lane, Lease, NewJob, POISONED, Reclaim, Reclaimed,
+};
 use cicerone_domain::ports::JobStore;
 use cicerone_domain::source::Trained;
 use cicerone_domain::{Error, Id, Source, SourceState, Timestamp, limits};
@@ -33,6 +37,8 @@ pub(crate) const QUEUED: &str = "queued";
 /// A worker has it.
 pub(crate) const LEASED: &str = "running";
 
+/// How often a claim looks again if others took all that it found.
+const CLAIM_ATTEMPTS: u32 = 3;
 /// Jobs that are taken back in one transaction.
 const RECLAIMED_AT_ONCE: i64 = 100;
 
@@ -50,6 +56,7 @@ pub(crate) struct JobRow {
     crashes: i64,
     queued_at: i64,
     request_id: Option<String>,
+    lane: String,
 }
 
 /// Queues a job for a source.
@@ -71,6 +78,7 @@ pub(crate) fn queue(
         crashes: 0,
         queued_at: now.as_millis(),
         request_id: job.request_id.map(|id| id.to_string()),
+        lane: Lane::of(source.content.source_type()).name().to_owned(),
     };
     diesel::insert_into(jobs::table).values(row).execute(c)?;
     Ok(())
@@ -86,10 +94,24 @@ impl JobStore for Storage {
         until: Timestamp,
     ) -> Result<Option<ClaimedJob>, Error> {
         // Most looks find nothing, and reading disturbs no writer.
-        if self.next_due().await?.is_none_or(|due| due > now) {
+        if self.next_due(which.lane).await?.is_none_or(|due| due > now) {
             return Ok(None);
         }
-        self.db.write(move |c| claim(c, which, &token, now, until)).await
+        for _ in 0..CLAIM_ATTEMPTS {
+            let turns = self.db.read(move |c| claims::turns(c, which, now)).await?;
+            if turns.is_empty() {
+                return Ok(None);
+            }
+            let token = token.clone();
+            let lane = which.lane;
+            let claimed =
+                self.db.write(move |c| claims::claim(c, lane, &turns, &token, now, until)).await?;
+            if claimed.is_some() {
+                return Ok(claimed);
+            }
+        }
+        // Other workers take them as fast as they are found.
+        Ok(None)
     }
 
     async fn heartbeat(&self, lease: &Lease, until: Timestamp) -> Result<bool, Error> {
@@ -192,44 +214,18 @@ impl JobStore for Storage {
         }
     }
 
-    async fn next_due(&self) -> Result<Option<Timestamp>, Error> {
+    async fn next_due(&self, lane: Lane) -> Result<Option<Timestamp>, Error> {
         self.db
-            .lookup(|c| {
+            .lookup(move |c| {
                 let due: Option<i64> = jobs::table
                     .filter(jobs::state.eq(QUEUED))
+                    .filter(jobs::lane.eq(lane.name()))
                     .select(min(jobs::due_at))
                     .get_result(c)?;
                 Ok(due.map(time))
             })
             .await
     }
-}
-
-fn claim(
-    c: &mut AnyConnection,
-    which: Claimable,
-    token: &str,
-    now: Timestamp,
-    until: Timestamp,
-) -> Result<Option<ClaimedJob>, Failure> {
-    let Some((job, source)) = dialect::next_job(c, which, now.as_millis())? else {
-        return Ok(None);
-    };
-    diesel::update(jobs::table.find(&job.id))
-        .set((
-            jobs::state.eq(LEASED),
-            jobs::lease_token.eq(token),
-            jobs::lease_until.eq(until.as_millis()),
-        ))
-        .execute(c)?;
-    let mut source = Source::try_from(source)?;
-    source.state = source.state.begin_work();
-    update_state(c, &source)?;
-    let lease =
-        Lease { job_id: id("jobs.id", &job.id)?, source_id: source.id, token: token.to_owned() };
-    let attempts = narrow("jobs.attempts", job.attempts)?;
-    let request_id = request(job.request_id.as_deref())?;
-    Ok(Some(ClaimedJob { lease, source, attempts, queued_at: time(job.queued_at), request_id }))
 }
 
 /// The source of a lease that still holds, with its agent's row, its own and the job's held.

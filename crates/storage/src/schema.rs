@@ -181,6 +181,7 @@ table! {
         crashes -> BigInt,
         queued_at -> BigInt,
         request_id -> Nullable<Text>,
+        lane -> Text,
     }
 }
 

@@ -68,6 +68,7 @@ impl Deliverer {
         let mut attempts = JoinSet::new();
         let places = Arc::new(Places::default());
         let mut served = HashMap::new();
+        let mut signal = self.signal.listen();
         while !stop.is_cancelled() {
             let wait = match self.start_some(&mut attempts, &places, &mut served).await {
                 Ok(()) => self.settings.poll,
@@ -81,7 +82,7 @@ impl Deliverer {
             };
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = self.signal.wait() => {}
+                () = signal.wait() => {}
                 // An attempt that panicked has said so through the panic hook.
                 Some(_) = attempts.join_next(), if !attempts.is_empty() => {}
                 () = tokio::time::sleep(wait) => {}

@@ -4,6 +4,7 @@
 //! and fails where `CI` is set.
 
 mod agents;
+mod claims;
 mod conversations;
 mod crawling;
 mod crawls;

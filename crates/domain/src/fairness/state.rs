@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::{FairPermit, Party, Shared, Urgency};
+use super::{FairPermit, Party, Shared, Urgency, Vacancy};
 
 /// Who holds what, and who waits.
 pub(super) struct State<K: Party> {
@@ -82,6 +82,17 @@ impl<K: Party> State<K> {
     /// A request of that many units as it is counted.
     pub(super) fn clamped(&self, units: u64) -> u64 {
         units.min(self.capacity)
+    }
+
+    /// Whom a unit would be given now.
+    pub(super) fn vacancy(&self) -> Vacancy {
+        if self.used < self.capacity {
+            Vacancy::Anybody
+        } else if self.used < self.capacity.saturating_add(self.reserve) {
+            Vacancy::Newcomer
+        } else {
+            Vacancy::Nobody
+        }
     }
 
     /// Whether a request that arrives now is served at once.

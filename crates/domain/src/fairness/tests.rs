@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use super::{FairPermit, FairPool, Urgency};
+use super::{FairPermit, FairPool, Urgency, Vacancy};
 
 const A: u8 = b'a';
 const B: u8 = b'b';
@@ -61,6 +61,18 @@ fn the_reserve_is_a_bound_too() {
     assert_eq!(places(&pool, B, 4).len(), 1);
     let _b = places(&pool, B, 4);
     assert!(pool.try_acquire(C, 1).is_none());
+}
+
+#[test]
+fn a_pool_says_whom_it_would_serve() {
+    let pool = Pool::new(2, 1);
+    assert_eq!(pool.vacancy(), Vacancy::Anybody);
+    let _a = (pool.hold(A, 1), pool.hold(A, 1));
+    assert_eq!(pool.vacancy(), Vacancy::Newcomer);
+    let b = pool.hold(B, 1);
+    assert_eq!((pool.vacancy(), pool.in_use()), (Vacancy::Nobody, 3));
+    drop(b);
+    assert_eq!(pool.vacancy(), Vacancy::Newcomer);
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use crate::content::Extracted;
 use crate::error::Error;
 use crate::id::{Id, kind};
-use crate::job::{Claimable, ClaimedJob, Lease, Reclaim, Reclaimed};
+use crate::job::{Claimable, ClaimedJob, Lane, Lease, Reclaim, Reclaimed};
 use crate::source::Source;
 use crate::timestamp::Timestamp;
 use crate::upload::ObjectKey;
@@ -17,8 +17,11 @@ use crate::upload::ObjectKey;
 /// where it was lost: the job went to another worker, or the source was deleted.
 #[async_trait]
 pub trait JobStore: Send + Sync {
-    /// Claims the job that has waited longest among those due at `now` that `which` allows, until
-    /// `until`; its source goes to processing. `token` names the lease.
+    /// Claims a job among those due at `now` that `which` allows, until `until`; its source goes to
+    /// processing. `token` names the lease.
+    ///
+    /// The account with the fewest running jobs in the lane comes first, over all servers of the
+    /// database; among equals, the job that has been due the longest.
     async fn claim_job(
         &self,
         which: Claimable,
@@ -59,8 +62,8 @@ pub trait JobStore: Send + Sync {
         now: Timestamp,
         event_id: Arc<dyn Fn() -> Id<kind::Event> + Send + Sync>,
     ) -> Result<Reclaimed, Error>;
-    /// When the next queued job is due, for a worker with nothing to do.
-    async fn next_due(&self) -> Result<Option<Timestamp>, Error>;
+    /// When the next queued job of a lane is due, for a worker with nothing to do.
+    async fn next_due(&self, lane: Lane) -> Result<Option<Timestamp>, Error>;
 }
 
 /// Regular removal of what is over.
@@ -95,18 +98,38 @@ pub trait Housekeeping: Send + Sync {
     async fn delivery_counts(&self, now: Timestamp) -> Result<(u64, u64), Error>;
 }
 
-/// Wakes a worker of this process when there is work. Work of other processes is found by looking.
-#[derive(Debug, Clone, Default)]
-pub struct WorkSignal(Arc<Notify>);
+/// Wakes the workers of this process when there is work. Work of other processes is found by looking.
+#[derive(Debug, Clone)]
+pub struct WorkSignal(watch::Sender<()>);
+
+/// One worker's end of a [`WorkSignal`].
+#[derive(Debug)]
+pub struct WorkListener(watch::Receiver<()>);
+
+impl Default for WorkSignal {
+    fn default() -> Self {
+        Self(watch::Sender::new(()))
+    }
+}
 
 impl WorkSignal {
-    /// There is work. A worker that looks later finds the signal still set.
+    /// There is work. Every listener hears it, now or when it waits next.
     pub fn notify(&self) {
-        self.0.notify_one();
+        self.0.send_replace(());
     }
 
-    /// Waits for a signal.
-    pub async fn wait(&self) {
-        self.0.notified().await;
+    /// Begins to listen. Earlier signals are not heard: listen first, then look for work.
+    pub fn listen(&self) -> WorkListener {
+        WorkListener(self.0.subscribe())
+    }
+}
+
+impl WorkListener {
+    /// Waits for a signal, unless one came since the last wait.
+    pub async fn wait(&mut self) {
+        if self.0.changed().await.is_err() {
+            // Every sender is gone, so that no signal can come.
+            std::future::pending::<()>().await;
+        }
     }
 }

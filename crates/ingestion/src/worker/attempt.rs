@@ -1,9 +1,8 @@
 //! One attempt at a job: its work, beside a heartbeat that notices when the lease is lost.
 
-use std::sync::Arc;
-
+use cicerone_domain::fairness::Urgency;
 use cicerone_domain::job::{ClaimedJob, Lease};
-use cicerone_domain::{Error, Extracted, SourceContent, limits};
+use cicerone_domain::{Error, Extracted, Id, SourceContent, kind, limits};
 use tokio_util::sync::CancellationToken;
 
 use super::Worker;
@@ -57,15 +56,13 @@ impl Worker {
                 Err(outcome) => return outcome,
             },
         };
-        self.extract(content).await
+        self.extract(job.source.account_id, content).await
     }
 
     /// Extracts on a thread of its own: the work is bound by the processor. A panic there is an
     /// answer too.
-    async fn extract(&self, content: Content) -> Outcome {
-        let Ok(permit) = Arc::clone(&self.threads).acquire_owned().await else {
-            return Outcome::Released;
-        };
+    async fn extract(&self, account: Id<kind::Account>, content: Content) -> Outcome {
+        let permit = self.threads.acquire(account, 1, Urgency::Learning).await;
         let work = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             content.extract()

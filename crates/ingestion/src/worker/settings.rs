@@ -7,9 +7,10 @@ use cicerone_domain::Entropy;
 /// How many jobs at once, and how long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// Jobs at once beside crawls, at least one.
+    /// Texts at once, and files at once, at least one. Accounts with nothing running may have as many
+    /// again.
     pub parallel: usize,
-    /// Crawls at once, at least one.
+    /// Crawls at once, at least one. Accounts with no crawl running may have as many again.
     pub crawls: usize,
     /// How often the queue is looked at for jobs of other processes.
     pub poll: Duration,

@@ -4,8 +4,8 @@ mod scripted;
 
 use std::time::Duration;
 
-use cicerone_domain::SourceContent;
-use cicerone_ingestion::Step;
+use cicerone_domain::{Id, SourceContent, SystemEntropy};
+use cicerone_ingestion::{Step, WorkerSettings};
 use scripted::{Script, text};
 use tokio_util::sync::CancellationToken;
 
@@ -58,6 +58,35 @@ async fn crawls_that_take_long_leave_room_for_everything_else() {
     });
     script.synchronised().await;
     assert_eq!(script.log(), ["trained 1 passages"]);
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+}
+
+/// Files that never end occupy the account that sent them, and nobody else.
+#[tokio::test(start_paused = true)]
+async fn an_account_that_floods_leaves_a_place_to_another_one() {
+    let script = Script::new();
+    let worker = script.worker();
+    script.stall_objects();
+    let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+    for _ in 0..18 {
+        script.queue_file_for(flood, "slow.txt", Some(b"slow"));
+        script.queue_for(flood, website("/hours"));
+    }
+    let running = tokio::spawn(async move { worker.run(CancellationToken::new()).await });
+    let WorkerSettings { parallel, crawls, .. } = WorkerSettings::default();
+    script.running(parallel + crawls).await;
+
+    for _ in 0..2 {
+        script.queue_file_for(other, "slow.txt", Some(b"slow"));
+        script.queue_for(other, website("/hours"));
+    }
+    script.running(parallel + crawls + 2).await;
+    let running_of = (script.running_of(flood), script.running_of(other));
+    assert_eq!(running_of, (parallel + crawls, 2), "one file and one website");
+    // A text of the account that floods does not wait for its files.
+    script.queue_for(flood, text("words"));
+    script.synchronised().await;
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled());
 }

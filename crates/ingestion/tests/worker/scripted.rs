@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use bytes::Bytes;
 use cicerone_domain::idempotency::Completion;
-use cicerone_domain::job::{Claimable, ClaimedJob, Lease, Reclaim, Reclaimed};
+use cicerone_domain::job::{
+    Claimable, ClaimableAccounts, ClaimedJob, Lane, Lease, Reclaim, Reclaimed,
+};
 use cicerone_domain::ports::{JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::source::Trained;
@@ -27,7 +29,7 @@ struct State {
     queue: VecDeque<ClaimedJob>,
     /// When the queue is due, in milliseconds.
     due: i64,
-    running: Option<ClaimedJob>,
+    running: Vec<ClaimedJob>,
     uploads: Vec<(Upload, Option<Bytes>)>,
     log: Vec<String>,
     now: i64,
@@ -52,6 +54,10 @@ pub(crate) struct Script(Arc<Inner>);
 /// A text as a source holds it.
 pub(crate) fn text(text: &str) -> SourceContent {
     SourceContent::Text(text.to_owned())
+}
+
+fn lane(job: &ClaimedJob) -> Lane {
+    Lane::of(job.source.content.source_type())
 }
 
 fn out_of_reach() -> Error {
@@ -83,9 +89,13 @@ impl Script {
     }
 
     pub(crate) fn queue(&self, content: SourceContent) {
+        self.queue_for(Id::random(&SystemEntropy), content);
+    }
+
+    pub(crate) fn queue_for(&self, account_id: Id<kind::Account>, content: SourceContent) {
         let source = Source {
             id: Id::random(&SystemEntropy),
-            account_id: Id::random(&SystemEntropy),
+            account_id,
             agent_id: Id::random(&SystemEntropy),
             content,
             state: SourceState::Pending,
@@ -109,6 +119,15 @@ impl Script {
     }
 
     pub(crate) fn queue_file(&self, name: &str, bytes: Option<&'static [u8]>) {
+        self.queue_file_for(Id::random(&SystemEntropy), name, bytes);
+    }
+
+    pub(crate) fn queue_file_for(
+        &self,
+        account: Id<kind::Account>,
+        name: &str,
+        bytes: Option<&'static [u8]>,
+    ) {
         let upload = Upload {
             id: Id::random(&SystemEntropy),
             account_id: Id::random(&SystemEntropy),
@@ -119,7 +138,20 @@ impl Script {
         };
         let content = SourceContent::File(upload.id);
         self.0.state.lock().uploads.push((upload, bytes.map(Bytes::from_static)));
-        self.queue(content);
+        self.queue_for(account, content);
+    }
+
+    /// The sources that run, by account.
+    pub(crate) fn running_of(&self, account: Id<kind::Account>) -> usize {
+        let state = self.0.state.lock();
+        state.running.iter().filter(|job| job.source.account_id == account).count()
+    }
+
+    /// Waits until as many jobs run.
+    pub(crate) async fn running(&self, count: usize) {
+        while self.0.state.lock().running.len() < count {
+            self.0.claimed.notified().await;
+        }
     }
 
     pub(crate) fn log(&self) -> Vec<String> {
@@ -157,7 +189,8 @@ impl Script {
     /// Ends the running job, where `lease` still holds it.
     fn end(&self, lease: &Lease, line: String, state: SourceState) -> Option<Source> {
         let mut inner = self.0.state.lock();
-        let job = inner.running.take_if(|job| job.lease == *lease)?;
+        let index = inner.running.iter().position(|job| job.lease == *lease)?;
+        let job = inner.running.swap_remove(index);
         inner.log.push(line);
         Some(Source { state, ..job.source })
     }
@@ -182,14 +215,23 @@ impl JobStore for Script {
         if state.due > now.as_millis() {
             return Ok(None);
         }
-        let may = |job: &ClaimedJob| match which {
-            Claimable::Any => true,
-            Claimable::NoWebsite => !matches!(job.source.content, SourceContent::Website { .. }),
+        let running = |job: &ClaimedJob| {
+            let is_same = |other: &&ClaimedJob| {
+                lane(other) == lane(job) && other.source.account_id == job.source.account_id
+            };
+            state.running.iter().filter(is_same).count()
         };
-        let Some(index) = state.queue.iter().position(may) else { return Ok(None) };
+        let may = |job: &ClaimedJob| {
+            lane(job) == which.lane
+                && (which.accounts == ClaimableAccounts::All || running(job) == 0)
+        };
+        let allowed = state.queue.iter().enumerate().filter(|(_, job)| may(job));
+        let Some((index, _)) = allowed.min_by_key(|(_, job)| running(job)) else {
+            return Ok(None);
+        };
         let Some(mut job) = state.queue.remove(index) else { return Ok(None) };
         job.lease.token = token;
-        state.running = Some(job.clone());
+        state.running.push(job.clone());
         self.0.claimed.notify_one();
         Ok(Some(job))
     }
@@ -226,9 +268,10 @@ impl JobStore for Script {
 
     async fn requeue(&self, lease: &Lease, at: Timestamp, counts: bool) -> Result<bool, Error> {
         let mut state = self.0.state.lock();
-        let Some(mut job) = state.running.take_if(|job| job.lease == *lease) else {
+        let Some(index) = state.running.iter().position(|job| job.lease == *lease) else {
             return Ok(false);
         };
+        let mut job = state.running.swap_remove(index);
         job.attempts += u32::from(counts);
         state.log.push(if counts { "requeued, counts" } else { "requeued" }.to_owned());
         state.due = at.as_millis();
@@ -245,9 +288,10 @@ impl JobStore for Script {
         Ok(Reclaimed::default())
     }
 
-    async fn next_due(&self) -> Result<Option<Timestamp>, Error> {
+    async fn next_due(&self, wanted: Lane) -> Result<Option<Timestamp>, Error> {
         let state = self.0.state.lock();
-        Ok((!state.queue.is_empty()).then(|| Timestamp::from_millis(state.due)))
+        let is_any = state.queue.iter().any(|job| lane(job) == wanted);
+        Ok(is_any.then(|| Timestamp::from_millis(state.due)))
     }
 }
 

@@ -12,7 +12,7 @@ use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{
     Audience, Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
 };
-use cicerone_domain::job::{Claimable, ClaimedJob, NewJob};
+use cicerone_domain::job::{Claimable, ClaimableAccounts, ClaimedJob, Lane, NewJob};
 use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, IdempotencyStore as _, JobStore as _, KeyStore as _,
     SourceStore as _, UploadStore as _,
@@ -158,9 +158,25 @@ impl World {
 
     /// The next job, for 30 s.
     pub(super) async fn claim_job(&self) -> Option<ClaimedJob> {
+        for lane in Lane::ALL {
+            let claimed = self.claim_job_of(lane, ClaimableAccounts::All).await;
+            if claimed.is_some() {
+                return claimed;
+            }
+        }
+        None
+    }
+
+    /// The next job of a lane, for 30 s.
+    pub(super) async fn claim_job_of(
+        &self,
+        lane: Lane,
+        accounts: ClaimableAccounts,
+    ) -> Option<ClaimedJob> {
         let now = self.now();
         let token = new_id::<kind::Request>().suffix().to_owned();
-        self.storage.claim_job(Claimable::Any, token, now, now.plus_millis(30_000)).await.unwrap()
+        let which = Claimable { lane, accounts };
+        self.storage.claim_job(which, token, now, now.plus_millis(30_000)).await.unwrap()
     }
 
     /// A source that was processed into `passages` passages of this text.

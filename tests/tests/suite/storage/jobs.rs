@@ -4,22 +4,25 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use cicerone_domain::content::Extracted;
-use cicerone_domain::job::{Claimable, POISONED, Reclaim, Reclaimed};
+use cicerone_domain::job::{Claimable, ClaimableAccounts, Lane, POISONED, Reclaim, Reclaimed};
 use cicerone_domain::limits::JOB_CRASHES;
 use cicerone_domain::ports::{AgentStore as _, Housekeeping as _, JobStore as _, SourceStore as _};
 use cicerone_domain::{SourceState, SourceStatus};
 
 use super::fixture::{counted, extracted, first, new_id, new_job, on_each, website};
 
+/// Texts of any account.
+const QUICK: Claimable = Claimable { lane: Lane::Quick, accounts: ClaimableAccounts::All };
+
 #[tokio::test]
 async fn the_job_that_has_waited_longest_is_claimed_first() {
     on_each(async |world| {
         assert_eq!(world.claim_job().await, None);
-        assert_eq!(world.storage.next_due().await.unwrap(), None);
+        assert_eq!(world.storage.next_due(Lane::Quick).await.unwrap(), None);
         let agent = world.agent().await;
         let one = world.text_source(&agent).await;
         let two = world.text_source(&agent).await;
-        assert_eq!(world.storage.next_due().await.unwrap(), Some(one.created_at));
+        assert_eq!(world.storage.next_due(Lane::Quick).await.unwrap(), Some(one.created_at));
         assert_eq!(world.storage.job_counts().await.unwrap(), (2, 0));
 
         let job = world.claim_job().await.unwrap();
@@ -49,7 +52,7 @@ async fn workers_never_claim_the_same_job() {
                 let until = now.plus_millis(30_000);
                 for number in 0.. {
                     let token = format!("{worker}.{number}");
-                    match storage.claim_job(Claimable::Any, token, now, until).await.unwrap() {
+                    match storage.claim_job(QUICK, token, now, until).await.unwrap() {
                         Some(job) => claimed.push(job.lease.job_id),
                         // Another may hold the last ones; whoever holds a job claims it.
                         None => break,
@@ -256,25 +259,17 @@ async fn a_job_that_is_given_back_waits_until_it_is_due() {
         let lease = world.claim_job().await.unwrap().lease;
         let due = world.now().plus_millis(1_000_000);
         assert!(world.storage.requeue(&lease, due, true).await.unwrap());
-        assert_eq!(world.storage.next_due().await.unwrap(), Some(due));
+        assert_eq!(world.storage.next_due(Lane::Quick).await.unwrap(), Some(due));
         assert_eq!(world.claim_job().await, None);
         assert_eq!(world.stored_source(&source).await.state.status(), SourceStatus::Processing);
 
         let until = due.plus_millis(30_000);
-        let claim = world
-            .storage
-            .claim_job(Claimable::Any, "t".to_owned(), due, until)
-            .await
-            .unwrap()
-            .unwrap();
+        let claim =
+            world.storage.claim_job(QUICK, "t".to_owned(), due, until).await.unwrap().unwrap();
         assert_eq!((claim.attempts, claim.source.id), (1, source.id));
         assert!(world.storage.requeue(&claim.lease, due, false).await.unwrap());
-        let claim = world
-            .storage
-            .claim_job(Claimable::Any, "u".to_owned(), due, until)
-            .await
-            .unwrap()
-            .unwrap();
+        let claim =
+            world.storage.claim_job(QUICK, "u".to_owned(), due, until).await.unwrap().unwrap();
         assert_eq!(claim.attempts, 1, "a graceful stop is no attempt");
     })
     .await;
