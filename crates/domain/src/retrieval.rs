@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::agent::Agent;
 use crate::id::{Id, kind};
 
 /// Which content of an agent an answer must see.
@@ -9,8 +10,17 @@ use crate::id::{Id, kind};
 pub struct AgentVersion {
     /// The agent.
     pub id: Id<kind::Agent>,
+    /// Its account, which shares the machine with others.
+    pub account_id: Id<kind::Account>,
     /// Its generation, as just read from its row.
     pub generation: u64,
+}
+
+impl AgentVersion {
+    /// The version that an agent's row, just read, tells of.
+    pub fn of(agent: &Agent) -> Self {
+        Self { id: agent.id, account_id: agent.account_id, generation: agent.index_generation }
+    }
 }
 
 /// A question.

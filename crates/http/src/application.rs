@@ -76,12 +76,13 @@ pub struct HttpSettings {
     pub connections_at_once: usize,
     /// How long the head of a request may take to arrive.
     pub head_deadline: Duration,
-    /// How long a JSON body may take to arrive, and a file between two pieces.
+    /// How long a JSON body may take to arrive, and a file between two pieces and before its least
+    /// rate counts.
     pub body_deadline: Duration,
     /// How long a file may take to arrive as a whole.
     pub upload_deadline: Duration,
-    /// Files that may be on their way at once; beyond, 503. Each takes up to 10 MiB of disk space
-    /// while it arrives.
+    /// Files that may be on their way at once; beyond, 503. Half as many again are kept for accounts
+    /// that have fewer than their share. Each takes up to 10 MiB of disk space while it arrives.
     pub uploads_at_once: usize,
     /// How long an idle connection is kept.
     pub keep_alive: Duration,

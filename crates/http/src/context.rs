@@ -6,14 +6,13 @@ use std::future::{Ready, ready};
 use std::net::IpAddr;
 use std::ops::Deref;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, web};
+use cicerone_domain::fairness::FairPool;
 use cicerone_domain::id::Kind;
 use cicerone_domain::{Error, Id, kind};
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 
 use crate::application::Application;
 use crate::auth::Gate;
@@ -34,10 +33,10 @@ pub(crate) struct Shared {
     pub(crate) cursors: Cursors,
     /// The runtime that outlives connections: whatever must not be cancelled runs on it.
     pub(crate) runtime: Handle,
-    /// One permit a file on its way.
-    pub(crate) upload_permits: Arc<Semaphore>,
-    /// One permit a file in memory.
-    pub(crate) upload_memory: Semaphore,
+    /// The places of files on their way.
+    pub(crate) uploads_arriving: FairPool<Id<kind::Account>>,
+    /// The places of files in memory.
+    pub(crate) uploads_in_memory: FairPool<Id<kind::Account>>,
     /// The OpenAPI document.
     pub(crate) openapi: bytes::Bytes,
 }

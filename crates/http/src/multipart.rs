@@ -8,6 +8,7 @@ use actix_web::dev::Payload;
 use cicerone_domain::Error;
 use cicerone_domain::services::IncomingFile;
 use futures_util::{Stream, StreamExt as _};
+use tokio::time::Instant;
 
 use crate::body::{broken_off, declared_length, is_encoded, too_slow};
 use crate::change::IDEMPOTENCY_KEY;
@@ -17,6 +18,10 @@ use crate::failure::Failure;
 const MULTIPART: &str = "multipart/form-data";
 /// Most bytes of parts that are not the file.
 const OTHER_PARTS_BYTES: usize = 1_024 * 1_024;
+
+/// The least rate at which a file arrives, in bytes a second, once its first pause is over: whoever sends
+/// more slowly would hold a place for long and bring little.
+const LEAST_BYTES_PER_SECOND: u64 = 16 * 1_024;
 
 /// A file that has arrived.
 #[derive(Debug)]
@@ -87,10 +92,33 @@ async fn read_file(
 ) -> Result<ReceivedFile, Failure> {
     let name = part.content_disposition().and_then(|disposition| disposition.get_filename());
     let filename = name.unwrap_or_default().to_owned();
-    while let Some(piece) = next(part, pause).await? {
+    let pace = Pace::new(pause);
+    let mut bytes = 0_u64;
+    while let Some(piece) = next(part, pace.left(bytes)).await? {
+        bytes = bytes.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
         file.append(piece).await?;
     }
     Ok(ReceivedFile { filename, file })
+}
+
+/// How long a file that arrives may pause.
+struct Pace {
+    began: Instant,
+    pause: Duration,
+}
+
+impl Pace {
+    fn new(pause: Duration) -> Self {
+        Self { began: Instant::now(), pause }
+    }
+
+    /// How long the next piece may take after `bytes`: one pause, and no longer than the least rate
+    /// allows for what has arrived.
+    fn left(&self, bytes: u64) -> Duration {
+        let earned = Duration::from_millis(bytes.saturating_mul(1_000) / LEAST_BYTES_PER_SECOND);
+        let allowed = self.pause.saturating_add(earned);
+        allowed.saturating_sub(self.began.elapsed()).min(self.pause)
+    }
 }
 
 /// The next piece, which must come within `pause`.
@@ -103,5 +131,33 @@ async fn next<T, E>(
         Ok(None) => Ok(None),
         Ok(Some(Err(_))) => Err(broken_off().into()),
         Err(_) => Err(too_slow().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{LEAST_BYTES_PER_SECOND, Pace};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_file_that_trickles_in_is_over_after_its_pause() {
+        let pace = Pace::new(30 * SECOND);
+        assert_eq!(pace.left(0), 30 * SECOND);
+        tokio::time::advance(29 * SECOND).await;
+        assert_eq!(pace.left(100), SECOND + Duration::from_millis(100 * 1_000 / (16 * 1_024)));
+        tokio::time::advance(2 * SECOND).await;
+        assert_eq!(pace.left(100), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_file_at_the_least_rate_is_never_over() {
+        let pace = Pace::new(30 * SECOND);
+        for second in 1..600 {
+            tokio::time::advance(SECOND).await;
+            assert_eq!(pace.left(second * LEAST_BYTES_PER_SECOND), 30 * SECOND);
+        }
     }
 }

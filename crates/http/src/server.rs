@@ -1,14 +1,13 @@
 //! Puts the routes on a listener.
 
 use std::net::TcpListener;
-use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Server;
 use actix_web::middleware::{Compress, from_fn};
 use actix_web::{App as ActixApp, HttpServer, Resource, web};
+use cicerone_domain::fairness::FairPool;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 
 use crate::application::Application;
 use crate::auth::Gate;
@@ -25,8 +24,9 @@ use crate::routes::routes;
 /// Blocking threads of each connection thread. What blocks runs on the caller's runtime; here only
 /// large compressed answers do.
 const BLOCKING_THREADS: usize = 4;
-/// Files in memory at once, while they are looked at and stored; others wait on disk.
-const UPLOADS_IN_MEMORY: usize = 4;
+/// Files in memory at once, while they are looked at and stored, up to 10 MiB each; others wait on
+/// disk. Half as many again are kept for accounts that have none.
+const UPLOADS_IN_MEMORY: u64 = 4;
 
 /// Serves `application` on `listener` until the server's handle stops it.
 ///
@@ -68,12 +68,13 @@ fn share(application: Application) -> Shared {
         settings.account_rate_limit(),
         settings.failed_authentications_per_minute,
     );
+    let uploads = u64::try_from(settings.uploads_at_once).unwrap_or(u64::MAX);
     Shared {
         gate: Gate::new(limits),
         cursors: Cursors::new(application.cursor_secret),
         runtime: Handle::current(),
-        upload_permits: Arc::new(Semaphore::new(settings.uploads_at_once)),
-        upload_memory: Semaphore::new(UPLOADS_IN_MEMORY),
+        uploads_arriving: FairPool::new(uploads, uploads.div_ceil(2)),
+        uploads_in_memory: FairPool::new(UPLOADS_IN_MEMORY, UPLOADS_IN_MEMORY.div_ceil(2)),
         openapi: document(&application.extra_models),
         application,
     }

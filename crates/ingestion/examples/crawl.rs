@@ -52,7 +52,8 @@ async fn crawl() -> Result<ExitCode, Box<dyn Error>> {
         token: String::new(),
     };
     let crawler = Crawler::new(ports, CrawlSettings::default());
-    match crawler.crawl(&lease, &start, true).await? {
+    let account = Id::random(&SystemEntropy);
+    match crawler.crawl(account, &lease, &start, true).await? {
         CrawlEnd::Finished { .. } | CrawlEnd::Lost => Ok(ExitCode::SUCCESS),
         CrawlEnd::Failed(message) => Err(message.into()),
     }

@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use cicerone_domain::job::Lease;
 use cicerone_domain::ports::CrawlStore;
-use cicerone_domain::{Clock, Entropy, Error};
+use cicerone_domain::{Clock, Entropy, Error, Id, kind};
 use url::Url;
 
 use hosts::Hosts;
@@ -91,7 +91,7 @@ impl Crawler {
         Self { ports, settings, hosts: Hosts::default() }
     }
 
-    /// Crawls a source: its start page, and with `crawl_subpages` the pages of its site that can be
+    /// Crawls a source of `account`: its start page, and with `crawl_subpages` the pages of its site that can be
     /// reached from there. Goes on where an interrupted crawl of the same job stopped.
     ///
     /// Pages are recorded as they are done; ending the crawl is left to the caller. Dropping the future
@@ -100,11 +100,12 @@ impl Crawler {
     /// Fails as the store does.
     pub async fn crawl(
         &self,
+        account: Id<kind::Account>,
         lease: &Lease,
         start: &Url,
         crawl_subpages: bool,
     ) -> Result<CrawlEnd, Error> {
-        match run::run(self, lease, start, crawl_subpages).await {
+        match run::run(self, account, lease, start, crawl_subpages).await {
             Ok(title) => Ok(CrawlEnd::Finished { title }),
             Err(Stop::Failed(message)) => Ok(CrawlEnd::Failed(message)),
             Err(Stop::Lost) => Ok(CrawlEnd::Lost),

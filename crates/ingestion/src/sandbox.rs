@@ -16,9 +16,11 @@ mod settings;
 mod walls;
 mod wire;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use bytes::Bytes;
-use cicerone_domain::UploadType;
+use cicerone_domain::{Id, UploadType, kind};
 use url::Url;
 
 use crate::crawl::ReadPage;
@@ -35,12 +37,16 @@ const NOWHERE: &str = "about:blank";
 /// A pool of child processes that read documents. Cloning it gives another handle on the same pool;
 /// when the last one is dropped, the processes are killed.
 #[derive(Debug, Clone)]
-pub struct Readers(Pool);
+pub struct Readers {
+    pool: Pool,
+    /// Whom they read for; none where the process reads for itself.
+    party: Option<Id<kind::Account>>,
+}
 
 impl Readers {
     /// A pool that starts its processes when they are needed.
     pub fn new(settings: SandboxSettings) -> Self {
-        Self(Pool::new(settings))
+        Self { pool: Pool::new(settings), party: None }
     }
 
     /// Reads a web page that was found at `url`. `charset` is what the `Content-Type` header said of
@@ -56,7 +62,7 @@ impl Readers {
     ) -> Result<PageReading, Unreadable> {
         let charset = charset.map(|label| label.chars().take(wire::CHARSET_CHARS).collect());
         let request = Request::Page { url: url.as_str().to_owned(), charset };
-        match self.0.read(&request, bytes).await? {
+        match self.pool.read(self.party, &request, bytes).await? {
             Answer::Page(page) => Ok(page),
             Answer::Unreadable(reason) => Err(Unreadable(reason)),
             Answer::File(_) | Answer::Panicked => Err(end::crashed()),
@@ -77,7 +83,7 @@ impl Readers {
                 return decoding.unwrap_or_else(|_| Err(end::crashed()));
             }
         };
-        match self.0.read(&request, bytes).await? {
+        match self.pool.read(self.party, &request, bytes).await? {
             Answer::File(reading) => Ok(reading),
             Answer::Unreadable(reason) => Err(Unreadable(reason)),
             Answer::Page(_) | Answer::Panicked => Err(end::crashed()),
@@ -87,7 +93,7 @@ impl Readers {
     /// Reads a page that is a file: nobody says where it was found, nor in which encoding.
     async fn saved_page(&self, bytes: Bytes) -> Result<Reading, Unreadable> {
         let request = Request::Page { url: NOWHERE.to_owned(), charset: None };
-        match self.0.read(&request, bytes).await? {
+        match self.pool.read(self.party, &request, bytes).await? {
             Answer::Page(page) if page.needs_javascript => Err(Unreadable(
                 "the page shows its text by running scripts; save it as the browser shows it"
                     .to_owned(),
@@ -101,6 +107,10 @@ impl Readers {
 
 #[async_trait]
 impl ReadPage for Readers {
+    fn for_account(&self, account: Id<kind::Account>) -> Arc<dyn ReadPage> {
+        Arc::new(Self { party: Some(account), ..self.clone() })
+    }
+
     async fn page(
         &self,
         url: &Url,

@@ -375,7 +375,11 @@ impl Worker {
             .record(Duration::from_millis(u64::try_from(millis).unwrap_or(0)).as_secs_f64());
         tracing::info!(status, millis, "processed a source");
         if let SourceState::Trained(trained) = &source.state {
-            let version = AgentVersion { id: source.agent_id, generation: trained.version };
+            let version = AgentVersion {
+                id: source.agent_id,
+                account_id: source.account_id,
+                generation: trained.version,
+            };
             let index = Arc::clone(&self.ports.index);
             tokio::spawn(async move {
                 if let Err(error) = index.synchronise(version).await {

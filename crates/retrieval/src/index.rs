@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cicerone_domain::fairness::{FairPool, Urgency};
 use cicerone_domain::ports::{PassageFeed, PassageIndex};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
-use tokio::sync::Semaphore;
 
 use crate::search::{Recent, Snapshot};
 use folders::Folders;
@@ -21,8 +21,13 @@ use turns::Turns;
 
 /// From this many passages a search takes long enough to leave the thread that asked for it.
 const LARGE_INDEX_PASSAGES: u64 = 20_000;
-/// Indexes that are changed at a time. Each takes 15 MB and three threads meanwhile.
-const WRITERS: usize = 4;
+/// Indexes that are changed at a time because a question waits for it, and as many in reserve for
+/// accounts that have fewer than their share. Each takes 15 MB and three threads meanwhile.
+const ASKED: u64 = 3;
+/// The same for those that are changed in advance.
+const LEARNING: u64 = 1;
+/// Searches of large indexes at a time, and as many in reserve. Each takes a thread.
+const LARGE_SEARCHES: u64 = 4;
 
 /// How the indexes are kept.
 #[derive(Debug, Clone)]
@@ -47,7 +52,9 @@ struct Shared {
     open: Opened,
     recent: Recent,
     turns: Turns,
-    writers: Arc<Semaphore>,
+    asked: FairPool<Id<kind::Account>>,
+    learning: FairPool<Id<kind::Account>>,
+    large_searches: FairPool<Id<kind::Account>>,
 }
 
 impl Index {
@@ -55,14 +62,15 @@ impl Index {
     pub fn open(config: IndexConfig, feed: Arc<dyn PassageFeed>) -> Result<Self, std::io::Error> {
         let open = Opened::new(config.open_agents);
         let folders = Folders::open(config.directory)?;
-        let writers = Arc::new(Semaphore::new(WRITERS));
         let shared = Shared {
             feed,
             folders,
             open,
             recent: Recent::default(),
             turns: Turns::default(),
-            writers,
+            asked: FairPool::new(ASKED, ASKED),
+            learning: FairPool::new(LEARNING, LEARNING),
+            large_searches: FairPool::new(LARGE_SEARCHES, LARGE_SEARCHES),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -86,14 +94,39 @@ impl Index {
     }
 
     /// An index with content at least as new as `agent`; none where the agent is gone.
-    async fn in_step(&self, agent: AgentVersion) -> Result<Option<Arc<Snapshot>>, Error> {
+    async fn in_step(
+        &self,
+        agent: AgentVersion,
+        urgency: Urgency,
+    ) -> Result<Option<Arc<Snapshot>>, Error> {
         if let Some(snapshot) = self.shared.current(agent) {
             return Ok(Some(snapshot));
         }
         // A caller that goes away must not leave a change half made.
-        tokio::spawn(synchronisation::synchronise(Arc::clone(&self.shared), agent))
+        tokio::spawn(synchronisation::synchronise(Arc::clone(&self.shared), agent, urgency))
             .await
             .map_err(Error::internal)?
+    }
+
+    /// Searches here where that takes a fraction of a millisecond, else on a thread for slow work.
+    async fn search_in(
+        &self,
+        snapshot: Arc<Snapshot>,
+        account: Id<kind::Account>,
+        query: &Query,
+        limit: usize,
+    ) -> Result<tantivy::Result<Found>, Error> {
+        if snapshot.passages() < LARGE_INDEX_PASSAGES {
+            return Ok(snapshot.search(query, limit));
+        }
+        let place = self.shared.large_searches.acquire(account, 1, Urgency::Question).await;
+        let query = query.clone();
+        let work = move || {
+            // Held until the thread is free, also where the caller goes away.
+            let _place = place;
+            snapshot.search(&query, limit)
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 
     /// Forgets an index that cannot be read, so that it is made again.
@@ -125,40 +158,29 @@ impl PassageIndex for Index {
         query: &Query,
         limit: usize,
     ) -> Result<Found, Error> {
-        let Some(snapshot) = self.in_step(agent).await? else { return Ok(Found::default()) };
-        match search(snapshot, query, limit).await? {
+        let urgency = Urgency::Question;
+        let Some(snapshot) = self.in_step(agent, urgency).await? else {
+            return Ok(Found::default());
+        };
+        match self.search_in(snapshot, agent.account_id, query, limit).await? {
             Ok(found) => Ok(found),
             Err(error) => {
                 tracing::warn!(agent = %agent.id, %error, "an index cannot be read and is made again");
                 self.discard(agent.id).await?;
-                let Some(snapshot) = self.in_step(agent).await? else {
+                let Some(snapshot) = self.in_step(agent, urgency).await? else {
                     return Ok(Found::default());
                 };
-                search(snapshot, query, limit).await?.map_err(Error::unavailable)
+                let found = self.search_in(snapshot, agent.account_id, query, limit).await?;
+                found.map_err(Error::unavailable)
             }
         }
     }
 
     async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error> {
-        self.in_step(agent).await.map(drop)
+        self.in_step(agent, Urgency::Learning).await.map(drop)
     }
 
     async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
         self.discard(agent).await
     }
-}
-
-/// Searches here where that takes a fraction of a millisecond, else on a thread for slow work.
-async fn search(
-    snapshot: Arc<Snapshot>,
-    query: &Query,
-    limit: usize,
-) -> Result<tantivy::Result<Found>, Error> {
-    if snapshot.passages() < LARGE_INDEX_PASSAGES {
-        return Ok(snapshot.search(query, limit));
-    }
-    let query = query.clone();
-    tokio::task::spawn_blocking(move || snapshot.search(&query, limit))
-        .await
-        .map_err(Error::internal)
 }

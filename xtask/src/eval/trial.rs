@@ -26,7 +26,7 @@ impl Trial {
         let feed = MemoryFeed { source: "src_evaluation".parse()?, passages: passages.to_vec() };
         let config = IndexConfig { directory: folder.path().to_path_buf(), open_agents: 1 };
         let index = Index::open(config, Arc::new(feed))?;
-        let agent = AgentVersion { id, generation: 1 };
+        let agent = AgentVersion { id, account_id: "acct_evaluation".parse()?, generation: 1 };
         runtime.block_on(index.synchronise(agent))?;
         Ok(Self { index, agent, _folder: folder })
     }

@@ -20,7 +20,7 @@ pub trait PassageIndex: Send + Sync {
         limit: usize,
     ) -> Result<Found, Error>;
     /// Applies what is missing, so that the next search need not. Also after a deletion, so that
-    /// the text is gone from the disk.
+    /// the text is gone from the disk. Searches come before it.
     async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error>;
     /// Removes an agent's index from this machine.
     async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error>;

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-
 use crate::access::Scope;
 use crate::agent::AgentStatus;
 use crate::clock::{Clock, Entropy};
@@ -11,6 +9,7 @@ use crate::conversation::{
     Citation, Conversation, ConversationFilter, Message, Metadata, PlacedMessage, Role, Turn,
 };
 use crate::error::Error;
+use crate::fairness::{FairPermit, FairPool};
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::limits;
@@ -37,7 +36,8 @@ pub struct NewMessage {
 /// Bounds of the replies in progress.
 #[derive(Debug, Clone, Copy)]
 pub struct ConversationLimits {
-    /// Replies in progress at once; beyond, [`Error::Overloaded`].
+    /// Replies in progress at once; beyond, [`Error::Overloaded`]. As many again are kept for accounts
+    /// that have fewer than their share of them.
     pub replies: usize,
 }
 
@@ -56,8 +56,7 @@ pub struct Conversations {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     quotas: Quotas,
-    bounds: ConversationLimits,
-    replies: Arc<Semaphore>,
+    replies: FairPool<Id<kind::Account>>,
 }
 
 /// A message that was accepted: everything that can be refused without a reply was checked.
@@ -66,7 +65,7 @@ pub struct Accepted {
     context: ConversationContext,
     message: NewMessage,
     question: Message,
-    permit: tokio::sync::OwnedSemaphorePermit,
+    permit: FairPermit<Id<kind::Account>>,
     pass: QuotaPass,
 }
 
@@ -81,17 +80,17 @@ impl Conversations {
         quotas: Quotas,
         bounds: ConversationLimits,
     ) -> Self {
-        let replies = Arc::new(Semaphore::new(bounds.replies));
-        Self { store, index, model, clock, entropy, quotas, bounds, replies }
+        let places = u64::try_from(bounds.replies).unwrap_or(u64::MAX);
+        let replies = FairPool::new(places, places);
+        Self { store, index, model, clock, entropy, quotas, replies }
     }
 
     /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation,
     /// [`Error::Conflict`] for a conversation of another agent and for a new one on a paused agent,
-    /// [`Error::Overloaded`] beyond the bound of replies in progress, [`Error::QuotaExceeded`] beyond
-    /// what the account may use.
+    /// [`Error::Overloaded`] beyond the account's share of the replies in progress,
+    /// [`Error::QuotaExceeded`] beyond what the account may use.
     pub async fn accept(&self, scope: &Scope, message: NewMessage) -> Result<Accepted, Error> {
-        let permit =
-            Arc::clone(&self.replies).try_acquire_owned().map_err(|_| Error::Overloaded)?;
+        let permit = self.replies.try_acquire(scope.account, 1).ok_or(Error::Overloaded)?;
         let now = self.clock.now();
         let context = self
             .store
@@ -114,8 +113,10 @@ impl Conversations {
     /// Answers an accepted message and stores both together. With `tokens`, fragments of the reply
     /// are passed on as they come.
     ///
-    /// Fails with [`Error::ModelUnavailable`] where the model gave no whole reply: then nothing is
-    /// stored.
+    /// Returns [`Error::ModelUnavailable`] if the model gave no whole reply: then nothing is stored.
+    ///
+    /// Invariant: nothing here waits for whoever reads the fragments, so that a reader that does not
+    /// read holds no place.
     pub async fn answer(
         &self,
         accepted: Accepted,
@@ -127,7 +128,7 @@ impl Conversations {
         let (conversation, history) = conversation.unzip();
         let history = history.unwrap_or_default();
 
-        let version = AgentVersion { id: agent.id, generation: agent.index_generation };
+        let version = AgentVersion::of(&agent);
         let query = Query { text: message.text.clone(), context: context_of(&history) };
         let found = self.index.search(version, &query, limits::REPLY_PASSAGES).await?;
         let passages: Vec<Hit> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
@@ -221,9 +222,7 @@ impl Conversations {
 
     /// Waits until no reply is in progress: for a graceful stop, which no longer accepts any.
     pub async fn drain(&self) {
-        let all = u32::try_from(self.bounds.replies).unwrap_or(u32::MAX);
-        // The semaphore is never closed, so this ends only with every permit back.
-        let _ = self.replies.acquire_many(all).await;
+        self.replies.idle().await;
     }
 }
 

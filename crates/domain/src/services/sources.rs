@@ -123,7 +123,7 @@ impl Sources {
         let found = self.agents.find_agent(&Scope::account(account), agent).await;
         let result = match found {
             Ok(Some(agent)) => {
-                let version = AgentVersion { id: agent.id, generation: agent.index_generation };
+                let version = AgentVersion::of(&agent);
                 self.index.synchronise(version).await
             }
             Ok(None) => Ok(()),
@@ -179,7 +179,7 @@ impl Sources {
             .find_agent(scope, agent)
             .await?
             .ok_or_else(|| Error::not_found("agent", agent))?;
-        let version = AgentVersion { id: agent.id, generation: agent.index_generation };
+        let version = AgentVersion::of(&agent);
         let query = Query { text, context: Vec::new() };
         Ok(self.index.search(version, &query, limit).await?.hits)
     }

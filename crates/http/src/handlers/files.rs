@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use cicerone_domain::audit::AuditAction;
+use cicerone_domain::fairness::Urgency;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use cicerone_domain::services::NewUpload;
 use cicerone_domain::{Error, Upload};
@@ -26,15 +27,16 @@ pub(crate) async fn create(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let permit =
-        Arc::clone(&app.upload_permits).try_acquire_owned().map_err(|_| Error::Overloaded)?;
+    let account = caller.scope().account;
+    let permit = app.uploads_arriving.try_acquire(account, 1).ok_or(Error::Overloaded)?;
     let received = incoming.file(&app).await?;
     let digest = received.file.digest().unwrap_or_default();
     let keyed = incoming.keyed(&[received.filename.as_bytes(), &digest])?;
     Change::new(&app, &caller, keyed)
         .answer(created, move |app, caller, completion| async move {
             let _arriving = permit;
-            let turn = tokio::time::timeout(PATIENCE, app.upload_memory.acquire());
+            let turn = app.uploads_in_memory.acquire(account, 1, Urgency::Question);
+            let turn = tokio::time::timeout(PATIENCE, turn);
             let _in_memory = turn.await.map_err(|_| Error::Overloaded)?;
             let new = inspect(&app, received).await?;
             app.uploads.create(&caller.scope, new, completion).await

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
+use cicerone_domain::{Id, kind};
 use parking_lot::Mutex;
-use tokio::sync::{Mutex as AsyncMutex, MutexGuard, Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until};
 
 /// The hosts that crawls are at, so that two crawls of one host share its gate.
@@ -26,46 +27,50 @@ impl Hosts {
     }
 }
 
-/// What requests to one host pass through.
+/// What requests to one host pass through. Accounts that crawl the same host share it; there is no
+/// reserve, as the host bears no more because of them.
 #[derive(Debug)]
 pub(super) struct Gate {
-    places: Semaphore,
-    /// Held by whoever goes one at a time; when the last of those went.
-    turn: AsyncMutex<Option<Instant>>,
+    places: FairPool<Id<kind::Account>>,
+    /// The place of whoever goes one at a time.
+    turns: FairPool<Id<kind::Account>>,
+    /// When the last of those went.
+    last: Mutex<Option<Instant>>,
     /// Nobody passes before, since the host asked for a pause.
     closed_until: Mutex<Option<Instant>>,
 }
 
 /// The right to one request, as long as it is held.
 #[derive(Debug)]
-pub(super) struct Pass<'a> {
-    _place: Option<SemaphorePermit<'a>>,
-    _turn: Option<MutexGuard<'a, Option<Instant>>>,
+pub(super) struct Pass {
+    _place: FairPermit<Id<kind::Account>>,
+    _turn: Option<FairPermit<Id<kind::Account>>>,
 }
 
 impl Gate {
     fn new(places: usize) -> Self {
         Self {
-            places: Semaphore::new(places.max(1)),
-            turn: AsyncMutex::default(),
+            places: FairPool::new(u64::try_from(places).unwrap_or(u64::MAX), 0),
+            turns: FairPool::new(1, 0),
+            last: Mutex::default(),
             closed_until: Mutex::default(),
         }
     }
 
     /// Waits for a place. With a `delay`, one goes at a time, and so long after the one before.
-    pub(super) async fn enter(&self, delay: Option<Duration>) -> Pass<'_> {
-        let mut turn = match delay {
-            Some(_) => Some(self.turn.lock().await),
-            None => None,
-        };
-        if let (Some(delay), Some(last)) = (delay, turn.as_deref().copied().flatten()) {
-            sleep_until(last + delay).await;
+    pub(super) async fn enter(&self, account: Id<kind::Account>, delay: Option<Duration>) -> Pass {
+        let mut turn = None;
+        if let Some(delay) = delay {
+            turn = Some(self.turns.acquire(account, 1, Urgency::Learning).await);
+            let last = *self.last.lock();
+            if let Some(last) = last {
+                sleep_until(last + delay).await;
+            }
         }
-        // The semaphore is never closed, so there always is a place in the end.
-        let place = self.places.acquire().await.ok();
+        let place = self.places.acquire(account, 1, Urgency::Learning).await;
         self.until_open().await;
-        if let Some(last) = turn.as_deref_mut() {
-            *last = Some(Instant::now());
+        if turn.is_some() {
+            *self.last.lock() = Some(Instant::now());
         }
         Pass { _place: place, _turn: turn }
     }
@@ -93,7 +98,9 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
+    use cicerone_domain::{Id, SystemEntropy};
     use futures_util::future::join_all;
+    use parking_lot::Mutex;
     use tokio::time::Instant;
 
     use super::Hosts;
@@ -103,8 +110,9 @@ mod tests {
     /// When each of `count` requests of a second began, in seconds.
     async fn beginnings(hosts: &Hosts, delay: Option<Duration>, count: usize) -> Vec<u64> {
         let (gate, start) = (hosts.gate("a".to_owned(), 4), Instant::now());
+        let account = Id::random(&SystemEntropy);
         let request = || async {
-            let _pass = gate.enter(delay).await;
+            let _pass = gate.enter(account, delay).await;
             let begun = start.elapsed().as_secs();
             tokio::time::sleep(SECOND).await;
             begun
@@ -132,6 +140,33 @@ mod tests {
         let (first, second) = (hosts.gate("a".to_owned(), 1), hosts.gate("a".to_owned(), 1));
         assert!(Arc::ptr_eq(&first, &second));
         assert!(!Arc::ptr_eq(&first, &hosts.gate("b".to_owned(), 1)));
+    }
+
+    /// Whose requests began, in order, where `a` asks for twelve and then `b` for three.
+    async fn order(delay: Option<Duration>) -> String {
+        let gate = Hosts::default().gate("a".to_owned(), 4);
+        let began = Mutex::new(String::new());
+        let request = |account, name| {
+            let (gate, began) = (&gate, &began);
+            async move {
+                let _pass = gate.enter(account, delay).await;
+                began.lock().push(name);
+                tokio::time::sleep(SECOND).await;
+            }
+        };
+        let (a, b) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        let all = (0..12).map(|_| request(a, 'a')).chain((0..3).map(|_| request(b, 'b')));
+        join_all(all).await;
+        began.into_inner()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn accounts_that_crawl_the_same_host_share_it() {
+        let order = order(None).await;
+        assert_eq!(order.get(..4), Some("aaaa"));
+        let second = order.get(4..8).unwrap_or_default();
+        assert_eq!(second.matches('b').count(), 2, "two share halves: {order}");
+        assert_eq!(super::tests::order(Some(SECOND)).await.get(..7), Some("abababa"));
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,8 +1,10 @@
 //! The seam to the readers, which run in a process of their own.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use bytes::Bytes;
-use cicerone_domain::UploadType;
+use cicerone_domain::{Id, UploadType, kind};
 use url::Url;
 
 use crate::extract::{PageReading, Reading, Unreadable};
@@ -10,6 +12,10 @@ use crate::extract::{PageReading, Reading, Unreadable};
 /// Reads what was fetched.
 #[async_trait]
 pub trait ReadPage: Send + Sync {
+    /// The same readers, on behalf of an account. Accounts share them fairly; without one, the process
+    /// reads for itself.
+    fn for_account(&self, account: Id<kind::Account>) -> Arc<dyn ReadPage>;
+
     /// Reads a web page. `charset` is what the `Content-Type` header said of its encoding.
     ///
     /// Fails where it cannot be read, with a sentence for the source's owner.

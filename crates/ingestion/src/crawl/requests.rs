@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::{Clock, Entropy};
+use cicerone_domain::{Clock, Entropy, Id, kind};
 use cicerone_egress::retry_after;
 use url::Url;
 
@@ -14,6 +14,8 @@ use super::settings::CrawlSettings;
 /// What requests to a site go through.
 pub(super) struct Requests {
     pub(super) fetch: Arc<dyn Fetch>,
+    /// Whom they are for.
+    pub(super) account: Id<kind::Account>,
     pub(super) gate: Arc<Gate>,
     /// The pause that the site's `robots.txt` asks for.
     pub(super) delay: Option<Duration>,
@@ -29,7 +31,7 @@ impl Requests {
         let mut attempt = 1;
         loop {
             let outcome = {
-                let _pass = self.gate.enter(self.delay).await;
+                let _pass = self.gate.enter(self.account, self.delay).await;
                 self.fetch.fetch(request.clone()).await
             };
             let is_transient = match &outcome {

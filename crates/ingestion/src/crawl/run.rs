@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators, VisitedPage};
 use cicerone_domain::job::Lease;
+use cicerone_domain::{Id, kind};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
@@ -86,6 +87,7 @@ impl Copy {
 /// Crawls a site and gives the source's title.
 pub(super) async fn run(
     crawler: &Crawler,
+    account: Id<kind::Account>,
     lease: &Lease,
     start: &Url,
     crawl_subpages: bool,
@@ -98,7 +100,7 @@ pub(super) async fn run(
     let known: HashMap<_, _> = known.into_iter().map(|page| (page.url.clone(), page)).collect();
 
     let site = site_of(start, &so_far)?;
-    let visitor = enter(crawler, site, Arc::new(known), crawl_subpages).await?;
+    let visitor = enter(crawler, account, site, Arc::new(known), crawl_subpages).await?;
     let mut run = Run {
         crawler,
         visitor,
@@ -136,6 +138,7 @@ fn site_of(start: &Url, so_far: &CrawlSoFar) -> Result<Site, Stop> {
 /// Reads a site's `robots.txt`, and makes the visitor who keeps to it.
 async fn enter(
     crawler: &Crawler,
+    account: Id<kind::Account>,
     site: Site,
     known: Arc<HashMap<String, KnownPage>>,
     follows_links: bool,
@@ -143,6 +146,7 @@ async fn enter(
     let settings = crawler.settings;
     let mut requests = Requests {
         fetch: Arc::clone(&crawler.ports.fetch),
+        account,
         gate: crawler.hosts.gate(site.host_key(), settings.parallel),
         delay: None,
         settings,
@@ -152,7 +156,7 @@ async fn enter(
     let robots = robots(&site, &requests).await.map_err(Stop::Failed)?;
     let delay = robots.crawl_delay.filter(|delay| !delay.is_zero());
     requests.delay = delay.map(|delay| delay.min(settings.longest_delay));
-    let reader = Arc::clone(&crawler.ports.read);
+    let reader = crawler.ports.read.for_account(account);
     Ok(Arc::new(Visitor { site, robots, requests, reader, known, follows_links }))
 }
 

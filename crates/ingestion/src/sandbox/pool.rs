@@ -4,8 +4,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
+use cicerone_domain::fairness::{FairPool, Urgency};
+use cicerone_domain::{Id, kind};
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::end;
@@ -22,11 +23,16 @@ const START_PAUSES: [Duration; 3] =
 #[derive(Debug, Clone)]
 pub(super) struct Pool(Arc<Inner>);
 
+/// Places that accounts share, and the process itself as one of them.
+type Places = FairPool<Option<Id<kind::Account>>>;
+
 #[derive(Debug)]
 struct Inner {
     settings: SandboxSettings,
-    /// One permit for each process that reads.
-    places: Semaphore,
+    /// The places of processes that read what is quick to read, and what may take long: the one never
+    /// waits for the other.
+    quick: Places,
+    slow: Places,
     idle: Mutex<Idle>,
 }
 
@@ -41,20 +47,23 @@ struct Idle {
 
 impl Pool {
     pub(super) fn new(settings: SandboxSettings) -> Self {
-        let places = Semaphore::new(settings.processes.max(1));
-        Self(Arc::new(Inner { settings, places, idle: Mutex::default() }))
+        let processes = u64::try_from(settings.processes.max(1)).unwrap_or(u64::MAX);
+        let places = || FairPool::new(processes, processes);
+        let (quick, slow) = (places(), places());
+        Self(Arc::new(Inner { settings, quick, slow, idle: Mutex::default() }))
     }
 
-    /// Has a document read, when there is a place for it. Where the future is dropped, so is the
-    /// process, which kills it.
+    /// Has a document read for `party`, when there is a place for it. Where the future is dropped, so is
+    /// the process, which kills it.
     pub(super) async fn read(
         &self,
+        party: Option<Id<kind::Account>>,
         request: &Request,
         document: Bytes,
     ) -> Result<Answer, Unreadable> {
         let began = Instant::now();
         let kind = request.kind();
-        let answer = self.read_in_place(request, document).await;
+        let answer = self.read_in_place(party, request, document).await;
         let outcome = match &answer {
             Ok(Answer::Page(_) | Answer::File(_)) => "read",
             Ok(Answer::Unreadable(_)) => "unreadable",
@@ -69,13 +78,15 @@ impl Pool {
 
     async fn read_in_place(
         &self,
+        party: Option<Id<kind::Account>>,
         request: &Request,
         document: Bytes,
     ) -> Result<Answer, Unreadable> {
         if u32::try_from(document.len()).map_or(true, |length| length > DOCUMENT_BYTES) {
             return Err(end::too_large());
         }
-        let Ok(_place) = self.0.places.acquire().await else { return Err(end::not_started()) };
+        let places = if request.is_quick() { &self.0.quick } else { &self.0.slow };
+        let _place = places.acquire(party, 1, Urgency::Learning).await;
         let process = match self.idle_process() {
             Some(process) => process,
             None => self.start().await?,

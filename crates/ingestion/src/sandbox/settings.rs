@@ -17,7 +17,9 @@ pub struct SandboxSettings {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Processes at once, at least one: one a processor, at most four, by default.
+    /// Processes that read pages at once, and as many that read files, at least one each: one a
+    /// processor, at most four, by default. Accounts that have fewer than their share may have as many
+    /// again.
     pub processes: usize,
     /// A process is replaced after so many documents.
     pub documents: u32,

@@ -5,6 +5,8 @@ use std::io;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
+/// How far readers stand back where processors are short (`nice`): questions come before learning.
+const NICENESS: i32 = 10;
 /// Open files: standard input, output and error, and few more.
 const OPEN_FILES: u64 = 16;
 
@@ -15,6 +17,7 @@ const OPEN_FILES: u64 = 16;
 /// walls stand.
 pub(super) fn put_up() -> io::Result<()> {
     std::env::set_current_dir("/")?;
+    rustix::process::setpriority_process(None, NICENESS)?;
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;
     limit(Resource::Nofile, OPEN_FILES)?;

@@ -47,6 +47,14 @@ pub(super) enum Request {
 }
 
 impl Request {
+    /// Whether it is usually read in milliseconds; the others may take their whole time.
+    pub(super) const fn is_quick(&self) -> bool {
+        match self {
+            Self::Page { .. } => true,
+            Self::Pdf | Self::Docx => false,
+        }
+    }
+
     /// The name of what is read, for the metrics.
     pub(super) const fn kind(&self) -> &'static str {
         match self {

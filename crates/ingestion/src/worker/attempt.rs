@@ -47,7 +47,7 @@ impl Worker {
     async fn process(&self, job: &ClaimedJob) -> Outcome {
         let content = match &job.source.content {
             SourceContent::Website { url, crawl_subpages } => {
-                return self.crawl(&job.lease, url, *crawl_subpages).await;
+                return self.crawl(job, url, *crawl_subpages).await;
             }
             SourceContent::Text(text) => Content::Text(text.clone()),
             SourceContent::Qa(text) => Content::Pairs(text.clone()),

@@ -1,6 +1,6 @@
 //! A job whose source is a website.
 
-use cicerone_domain::job::Lease;
+use cicerone_domain::job::ClaimedJob;
 use cicerone_domain::source::parse_website;
 
 use super::Worker;
@@ -9,12 +9,13 @@ use crate::crawl::CrawlEnd;
 
 impl Worker {
     /// Crawls a website, or goes on with a crawl that was interrupted.
-    pub(super) async fn crawl(&self, lease: &Lease, url: &str, crawl_subpages: bool) -> Outcome {
+    pub(super) async fn crawl(&self, job: &ClaimedJob, url: &str, crawl_subpages: bool) -> Outcome {
         let start = match parse_website(url) {
             Ok(start) => start,
             Err(error) => return Outcome::Unreadable(error.to_string()),
         };
-        match self.ports.crawler.crawl(lease, &start, crawl_subpages).await {
+        let (account, lease) = (job.source.account_id, &job.lease);
+        match self.ports.crawler.crawl(account, lease, &start, crawl_subpages).await {
             Ok(CrawlEnd::Finished { title }) => Outcome::Crawled(title),
             Ok(CrawlEnd::Failed(message)) => Outcome::Unreadable(message),
             Ok(CrawlEnd::Lost) => Outcome::Lost,

@@ -25,7 +25,8 @@ impl Worker {
         let upload = upload.ok_or_else(missing)?;
         let bytes = self.ports.objects.get(&upload.object_key()).await.map_err(Outcome::Fault)?;
         let bytes = bytes.ok_or_else(missing)?;
-        match self.ports.reader.file(upload.content_type, bytes).await {
+        let reader = self.ports.reader.for_account(source.account_id);
+        match reader.file(upload.content_type, bytes).await {
             Ok(reading) => Ok(Content::File { name: upload.filename, reading }),
             Err(unreadable) => Err(Outcome::Unreadable(unreadable.to_string())),
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::job::Lease;
-use cicerone_domain::{Id, SystemClock, SystemEntropy};
+use cicerone_domain::{Id, SystemClock, SystemEntropy, kind};
 use cicerone_egress::{Egress, EgressSettings, SystemResolver};
 use cicerone_ingestion::{CrawlEnd, CrawlPorts, CrawlSettings, Crawler, EgressFetch, Fetch};
 use url::Url;
@@ -26,6 +26,7 @@ pub(crate) struct Bench {
     pub(crate) store: Arc<Store>,
     pub(crate) reader: Arc<Reader>,
     crawler: Crawler,
+    account: Id<kind::Account>,
     lease: Lease,
 }
 
@@ -56,7 +57,8 @@ impl Bench {
             source_id: Id::random(&SystemEntropy),
             token: String::new(),
         };
-        Self { store, reader, crawler: Crawler::new(ports, settings), lease }
+        let account = Id::random(&SystemEntropy);
+        Self { store, reader, crawler: Crawler::new(ports, settings), account, lease }
     }
 
     /// Crawls a site with its subpages.
@@ -66,7 +68,7 @@ impl Bench {
 
     pub(crate) async fn crawl_with(&self, start: &str, crawl_subpages: bool) -> CrawlEnd {
         let start = Url::parse(start).unwrap();
-        self.crawler.crawl(&self.lease, &start, crawl_subpages).await.unwrap()
+        self.crawler.crawl(self.account, &self.lease, &start, crawl_subpages).await.unwrap()
     }
 
     /// Crawls a site, which must succeed, and puts its pages in place.

@@ -1,16 +1,18 @@
 //! A reader that knows just enough of HTML for these tests.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use bytes::Bytes;
-use cicerone_domain::UploadType;
+use cicerone_domain::{Id, UploadType, kind};
 use cicerone_ingestion::{PageReading, ReadPage, Reading, Unreadable};
 use parking_lot::Mutex;
 use url::Url;
 
 /// Reads titles, links, `base`, canonical addresses and robots elements, and counts what it reads.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Reader {
-    read: Mutex<Vec<String>>,
+    read: Arc<Mutex<Vec<String>>>,
 }
 
 impl Reader {
@@ -22,6 +24,10 @@ impl Reader {
 
 #[async_trait]
 impl ReadPage for Reader {
+    fn for_account(&self, _account: Id<kind::Account>) -> Arc<dyn ReadPage> {
+        Arc::new(self.clone())
+    }
+
     async fn page(
         &self,
         url: &Url,

@@ -1,11 +1,14 @@
-//! The indexes that are kept open, the one unused for longest closed first.
+//! The indexes that are kept open. If there is no room for another one, the account with the most open
+//! closes the one that it has not used for longest: whoever asks a thousand agents closes their own.
 //!
 //! An open index holds memory maps, so one that is closed must be gone at once: caches that clean
 //! up behind themselves at some later time would let the maps pile up.
 
-use std::num::NonZeroUsize;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::{Id, kind};
 use lru::LruCache;
 use parking_lot::Mutex;
@@ -13,33 +16,143 @@ use parking_lot::Mutex;
 use crate::search::Snapshot;
 
 /// Open indexes by their agent.
-pub(super) struct Opened(Mutex<LruCache<Id<kind::Agent>, Arc<Snapshot>>>);
+pub(super) struct Opened {
+    capacity: usize,
+    kept: Mutex<Kept<Arc<Snapshot>>>,
+}
+
+/// What is kept for each account, the latest used last to go.
+struct Kept<T> {
+    accounts: HashMap<Id<kind::Account>, LruCache<Id<kind::Agent>, (u64, T)>>,
+    owners: HashMap<Id<kind::Agent>, Id<kind::Account>>,
+    /// Counts uses, each of which has its number.
+    uses: u64,
+}
 
 impl Opened {
     /// Room for `capacity` of them, and for one at least.
     pub(super) fn new(capacity: u64) -> Self {
-        let capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
-        Self(Mutex::new(LruCache::new(NonZeroUsize::new(capacity).unwrap_or(NonZeroUsize::MIN))))
+        let capacity = usize::try_from(capacity).unwrap_or(usize::MAX).max(1);
+        Self { capacity, kept: Mutex::new(Kept::new()) }
     }
 
     /// That of an agent.
     pub(super) fn get(&self, agent: Id<kind::Agent>) -> Option<Arc<Snapshot>> {
-        self.0.lock().get(&agent).map(Arc::clone)
+        self.kept.lock().get(agent).map(Arc::clone)
     }
 
     /// Keeps one; what it takes the place of is closed when the last search in it has ended.
-    pub(super) fn insert(&self, agent: Id<kind::Agent>, snapshot: Arc<Snapshot>) {
+    pub(super) fn insert(&self, agent: AgentVersion, snapshot: Arc<Snapshot>) {
         // Closing takes longer than the lock should be held: it happens at the end of this call.
-        let _closed = self.0.lock().push(agent, snapshot);
+        let mut kept = self.kept.lock();
+        let replaced = kept.insert(agent.account_id, agent.id, snapshot);
+        let surplus = if kept.count() > self.capacity { kept.take_surplus() } else { None };
+        drop(kept);
+        drop((replaced, surplus));
     }
 
     /// Closes that of an agent.
     pub(super) fn remove(&self, agent: Id<kind::Agent>) {
-        let _closed = self.0.lock().pop(&agent);
+        // The lock is free again when this is dropped.
+        let closed = self.kept.lock().remove(agent);
+        drop(closed);
     }
 
     /// How many there are.
     pub(super) fn count(&self) -> usize {
-        self.0.lock().len()
+        self.kept.lock().count()
+    }
+}
+
+impl<T> Kept<T> {
+    fn new() -> Self {
+        Self { accounts: HashMap::new(), owners: HashMap::new(), uses: 0 }
+    }
+
+    fn count(&self) -> usize {
+        self.owners.len()
+    }
+
+    fn get(&mut self, agent: Id<kind::Agent>) -> Option<&T> {
+        let account = self.owners.get(&agent)?;
+        let (used, value) = self.accounts.get_mut(account)?.get_mut(&agent)?;
+        self.uses += 1;
+        *used = self.uses;
+        Some(value)
+    }
+
+    /// Keeps one and gives what was kept for the agent before.
+    fn insert(
+        &mut self,
+        account: Id<kind::Account>,
+        agent: Id<kind::Agent>,
+        value: T,
+    ) -> Option<T> {
+        let replaced = self.remove(agent);
+        self.owners.insert(agent, account);
+        self.uses += 1;
+        let kept = self.accounts.entry(account).or_insert_with(LruCache::unbounded);
+        kept.put(agent, (self.uses, value));
+        replaced
+    }
+
+    fn remove(&mut self, agent: Id<kind::Agent>) -> Option<T> {
+        let account = self.owners.remove(&agent)?;
+        let kept = self.accounts.get_mut(&account)?;
+        let removed = kept.pop(&agent).map(|(_, value)| value);
+        if kept.is_empty() {
+            self.accounts.remove(&account);
+        }
+        removed
+    }
+
+    /// Takes what the account with the most has not used for longest; among equals, what nobody has
+    /// used for longest.
+    fn take_surplus(&mut self) -> Option<T> {
+        let oldest = self.accounts.values().filter_map(|kept| {
+            let (agent, (used, _)) = kept.peek_lru()?;
+            Some((kept.len(), Reverse(*used), *agent))
+        });
+        let (_, _, agent) = oldest.max_by_key(|(count, used, _)| (*count, *used))?;
+        self.remove(agent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::{Id, SystemEntropy};
+
+    use super::Kept;
+
+    #[test]
+    fn an_account_that_asks_many_agents_closes_its_own() {
+        let mut kept = Kept::new();
+        let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        let agent = Id::random(&SystemEntropy);
+        assert_eq!(kept.insert(other, agent, 0), None);
+        let (mut agents, mut closed) = (Vec::new(), Vec::new());
+        for number in 1..=5 {
+            agents.push(Id::random(&SystemEntropy));
+            kept.insert(flood, agents[number - 1], number);
+            if kept.count() > 3 {
+                closed.extend(kept.take_surplus());
+            }
+        }
+        assert_eq!(closed, [1, 2, 3], "the ones unused for longest");
+        assert_eq!([kept.get(agent).copied(), kept.get(agents[4]).copied()], [Some(0), Some(5)]);
+        assert_eq!(kept.get(agents[0]), None);
+        assert_eq!(kept.insert(other, agent, 6), Some(0));
+        assert_eq!((kept.remove(agent), kept.remove(agent), kept.count()), (Some(6), None, 2));
+    }
+
+    #[test]
+    fn among_equals_the_one_that_nobody_has_used_for_longest_is_closed() {
+        let mut kept = Kept::new();
+        let (first, second) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        kept.insert(Id::random(&SystemEntropy), first, 1);
+        kept.insert(Id::random(&SystemEntropy), second, 2);
+        assert_eq!(kept.get(first), Some(&1));
+        kept.insert(Id::random(&SystemEntropy), Id::random(&SystemEntropy), 3);
+        assert_eq!(kept.take_surplus(), Some(2));
     }
 }

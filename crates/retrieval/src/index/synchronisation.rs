@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use cicerone_domain::fairness::{FairPermit, Urgency};
 use cicerone_domain::ports::AgentContent;
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::{Error, Id, Passage, kind};
+use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument as _;
 
 use super::Shared;
@@ -57,8 +59,9 @@ impl From<Unusable> for Failure {
 pub(super) async fn synchronise(
     shared: Arc<Shared>,
     agent: AgentVersion,
+    urgency: Urgency,
 ) -> Result<Option<Arc<Snapshot>>, Error> {
-    let _turn = shared.turns.take(agent.id).await;
+    let (_place, _turn) = enter(&shared, agent, urgency).await;
     if let Some(snapshot) = shared.current(agent) {
         return Ok(Some(snapshot));
     }
@@ -72,12 +75,34 @@ pub(super) async fn synchronise(
     outcome
 }
 
+/// Waits for a place among the indexes that are changed, and for the agent's turn.
+///
+/// Questions and what is done in advance have places apart, so that a question never waits for another
+/// agent's warm-up. Whoever warms an agent up takes the turn last: a question about that agent must not
+/// wait for a place of warm-ups. A question takes its place last, so that a hundred questions about
+/// one agent take one place.
+async fn enter(
+    shared: &Shared,
+    agent: AgentVersion,
+    urgency: Urgency,
+) -> (FairPermit<Id<kind::Account>>, OwnedMutexGuard<()>) {
+    match urgency {
+        Urgency::Question => {
+            let turn = shared.turns.take(agent.id).await;
+            (shared.asked.acquire(agent.account_id, 1, urgency).await, turn)
+        }
+        Urgency::Learning => {
+            let place = shared.learning.acquire(agent.account_id, 1, urgency).await;
+            (place, shared.turns.take(agent.id).await)
+        }
+    }
+}
+
 /// The same for whoever has the turn.
 async fn catch_up(
     shared: &Arc<Shared>,
     agent: AgentVersion,
 ) -> Result<Option<Arc<Snapshot>>, Error> {
-    let _writer = Arc::clone(&shared.writers).acquire_owned().await.map_err(Error::internal)?;
     let mut has_failed = false;
     for _ in 0..ATTEMPTS {
         let Some(content) = shared.feed.agent_content(agent.id).await? else {
@@ -91,13 +116,13 @@ async fn catch_up(
             continue;
         }
         // The caller's row may be older than the index, which is rightly ahead of it then.
-        let version = AgentVersion { id: agent.id, generation: content.generation };
+        let version = AgentVersion { generation: content.generation, ..agent };
         if let Some(snapshot) = shared.current(version) {
             return Ok(Some(snapshot));
         }
         match apply(shared, agent.id, &content).await {
             Ok(Outcome::Done(snapshot)) => {
-                shared.open.insert(agent.id, Arc::clone(&snapshot));
+                shared.open.insert(agent, Arc::clone(&snapshot));
                 return Ok(Some(snapshot));
             }
             Ok(Outcome::ContentChanged) => {}

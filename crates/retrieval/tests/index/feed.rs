@@ -1,6 +1,6 @@
 //! A scripted feed, and the index over it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -28,6 +28,8 @@ pub(crate) struct Rows {
     pub(crate) documents_read: AtomicUsize,
     /// How often the documents of a source were asked for.
     pub(crate) looks: AtomicUsize,
+    /// Agents whose rows never come.
+    stalled: Mutex<HashSet<Id<kind::Agent>>>,
 }
 
 /// The rows of one moment.
@@ -96,16 +98,24 @@ impl Rows {
         *self.agents.lock() = backup.0.clone();
     }
 
+    /// From now on the rows of these agents never come.
+    pub(crate) fn stall(&self, agents: &[Id<kind::Agent>]) {
+        self.stalled.lock().extend(agents);
+    }
+
     /// The agent as its row says.
     pub(crate) fn version(&self, agent: Id<kind::Agent>) -> AgentVersion {
         let generation = self.agents.lock().get(&agent).map_or(0, |row| row.generation);
-        AgentVersion { id: agent, generation }
+        AgentVersion { id: agent, account_id: account_of(agent), generation }
     }
 }
 
 #[async_trait]
 impl PassageFeed for Rows {
     async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error> {
+        if self.stalled.lock().contains(&agent) {
+            std::future::pending::<()>().await;
+        }
         Ok(self.agents.lock().get(&agent).map(|row| AgentContent {
             generation: row.generation,
             sources: row.sources.iter().map(|(id, source)| (*id, source.version)).collect(),
@@ -237,4 +247,10 @@ pub(crate) fn pair(position: i64, question: &str, answer: &str) -> Passage {
     passage.title = Some(question.to_owned());
     passage.is_pair = true;
     passage
+}
+
+/// Each agent has an account of its own, of the same characters.
+fn account_of(agent: Id<kind::Agent>) -> Id<kind::Account> {
+    let agent = agent.to_string();
+    format!("acct_{}", agent.trim_start_matches("agent_")).parse().unwrap()
 }

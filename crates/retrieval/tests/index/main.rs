@@ -5,6 +5,7 @@
 mod answers;
 mod changes;
 mod consistency;
+mod fairness;
 mod feed;
 mod hostile;
 mod repair;

@@ -1,0 +1,66 @@
+//! Two accounts and their questions, where one of them floods.
+
+use cicerone_domain::ports::PassageIndex as _;
+use cicerone_domain::retrieval::{AgentVersion, Query};
+use cicerone_domain::{Id, SystemEntropy, kind};
+
+use crate::feed::{World, passage};
+
+/// So many agents of one account, each with a text, as the worker and the API tell of them.
+fn agents(world: &World, count: usize) -> Vec<AgentVersion> {
+    let account_id: Id<kind::Account> = Id::random(&SystemEntropy);
+    let mut versions = Vec::new();
+    for _ in 0..count {
+        let agent: Id<kind::Agent> = Id::random(&SystemEntropy);
+        world.rows.put(agent, agent.suffix(), vec![passage(0, "The museum opens at nine.")]);
+        versions.push(AgentVersion { account_id, ..world.rows.version(agent) });
+    }
+    versions
+}
+
+fn question() -> Query {
+    Query { text: "When does the museum open?".to_owned(), context: Vec::new() }
+}
+
+#[tokio::test]
+async fn warm_ups_that_never_end_hold_up_neither_questions_nor_another_account() {
+    let world = World::new();
+    let (flood, other) = (agents(&world, 50), agents(&world, 2));
+    let stalled: Vec<_> = flood.iter().map(|agent| agent.id).take(49).collect();
+    world.rows.stall(&stalled);
+    let warm_ups: Vec<_> = flood
+        .iter()
+        .map(|agent| {
+            let (index, agent) = (world.index.clone(), *agent);
+            tokio::spawn(async move { index.synchronise(agent).await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+
+    world.index.synchronise(other[0]).await.unwrap();
+    for asked in [other[0], other[1], flood[49]] {
+        let found = world.index.search(asked, &question(), 5).await.unwrap();
+        assert_eq!(found.hits.len(), 1);
+    }
+    warm_ups.into_iter().for_each(|warm_up| warm_up.abort());
+}
+
+#[tokio::test]
+async fn questions_that_never_end_hold_up_no_other_account() {
+    let world = World::new();
+    let (flood, other) = (agents(&world, 50), agents(&world, 3));
+    let stalled: Vec<_> = flood.iter().map(|agent| agent.id).collect();
+    world.rows.stall(&stalled);
+    let asked: Vec<_> = flood
+        .iter()
+        .map(|agent| {
+            let (index, agent) = (world.index.clone(), *agent);
+            tokio::spawn(async move { index.search(agent, &question(), 5).await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    for agent in other {
+        assert_eq!(world.index.search(agent, &question(), 5).await.unwrap().hits.len(), 1);
+    }
+    asked.into_iter().for_each(|question| question.abort());
+}
