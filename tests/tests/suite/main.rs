@@ -21,6 +21,7 @@ mod conversations;
 mod coverage;
 mod deletion;
 mod durability;
+mod fairness;
 mod files;
 mod idempotency;
 mod isolation;

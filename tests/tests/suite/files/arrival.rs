@@ -162,6 +162,15 @@ async fn a_file_that_stalls_is_given_up_and_leaves_nothing() {
 }
 
 #[tokio::test]
+async fn an_upload_that_takes_long_refuses_no_other_account() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = narrow_server(folder.path(), "");
+    let other = server.account("other");
+    let _slow = begin(&server).await;
+    other.upload("a.txt", "The museum.").await.expect(201);
+}
+
+#[tokio::test]
 async fn a_kill_in_the_middle_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = narrow_server(folder.path(), "");

@@ -1,0 +1,89 @@
+//! Two accounts, of which one floods: the other one is served.
+
+use std::fs;
+
+use cicerone_tests::scenario::id;
+use cicerone_tests::{Client, Server, Site};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+use crate::world::program;
+
+/// A server with a configuration of its own and with access to loopback.
+fn server(folder: &TempDir, configuration: &str, variables: &[(&str, &str)]) -> Server {
+    let file = folder.path().join("cicerone.toml");
+    fs::write(&file, configuration).unwrap();
+    let server = Server::of(&program())
+        .env("CICERONE_CONFIG", file.to_str().unwrap())
+        .env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8");
+    variables.iter().fold(server, |server, (name, value)| server.env(name, *value)).start()
+}
+
+async fn website(client: &Client, agent: &str, url: &str) -> String {
+    let body = json!({ "type": "website", "content": url, "crawl_subpages": true });
+    id(&client.post(&format!("/v1/agents/{agent}/sources"), body).await.expect(201))
+}
+
+#[tokio::test]
+async fn replies_and_streams_of_one_account_do_not_refuse_those_of_another() {
+    // An upstream that takes connections and never answers.
+    let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}/v1", upstream.local_addr().unwrap());
+    let folder = TempDir::new().unwrap();
+    let bound = "[http]\nreplies_at_once = 2\n";
+    let server = server(&folder, bound, &[("OPENAI_BASE_URL", &base_url)]);
+    let (flood, other) = (server.client(), server.account("other"));
+    let mut held = Vec::new();
+    for is_streamed in [true, false] {
+        let agent = flood.agent().await;
+        let body = json!({ "agent_id": agent, "message": "Hello", "stream": is_streamed });
+        let reply = flood.request("POST", "/v1/conversations").json(&body);
+        let reply = tokio::spawn(reply.try_send());
+        // Once the upstream was asked, the reply is in progress.
+        held.push((upstream.accept().await.unwrap(), reply));
+    }
+    let agent = flood.agent().await;
+    for is_streamed in [true, false] {
+        let body = json!({ "agent_id": agent, "message": "Hello", "stream": is_streamed });
+        let refused = flood.post("/v1/conversations", body).await;
+        refused.refused(503, "service_unavailable");
+        assert!(refused.header("retry-after").is_some());
+    }
+
+    let agent = other.agent().await;
+    let body = json!({ "agent_id": agent, "message": "Hello" });
+    let reply = tokio::spawn(other.request("POST", "/v1/conversations").json(&body).try_send());
+    let asked = upstream.accept().await.unwrap();
+    // It has half now, as there are two.
+    other.post("/v1/conversations", body).await.refused(503, "service_unavailable");
+    for (_, reply) in held {
+        reply.abort();
+    }
+    drop(asked);
+    reply.abort();
+}
+
+#[tokio::test]
+async fn sites_that_never_answer_hold_up_no_other_account_and_no_text() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let folder = TempDir::new().unwrap();
+    let server = server(&folder, "[crawl]\nparallel = 1\n[workers]\nparallel = 1\n", &[]);
+    let (flood, other) = (server.client(), server.account("other"));
+    let agent = flood.agent().await;
+    for number in 0..5 {
+        website(&flood, &agent, &format!("http://{}/{number}", silent.local_addr().unwrap())).await;
+    }
+    // The place of crawls is taken.
+    let held = silent.accept().await.unwrap();
+    let text = flood.text(&agent, "The museum opens at nine.").await;
+    flood.trained(&text).await;
+
+    let site = Site::start().await;
+    let hours = "The museum opens at nine o'clock in the morning on every day except Monday.";
+    site.page("/", "Opening hours", hours, &[]);
+    let agent = other.agent().await;
+    let source = website(&other, &agent, &site.url("/")).await;
+    other.trained(&source).await;
+    drop(held);
+}
