@@ -24,7 +24,7 @@ pub use client::{Egress, EgressSettings, SetupError};
 pub use error::EgressError;
 pub use guard::{Reason, Refused};
 pub use request::Request;
-pub use resolve::{Resolve, SystemResolver};
+pub use resolve::{LOOKUPS_AT_ONCE, Resolve, SystemResolver};
 pub use retry_after::retry_after;
 
 pub use ipnet::IpNet;

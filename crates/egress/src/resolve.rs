@@ -1,12 +1,13 @@
 //! From names to addresses, and the wall between the resolver and the connection.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use reqwest::dns::{Addrs, Name, Resolving};
 use thiserror::Error;
+use tokio::sync::Semaphore;
 
 use crate::guard::{Guard, Reason, Terms};
 
@@ -18,14 +19,31 @@ pub trait Resolve: Send + Sync {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// The resolver of the operating system.
+/// Names that are looked up at once, in all of the process. Each holds a thread for blocking work until
+/// the system's resolver gives up, which may take longer than anybody waits: a runtime should have more
+/// such threads than this, so that names that nobody answers for hold up nothing else.
+///
+/// Whoever asks is bounded by account before (crawls, endpoints, checks of addresses); this bound is
+/// above what one account can ask for.
+pub const LOOKUPS_AT_ONCE: usize = 96;
+
+static LOOKUPS: Semaphore = Semaphore::const_new(LOOKUPS_AT_ONCE);
+
+/// The resolver of the operating system, at most [`LOOKUPS_AT_ONCE`] times at once.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
 #[async_trait]
 impl Resolve for SystemResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        let addresses = tokio::net::lookup_host((host, 0)).await.map_err(named)?;
+        let place = LOOKUPS.acquire().await.map_err(io::Error::other)?;
+        let host = host.to_owned();
+        let lookup = tokio::task::spawn_blocking(move || {
+            // Held until the thread is free, also if nobody waits any more.
+            let _place = place;
+            (host.as_str(), 0).to_socket_addrs()
+        });
+        let addresses = lookup.await.map_err(io::Error::other)?.map_err(named)?;
         Ok(addresses.map(|address| address.ip()).collect())
     }
 }

@@ -10,7 +10,7 @@ use cicerone_domain::services::{
     Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
-use cicerone_egress::{Egress, EgressSettings, SystemResolver};
+use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
 use cicerone_ingestion::{
     CrawlPorts, Crawler, EgressFetch, Housekeeper, ReadPage, Readers, Worker, WorkerPorts,
 };
@@ -220,12 +220,15 @@ async fn open_storage(configuration: &Configuration) -> Result<Storage, Failure>
     Ok(opened?)
 }
 
-/// A runtime with so many threads for tasks; its blocking threads are few, as SQLite has one writer
-/// and this machine so many processors.
+/// Blocking threads beside those that look names up: few, as SQLite has one writer and this machine so
+/// many processors.
+const BLOCKING_THREADS: usize = 32;
+
+/// A runtime with so many threads for tasks.
 pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
-        .max_blocking_threads(32)
+        .max_blocking_threads(BLOCKING_THREADS + LOOKUPS_AT_ONCE)
         .enable_all()
         .build()
         .map_err(|error| Failure::because("cannot start the runtime", &error))

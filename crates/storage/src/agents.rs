@@ -134,6 +134,7 @@ impl AgentStore for Storage {
         completion: Option<Completion<Agent>>,
     ) -> Result<Agent, Error> {
         self.db
+            .of(agent.account_id)
             .write_completing(completion, move |c| {
                 diesel::insert_into(agents::table).values(AgentRow::from(&agent)).execute(c)?;
                 Ok(agent.clone())
@@ -143,7 +144,7 @@ impl AgentStore for Storage {
 
     async fn find_agent(&self, scope: &Scope, id: Id<kind::Agent>) -> Result<Option<Agent>, Error> {
         let visible = Visible::from(scope);
-        self.db.lookup(move |c| find(c, &visible, id)).await
+        self.db.of(scope.account).lookup(move |c| find(c, &visible, id)).await
     }
 
     async fn list_agents(
@@ -153,7 +154,7 @@ impl AgentStore for Storage {
         page: PageRequest,
     ) -> Result<Page<Agent>, Error> {
         let visible = Visible::from(scope);
-        self.db.read(move |c| list(c, &visible, status, &page)).await
+        self.db.of(scope.account).read(move |c| list(c, &visible, status, &page)).await
     }
 
     async fn update_agent(
@@ -166,6 +167,7 @@ impl AgentStore for Storage {
     ) -> Result<Agent, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .write_completing(completion, move |c| {
                 let mut agent = require_locked(c, &visible, id)?;
                 agent.apply(patch.clone(), now);
@@ -186,6 +188,7 @@ impl AgentStore for Storage {
     ) -> Result<(), Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .write_completing(completion, move |c| {
                 require_locked(c, &visible, id)?;
                 let agent = id.to_string();

@@ -125,7 +125,7 @@ impl AuditStore for Storage {
         filter: AuditFilter,
         page: PageRequest,
     ) -> Result<Page<AuditRecord>, Error> {
-        self.db.read(move |c| list(c, account, filter, &page)).await
+        self.db.of(account).read(move |c| list(c, account, filter, &page)).await
     }
 }
 

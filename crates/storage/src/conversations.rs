@@ -113,6 +113,7 @@ impl ConversationStore for Storage {
     ) -> Result<ConversationContext, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .lookup(move |c| match conversation {
                 // One query sees one moment by itself.
                 None => {
@@ -131,7 +132,10 @@ impl ConversationStore for Storage {
         turn: Turn,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error> {
-        self.db.write_completing(completion, move |c| turn::append(c, &turn)).await
+        self.db
+            .of(turn.conversation.account_id)
+            .write_completing(completion, move |c| turn::append(c, &turn))
+            .await
     }
 
     async fn list_conversations(
@@ -143,6 +147,7 @@ impl ConversationStore for Storage {
     ) -> Result<Page<Conversation>, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| list(c, &visible, agent, &filter, &page))
             })
@@ -156,6 +161,7 @@ impl ConversationStore for Storage {
     ) -> Result<Option<(Conversation, Page<PlacedMessage>)>, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
                     let Some(conversation) = find(c, &visible, id)? else { return Ok(None) };
@@ -194,6 +200,7 @@ impl ConversationStore for Storage {
     ) -> Result<(), Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .write_completing(completion, move |c| {
                 require(c, &visible, id)?;
                 let count = diesel::delete(conversations::table.find(id.to_string())).execute(c)?;

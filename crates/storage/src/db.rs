@@ -4,10 +4,11 @@ mod threads;
 mod writer;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cicerone_domain::Error;
 use cicerone_domain::idempotency::Completion;
+use cicerone_domain::{Error, Id, kind};
 use diesel::connection::SimpleConnection as _;
 use r2d2::Pool;
 
@@ -25,21 +26,35 @@ pub(crate) const WAIT: &str = "cicerone_database_wait_seconds";
 /// How often work that met a deadlock, or a fault without a name, is done again.
 const REPEATS: u32 = 4;
 
-/// A database, open. Dropped, its threads end.
+/// Whose work it is: an account's, or none where the process works for itself. All that it does for
+/// itself is one party among the accounts.
+type Party = Option<Id<kind::Account>>;
+
+/// A database, open, as one party uses it. Cloning it gives another handle; when the last one is
+/// dropped, its threads end.
+#[derive(Clone)]
 pub(crate) struct Db {
     pool: Pool<Manager>,
-    threads: Threads,
+    threads: Arc<Threads>,
     /// The one writer of a SQLite file; none where the pool's connections write.
-    writer: Option<Writer>,
-    url: DatabaseUrl,
+    writer: Option<Arc<Writer>>,
+    url: Arc<DatabaseUrl>,
+    party: Party,
 }
 
 impl Db {
+    /// The same database on behalf of an account: its work shares threads and the writer with that of
+    /// others.
+    pub(crate) fn of(&self, account: Id<kind::Account>) -> Self {
+        Self { party: Some(account), ..self.clone() }
+    }
+
     /// Connects, failing with the database's own message where that does not work.
     pub(crate) fn open(url: &DatabaseUrl, options: &StorageOptions) -> Result<Self, OpenError> {
         let is_sqlite = url.sqlite_path().is_some();
         let first = connect(url, Access::Write)?;
-        let writer = if is_sqlite { Some(Writer::start(first, url.clone())?) } else { None };
+        let writer =
+            if is_sqlite { Some(Arc::new(Writer::start(first, url.clone())?)) } else { None };
         let (access, size) = if is_sqlite {
             (Access::Read, options.read_connections)
         } else {
@@ -55,10 +70,10 @@ impl Db {
             .error_handler(Box::new(LogErrors))
             .build_unchecked(Manager { url: url.clone(), access });
         let patience = if is_sqlite { None } else { Some(options.connection_timeout) };
-        // On SQLite only long reads go through the threads.
-        let threads = if is_sqlite { size.min(2) } else { size };
-        let threads = Threads::start("storage", threads, patience)?;
-        Ok(Self { pool, threads, writer, url: url.clone() })
+        // On SQLite only long reads go through the threads. They leave two connections to short ones.
+        let threads = if is_sqlite { size.saturating_sub(2).max(1) } else { size };
+        let threads = Arc::new(Threads::start("storage", threads, patience)?);
+        Ok(Self { pool, threads, writer, url: Arc::new(url.clone()), party: None })
     }
 
     /// Reads on a thread of the pool. `work` may run again where its connection turns out to be lost.
@@ -68,7 +83,7 @@ impl Db {
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
     {
         let pool = self.pool.clone();
-        self.threads.run(move || pooled(&pool, |c| guarded(c, &mut work))).await
+        self.threads.run(self.party, move || pooled(&pool, |c| guarded(c, &mut work))).await
     }
 
     /// Reads a few rows by their keys. On SQLite this takes microseconds, less than the way to a
@@ -95,12 +110,12 @@ impl Db {
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
     {
         if let Some(writer) = &self.writer {
-            return writer.run(work).await;
+            return writer.run(self.party, work).await;
         }
         let pool = self.pool.clone();
         let work =
             move || pooled(&pool, |c| transaction(c, Begin::Write, |c| guarded(c, &mut work)));
-        self.threads.run(work).await
+        self.threads.run(self.party, work).await
     }
 
     /// [`Db::write`] that completes the claim of an idempotency key with its outcome, in the same
@@ -129,13 +144,13 @@ impl Db {
         if self.writer.is_none() {
             return Ok(());
         }
-        let url = self.url.clone();
+        let url = Arc::clone(&self.url);
         let work = move || {
             let mut connection = connect(&url, Access::Write).map_err(Error::unavailable)?;
             let emptied = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)");
             emptied.map_err(|error| Failure::from(error).into())
         };
-        self.threads.run(work).await
+        self.threads.run(self.party, work).await
     }
 
     /// Takes no more work, and returns when what was taken is done and the threads have ended.

@@ -280,12 +280,13 @@ impl IdempotencyStore for Storage {
     ) -> Result<Claimed, Error> {
         let claim = Claim { account: scope.account, key: key.clone(), token };
         let scope = scope.clone();
-        self.db.write(move |c| take(c, &claim, &scope, fingerprint, now)).await
+        self.db.of(claim.account).write(move |c| take(c, &claim, &scope, fingerprint, now)).await
     }
 
     async fn complete(&self, claim: &Claim, response: StoredResponse) -> Result<(), Error> {
         let claim = claim.clone();
         self.db
+            .of(claim.account)
             .write(move |c| {
                 // Where the claim was lost, another request's answer is kept.
                 complete(c, &claim, response.clone())?;
@@ -297,6 +298,7 @@ impl IdempotencyStore for Storage {
     async fn release(&self, claim: &Claim) -> Result<(), Error> {
         let claim = claim.clone();
         self.db
+            .of(claim.account)
             .write(move |c| {
                 let record = idempotency::table
                     .find((claim.account.to_string(), claim.key.as_str()))

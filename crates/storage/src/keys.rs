@@ -186,6 +186,7 @@ impl KeyStore for Storage {
     ) -> Result<ApiKey, Error> {
         let maker = maker.clone();
         self.db
+            .of(maker.account_id)
             .write_completing(completion, move |c| {
                 managed::insert(c, &maker, &key, hash)?;
                 Ok(key.clone())
@@ -199,12 +200,15 @@ impl KeyStore for Storage {
         id: Id<kind::ApiKey>,
     ) -> Result<Option<ApiKey>, Error> {
         let reader = reader.clone();
-        self.db.lookup(move |c| Ok(managed::find(c, &reader, id)?.map(|(key, _)| key))).await
+        self.db
+            .of(reader.account_id)
+            .lookup(move |c| Ok(managed::find(c, &reader, id)?.map(|(key, _)| key)))
+            .await
     }
 
     async fn list_keys(&self, reader: &ApiKey, page: PageRequest) -> Result<Page<ApiKey>, Error> {
         let reader = reader.clone();
-        self.db.read(move |c| managed::list(c, &reader, &page)).await
+        self.db.of(reader.account_id).read(move |c| managed::list(c, &reader, &page)).await
     }
 
     async fn update_key(
@@ -216,6 +220,7 @@ impl KeyStore for Storage {
     ) -> Result<ApiKey, Error> {
         let maker = maker.clone();
         self.db
+            .of(maker.account_id)
             .write_completing(completion, move |c| managed::update(c, &maker, id, patch.clone()))
             .await
     }
@@ -227,7 +232,10 @@ impl KeyStore for Storage {
         completion: Option<Completion<()>>,
     ) -> Result<(), Error> {
         let remover = remover.clone();
-        self.db.write_completing(completion, move |c| managed::remove(c, &remover, id)).await
+        self.db
+            .of(remover.account_id)
+            .write_completing(completion, move |c| managed::remove(c, &remover, id))
+            .await
     }
 
     async fn note_uses(&self, uses: Vec<(Id<kind::ApiKey>, Timestamp)>) -> Result<(), Error> {

@@ -154,6 +154,7 @@ impl SourceStore for Storage {
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .write_completing(completion, move |c| {
                 agents::require_locked(c, &visible, source.agent_id)?;
                 if let SourceContent::File(upload) = &source.content
@@ -178,7 +179,7 @@ impl SourceStore for Storage {
         id: Id<kind::Source>,
     ) -> Result<Option<Source>, Error> {
         let visible = Visible::from(scope);
-        self.db.lookup(move |c| find(c, &visible, id)).await
+        self.db.of(scope.account).lookup(move |c| find(c, &visible, id)).await
     }
 
     async fn list_sources(
@@ -190,6 +191,7 @@ impl SourceStore for Storage {
     ) -> Result<Page<Source>, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| list(c, &visible, agent, filter, &page))
             })
@@ -206,6 +208,7 @@ impl SourceStore for Storage {
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .write_completing(completion, move |c| {
                 let mut source = require_locked(c, &visible, id)?;
                 require_website(&source, "refreshed")?;
@@ -227,6 +230,7 @@ impl SourceStore for Storage {
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .write(move |c| {
                 idempotency::hold(c, completion.as_ref())?;
                 let source = delete(c, &visible, id, now)?;
@@ -244,6 +248,7 @@ impl SourceStore for Storage {
     ) -> Result<Page<Document>, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
                     require(c, &visible, id)?;
@@ -261,6 +266,7 @@ impl SourceStore for Storage {
     ) -> Result<Page<Passage>, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
                     require(c, &visible, id)?;
@@ -278,6 +284,7 @@ impl SourceStore for Storage {
     ) -> Result<Page<CrawledPage>, Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
                     require_website(&require(c, &visible, id)?, "listed by page")?;

@@ -33,7 +33,7 @@ pub struct StorageOptions {
 
 impl Default for StorageOptions {
     fn default() -> Self {
-        Self { read_connections: 4, connections: 16, connection_timeout: Duration::from_secs(3) }
+        Self { read_connections: 6, connections: 16, connection_timeout: Duration::from_secs(3) }
     }
 }
 

@@ -144,6 +144,7 @@ impl UploadStore for Storage {
         completion: Option<Completion<Upload>>,
     ) -> Result<Upload, Error> {
         self.db
+            .of(upload.account_id)
             .write_completing(completion, move |c| {
                 let key = upload.object_key().0;
                 let taken = diesel::delete(discarded_objects::table.find(&key)).execute(c)?;
@@ -164,7 +165,7 @@ impl UploadStore for Storage {
         id: Id<kind::Upload>,
     ) -> Result<Option<Upload>, Error> {
         let visible = Visible::from(scope);
-        self.db.lookup(move |c| find(c, &visible, id)).await
+        self.db.of(scope.account).lookup(move |c| find(c, &visible, id)).await
     }
 
     async fn delete_upload(
@@ -176,6 +177,7 @@ impl UploadStore for Storage {
     ) -> Result<(), Error> {
         let visible = Visible::from(scope);
         self.db
+            .of(scope.account)
             .write_completing(completion, move |c| {
                 let upload = [id.to_string()];
                 dialect::lock_uploads(c, &upload)?;

@@ -66,6 +66,7 @@ fn column(quota: Quota) -> Option<i64> {
 impl UsageStore for Storage {
     async fn account_quotas(&self, account: Id<kind::Account>) -> Result<AccountQuotas, Error> {
         self.db
+            .of(account)
             .lookup(move |c| {
                 let found: Option<(Option<i64>, Option<i64>)> = accounts::table
                     .find(account.to_string())
@@ -93,6 +94,7 @@ impl UsageStore for Storage {
         since: Day,
     ) -> Result<Consumption, Error> {
         self.db
+            .of(account)
             .lookup(move |c| {
                 let rows: Vec<(i64, i64, i64)> = usage_days::table
                     .filter(usage_days::account_id.eq(account.to_string()))
@@ -121,7 +123,7 @@ impl UsageStore for Storage {
         page: PageRequest,
     ) -> Result<Page<DayUsage>, Error> {
         let visible = Visible::from(scope);
-        self.db.read(move |c| list(c, &visible, filter, &page)).await
+        self.db.of(scope.account).read(move |c| list(c, &visible, filter, &page)).await
     }
 }
 

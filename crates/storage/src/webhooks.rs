@@ -130,6 +130,7 @@ impl WebhookStore for Storage {
         completion: Option<Completion<IssuedEndpoint>>,
     ) -> Result<IssuedEndpoint, Error> {
         self.db
+            .of(endpoint.account_id)
             .write_completing(completion, move |c| {
                 insert(c, &endpoint, &secret)?;
                 Ok(IssuedEndpoint { endpoint: endpoint.clone(), secret: secret.clone() })
@@ -142,7 +143,10 @@ impl WebhookStore for Storage {
         account: Id<kind::Account>,
         id: Id<kind::WebhookEndpoint>,
     ) -> Result<Option<WebhookEndpoint>, Error> {
-        self.db.lookup(move |c| Ok(find(c, account, id)?.map(|(endpoint, _)| endpoint))).await
+        self.db
+            .of(account)
+            .lookup(move |c| Ok(find(c, account, id)?.map(|(endpoint, _)| endpoint)))
+            .await
     }
 
     async fn list_endpoints(
@@ -150,7 +154,7 @@ impl WebhookStore for Storage {
         account: Id<kind::Account>,
         page: PageRequest,
     ) -> Result<Page<WebhookEndpoint>, Error> {
-        self.db.read(move |c| list(c, account, &page)).await
+        self.db.of(account).read(move |c| list(c, account, &page)).await
     }
 
     async fn update_endpoint(
@@ -162,6 +166,7 @@ impl WebhookStore for Storage {
         completion: Option<Completion<WebhookEndpoint>>,
     ) -> Result<WebhookEndpoint, Error> {
         self.db
+            .of(account)
             .write_completing(completion, move |c| update(c, account, id, patch.clone(), now))
             .await
     }
@@ -175,6 +180,7 @@ impl WebhookStore for Storage {
         completion: Option<Completion<IssuedEndpoint>>,
     ) -> Result<IssuedEndpoint, Error> {
         self.db
+            .of(account)
             .write_completing(completion, move |c| rotate(c, account, id, secret.clone(), now))
             .await
     }
@@ -186,6 +192,7 @@ impl WebhookStore for Storage {
         completion: Option<Completion<()>>,
     ) -> Result<(), Error> {
         self.db
+            .of(account)
             .write_completing(completion, move |c| {
                 require(c, account, id)?;
                 diesel::delete(webhook_endpoints::table.find(id.to_string())).execute(c)?;
@@ -219,6 +226,7 @@ impl WebhookStore for Storage {
         completion: Option<Completion<Delivery>>,
     ) -> Result<Delivery, Error> {
         self.db
+            .of(account)
             .write_completing(completion, move |c| redeliver(c, account, endpoint, id, now))
             .await
     }
@@ -230,7 +238,10 @@ impl WebhookStore for Storage {
         status: Option<DeliveryStatus>,
         page: PageRequest,
     ) -> Result<Page<Delivery>, Error> {
-        self.db.read(move |c| list_deliveries(c, account, endpoint, status, &page)).await
+        self.db
+            .of(account)
+            .read(move |c| list_deliveries(c, account, endpoint, status, &page))
+            .await
     }
 }
 

@@ -6,6 +6,7 @@ use crate::access::Scope;
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::event::Event;
+use crate::fairness::{FairPool, Urgency};
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::page::{Page, PageRequest};
@@ -30,6 +31,10 @@ pub struct NewEndpoint {
     pub is_enabled: bool,
 }
 
+/// Addresses that are checked at once, and as many in reserve for accounts that have fewer than their
+/// share; others wait.
+const CHECKS: u64 = 8;
+
 /// An endpoint with the secret that was just made for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedEndpoint {
@@ -45,6 +50,8 @@ pub struct IssuedEndpoint {
 pub struct Webhooks {
     store: Arc<dyn WebhookStore>,
     targets: Arc<dyn CheckTarget>,
+    /// The places of checks, which may wait for the resolver of names.
+    checks: FairPool<Id<kind::Account>>,
     signal: WorkSignal,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
@@ -59,7 +66,8 @@ impl Webhooks {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Self {
-        Self { store, targets, signal, clock, entropy }
+        let checks = FairPool::new(CHECKS, CHECKS);
+        Self { store, targets, checks, signal, clock, entropy }
     }
 
     /// Adds an endpoint. Fails with [`Error::Invalid`] on `url` for an address that may not be asked,
@@ -76,7 +84,7 @@ impl Webhooks {
                 of all agents of the account";
             return Err(Error::InvalidOperation(text.to_owned()));
         }
-        self.check(&new.url).await?;
+        self.check(scope.account, &new.url).await?;
         let now = self.clock.now();
         let mut endpoint = WebhookEndpoint {
             id: Id::random(self.entropy.as_ref()),
@@ -128,7 +136,7 @@ impl Webhooks {
     ) -> Result<WebhookEndpoint, Error> {
         let account = owner(scope, id)?;
         if let Some(url) = &patch.url {
-            self.check(url).await?;
+            self.check(account, url).await?;
         }
         let now = self.clock.now();
         let endpoint = self.store.update_endpoint(account, id, patch, now, completion).await?;
@@ -202,7 +210,8 @@ impl Webhooks {
         self.store.list_deliveries(owner(scope, id)?, id, status, page).await
     }
 
-    async fn check(&self, url: &str) -> Result<(), Error> {
+    async fn check(&self, account: Id<kind::Account>, url: &str) -> Result<(), Error> {
+        let _place = self.checks.acquire(account, 1, Urgency::Question).await;
         let checked = self.targets.check_target(&parse_url(url)?).await;
         checked.map_err(|refused| Error::invalid("url", refused.to_string()))
     }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cicerone_domain::Error;
+use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{mpsc, oneshot};
 
+use super::Party;
 use crate::error::OpenError;
 
 /// Work that may wait for a thread; beyond, callers wait to hand it over.
@@ -20,11 +22,14 @@ pub(super) struct Threads {
     /// Closed when the last thread has ended.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
     patience: Option<Duration>,
+    /// The places of work that has a thread or is about to get one. Of all threads a fourth is for
+    /// parties that have fewer than their share of the others.
+    places: FairPool<Party>,
 }
 
 impl Threads {
-    /// Starts `count` threads. Work that has waited for one longer than `patience` is refused: where
-    /// the database is out of reach, a queue of requests would only grow old.
+    /// Starts `count` threads, which parties share. Work that has waited for one longer than `patience`
+    /// is refused: where the database is out of reach, a queue of requests would only grow old.
     pub(super) fn start(
         name: &str,
         count: u32,
@@ -33,7 +38,8 @@ impl Threads {
         let (queue, tasks) = mpsc::channel::<Task>(QUEUE);
         let (alive, ended) = mpsc::channel(1);
         let tasks = Arc::new(Mutex::new(tasks));
-        for number in 0..count.max(1) {
+        let count = count.max(1);
+        for number in 0..count {
             let tasks = Arc::clone(&tasks);
             let alive = alive.clone();
             spawn(format!("{name}-{number}"), move || {
@@ -47,23 +53,38 @@ impl Threads {
             })?;
         }
         let queue = RwLock::new(Some(queue));
-        Ok(Self { queue, ended: tokio::sync::Mutex::new(ended), patience })
+        let reserve = if count > 1 { count.div_ceil(4) } else { 0 };
+        let places = FairPool::new(u64::from(count - reserve), u64::from(reserve));
+        Ok(Self { queue, ended: tokio::sync::Mutex::new(ended), patience, places })
     }
 
-    /// Runs `work` on one of the threads. It runs also where the caller goes away.
+    /// Runs `work` on one of the threads when it is the party's turn. Once begun it goes on, also where
+    /// the caller goes away.
     pub(super) async fn run<T: Send + 'static>(
         &self,
+        party: Party,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, outcome) = oneshot::channel();
         let deadline = self.deadline();
+        let place = self.place(party).await?;
         let task = Box::new(move || {
+            let _place = place;
             let result = in_time(deadline).and_then(|()| work());
             // A caller that went away wants no result.
             let _ = reply.send(result);
         });
         self.hand_over(task).await?;
         outcome.await.map_err(|_| closed())?
+    }
+
+    /// Waits for the party's turn, for as long as there is patience.
+    async fn place(&self, party: Party) -> Result<FairPermit<Party>, Error> {
+        let place = self.places.acquire(party, 1, Urgency::Question);
+        match self.patience {
+            Some(patience) => tokio::time::timeout(patience, place).await.map_err(|_| too_late()),
+            None => Ok(place.await),
+        }
     }
 
     /// Queues a task; waits where many are queued.
@@ -88,9 +109,13 @@ impl Threads {
 /// Refuses what begins too late.
 fn in_time(deadline: Option<Instant>) -> Result<(), Error> {
     if deadline.is_some_and(|deadline| Instant::now() > deadline) {
-        return Err(Error::unavailable("no database connection became free in time"));
+        return Err(too_late());
     }
     Ok(())
+}
+
+fn too_late() -> Error {
+    Error::unavailable("no database connection became free in time")
 }
 
 /// Starts a named thread.
@@ -101,4 +126,48 @@ pub(super) fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Resul
 /// The refusal of a database that was closed.
 pub(super) fn closed() -> Error {
     Error::unavailable("the database is closed")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use cicerone_domain::{Id, SystemEntropy};
+
+    use super::Threads;
+
+    #[tokio::test]
+    async fn reads_that_never_end_leave_a_thread_to_another_account() {
+        let threads = std::sync::Arc::new(Threads::start("test", 4, None).unwrap());
+        let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        let (end, wait) = mpsc::channel::<()>();
+        let wait = std::sync::Arc::new(parking_lot::Mutex::new(wait));
+        let (began, begun) = tokio::sync::mpsc::unbounded_channel();
+        let mut begun = begun;
+        let reads: Vec<_> = (0..20)
+            .map(|_| {
+                let (threads, wait, began) = (threads.clone(), wait.clone(), began.clone());
+                tokio::spawn(async move {
+                    let work = move || {
+                        began.send(()).unwrap();
+                        // An error says that the end has come.
+                        let _ = wait.lock().recv();
+                        Ok(())
+                    };
+                    threads.run(Some(flood), work).await
+                })
+            })
+            .collect();
+        for _ in 0..3 {
+            begun.recv().await.unwrap();
+        }
+        assert_eq!(threads.run(Some(other), || Ok(7)).await.unwrap(), 7);
+        assert_eq!(threads.run(None, || Ok(8)).await.unwrap(), 8);
+        assert!(begun.try_recv().is_err(), "the flood has three of the four threads");
+        drop(end);
+        for read in reads {
+            read.await.unwrap().unwrap();
+        }
+        threads.close().await;
+    }
 }

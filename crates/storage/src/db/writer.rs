@@ -8,12 +8,13 @@
 use std::time::{Duration, Instant};
 
 use cicerone_domain::Error;
+use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
 use diesel::connection::TransactionManager as _;
 use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot};
 
 use super::threads::{closed, spawn};
-use super::{guarded, waited};
+use super::{Party, guarded, waited};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{Begin, begin_transaction, transaction};
 use crate::error::{Failure, OpenError};
@@ -26,10 +27,15 @@ const BATCH: usize = 256;
 const GATHER: Duration = Duration::from_millis(1);
 /// Units that may wait; beyond, callers wait to hand theirs over.
 const QUEUE: usize = 1_024;
+/// Units of one party that are on their way to the writer or in a batch, if no other party writes; as
+/// many are in reserve for parties that have fewer than their share. So a flood of one account delays
+/// another's change by so many others at most.
+const UNDER_WAY: u64 = 64;
 
 /// The writer's thread and the way to it.
 pub(super) struct Writer {
     queue: RwLock<Option<mpsc::Sender<Box<dyn Unit>>>>,
+    places: FairPool<Party>,
     /// Closed when the thread has ended.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
 }
@@ -50,6 +56,7 @@ struct Work<T, F> {
     queued: Instant,
     work: F,
     outcome: Option<Result<T, Error>>,
+    _place: FairPermit<Party>,
     reply: oneshot::Sender<Result<T, Error>>,
 }
 
@@ -93,17 +100,20 @@ impl Writer {
             drain(units, connection, &url);
             drop(alive);
         })?;
-        Ok(Self { queue: RwLock::new(Some(queue)), ended: tokio::sync::Mutex::new(ended) })
+        let places = FairPool::new(UNDER_WAY, UNDER_WAY);
+        Ok(Self { queue: RwLock::new(Some(queue)), places, ended: tokio::sync::Mutex::new(ended) })
     }
 
-    /// Does `work` in a transaction that is committed when this returns.
-    pub(super) async fn run<T, F>(&self, work: F) -> Result<T, Error>
+    /// Does `work` in a transaction that is committed when this returns, when it is the party's turn.
+    pub(super) async fn run<T, F>(&self, party: Party, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
     {
         let (reply, outcome) = oneshot::channel();
-        let unit = Box::new(Work { queued: Instant::now(), work, outcome: None, reply });
+        let queued = Instant::now();
+        let place = self.places.acquire(party, 1, Urgency::Question).await;
+        let unit = Box::new(Work { queued, work, outcome: None, _place: place, reply });
         self.hand_over(unit).await?;
         outcome.await.map_err(|_| closed())?
     }
@@ -208,14 +218,15 @@ fn is_open(c: &mut AnyConnection) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use cicerone_domain::Error;
+    use cicerone_domain::{Error, Id, SystemEntropy};
     use diesel::RunQueryDsl as _;
     use diesel::connection::SimpleConnection as _;
     use diesel::dsl::sql;
     use diesel::sql_types::BigInt;
 
+    use super::super::Party;
     use super::Writer;
-    use crate::connection::{Access, connect};
+    use crate::connection::{Access, AnyConnection, connect};
     use crate::url::DatabaseUrl;
 
     #[tokio::test]
@@ -228,7 +239,7 @@ mod tests {
         let writer = Writer::start(connection, url.clone()).unwrap();
         let insert = async |bytes: usize| {
             let sql = format!("INSERT INTO t VALUES (zeroblob({bytes}))");
-            writer.run(move |c| Ok(c.batch_execute(&sql)?)).await
+            writer.run(None, move |c| Ok(c.batch_execute(&sql)?)).await
         };
         let mut acknowledged = 0;
         for _ in 0..3 {
@@ -258,11 +269,11 @@ mod tests {
         let insert = async |writer: &Writer, number: usize| {
             let is_refused = number.is_multiple_of(5);
             let sql = format!("INSERT INTO t VALUES ({number})");
-            let work = move |c: &mut crate::connection::AnyConnection| {
+            let work = move |c: &mut AnyConnection| {
                 c.batch_execute(&sql)?;
                 if is_refused { Err(Error::ClaimLost.into()) } else { Ok(number) }
             };
-            writer.run(work).await
+            writer.run(None, work).await
         };
         let mut tasks = tokio::task::JoinSet::new();
         let writer = std::sync::Arc::new(writer);
@@ -279,5 +290,52 @@ mod tests {
             "(SELECT count(*) || ' ' || coalesce(sum(x % 5 = 0), 0) FROM t)",
         ));
         assert_eq!(stored.get_result::<String>(&mut connection).unwrap(), "160 0");
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_changes_lets_another_party_s_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("flood.db"));
+        let mut connection = connect(&url, Access::Write).unwrap();
+        connection.batch_execute("CREATE TABLE t (party TEXT)").unwrap();
+        let writer = std::sync::Arc::new(Writer::start(connection, url.clone()).unwrap());
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let wait = parking_lot::Mutex::new(wait);
+        let insert = |party: Party, name: &'static str| {
+            let writer = std::sync::Arc::clone(&writer);
+            tokio::spawn(async move {
+                let sql = format!("INSERT INTO t VALUES ('{name}')");
+                writer.run(party, move |c| Ok(c.batch_execute(&sql)?)).await
+            })
+        };
+        // The writer stands still until all of them wait.
+        let still = {
+            let writer = std::sync::Arc::clone(&writer);
+            // An error says that all of them wait.
+            let work = move |_: &mut AnyConnection| Ok(wait.lock().recv().unwrap_or_default());
+            tokio::spawn(async move { writer.run(None, work).await })
+        };
+        let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        let mut changes: Vec<_> = (0..1_000).map(|_| insert(Some(flood), "flood")).collect();
+        let under_way = async |party: Party, count: u64| {
+            while writer.places.held_by(party) < count {
+                tokio::task::yield_now().await;
+            }
+        };
+        under_way(Some(flood), super::UNDER_WAY).await;
+        changes.push(insert(Some(other), "other"));
+        under_way(Some(other), 1).await;
+        drop(go);
+        still.await.unwrap().unwrap();
+        for change in changes {
+            change.await.unwrap().unwrap();
+        }
+        writer.close().await;
+        let mut connection = connect(&url, Access::Read).unwrap();
+        let before =
+            "(SELECT count(*) FROM t WHERE rowid < (SELECT rowid FROM t WHERE party = 'other'))";
+        let before: i64 =
+            diesel::select(sql::<BigInt>(before)).get_result(&mut connection).unwrap();
+        assert!(before <= i64::try_from(super::UNDER_WAY).unwrap(), "behind {before} others");
     }
 }
