@@ -12,6 +12,7 @@ mod refusal;
 mod units;
 
 use async_trait::async_trait;
+use cicerone_domain::agent::AgentProfile;
 use cicerone_domain::ports::{LanguageModel, ModelError, ModelReply, ReplyRequest, TokenSink};
 use cicerone_domain::retrieval::Hit;
 
@@ -67,6 +68,10 @@ impl Extractive {
 
 #[async_trait]
 impl LanguageModel for Extractive {
+    fn is_local(&self, _profile: &AgentProfile) -> bool {
+        true
+    }
+
     async fn reply(
         &self,
         request: ReplyRequest,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use cicerone_domain::agent;
+use cicerone_domain::agent::{self, AgentProfile};
 use cicerone_domain::ports::{
     LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,
 };
@@ -79,6 +79,11 @@ impl Models {
         Ok(Self { default, routes })
     }
 
+    /// The targets of a model's name.
+    fn route(&self, model: &str) -> &Route {
+        self.routes.get(model).unwrap_or(&self.default)
+    }
+
     /// Whether any model is served by an upstream, rather than all by the embedded answerer.
     pub fn uses_upstreams(&self) -> bool {
         let is_upstream = |target: &Target| matches!(target.kind, TargetKind::Upstream { .. });
@@ -94,6 +99,11 @@ impl ModelCatalog for Models {
 
 #[async_trait]
 impl LanguageModel for Models {
+    fn is_local(&self, profile: &AgentProfile) -> bool {
+        let first = self.route(&profile.model).first();
+        first.is_some_and(|target| matches!(target.kind, TargetKind::Embedded(_)))
+    }
+
     async fn reply(
         &self,
         request: ReplyRequest,
@@ -101,7 +111,7 @@ impl LanguageModel for Models {
     ) -> Result<ModelReply, ModelError> {
         let request = Arc::new(request);
         let agent_model = &request.profile.model;
-        let route = self.routes.get(agent_model).unwrap_or(&self.default);
+        let route = self.route(agent_model);
         let mut failures = Vec::new();
         for target in route {
             let Target { name, kind } = target;

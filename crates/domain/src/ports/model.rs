@@ -79,6 +79,10 @@ pub struct ModelError {
 /// Makes replies.
 #[async_trait]
 pub trait LanguageModel: Send + Sync {
+    /// Whether replies of agents with this profile are made by this machine's processors, at once, rather
+    /// than waited for.
+    fn is_local(&self, profile: &AgentProfile) -> bool;
+
     /// Replies to a question. With `tokens`, fragments of the reply are passed on as they come;
     /// after the first one an error means that the reply broke off.
     async fn reply(
