@@ -8,6 +8,7 @@ mod idempotency;
 mod keys;
 mod quotas;
 mod sources;
+mod thinking;
 mod uploads;
 mod webhooks;
 

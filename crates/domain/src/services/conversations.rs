@@ -9,7 +9,7 @@ use crate::conversation::{
     Citation, Conversation, ConversationFilter, Message, Metadata, PlacedMessage, Role, Turn,
 };
 use crate::error::Error;
-use crate::fairness::{FairPermit, FairPool, Urgency};
+use crate::fairness::{FairPermit, FairPool};
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::limits;
@@ -19,10 +19,7 @@ use crate::ports::{
 };
 use crate::retrieval::{AgentVersion, Hit, Query};
 use crate::services::quotas::{QuotaPass, Quotas};
-
-/// Replies that take processor time at once, and as many in reserve for accounts that have fewer than
-/// their share: more would not be sooner, and each one more stands before whoever comes next.
-const THINKING: u64 = 8;
+use crate::services::thinking::Thinking;
 
 /// A message to answer, already parsed.
 #[derive(Debug, Clone)]
@@ -61,9 +58,9 @@ pub struct Conversations {
     entropy: Arc<dyn Entropy>,
     quotas: Quotas,
     replies: FairPool<Id<kind::Account>>,
-    /// The places of replies that take processor time: those that search, and those that a local model
+    /// The turns of replies that take processor time: those that search, and those that a local model
     /// makes.
-    thinking: FairPool<Id<kind::Account>>,
+    thinking: Thinking,
 }
 
 /// A message that was accepted: everything that can be refused without a reply was checked.
@@ -89,7 +86,7 @@ impl Conversations {
     ) -> Self {
         let places = u64::try_from(bounds.replies).unwrap_or(u64::MAX);
         let replies = FairPool::new(places, places);
-        let thinking = FairPool::new(THINKING, THINKING);
+        let thinking = Thinking::default();
         Self { store, index, model, clock, entropy, quotas, replies, thinking }
     }
 
@@ -137,14 +134,14 @@ impl Conversations {
         let history = history.unwrap_or_default();
 
         let version = AgentVersion::of(&agent);
-        let mut place = Some(self.thinking.acquire(agent.account_id, 1, Urgency::Question).await);
+        let mut turn = Some(self.thinking.turn(agent.account_id).await);
         let query = Query { text: message.text.clone(), context: context_of(&history) };
         let found = self.index.search(version, &query, limits::REPLY_PASSAGES).await?;
         let passages: Vec<Hit> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
         let sources = passages.iter().map(citation).collect::<Vec<_>>();
 
         if !self.model.is_local(&agent.profile) {
-            place = None;
+            turn = None;
         }
         let request = ReplyRequest {
             profile: agent.profile,
@@ -158,7 +155,7 @@ impl Conversations {
             .reply(request, tokens)
             .await
             .map_err(|error| Error::ModelUnavailable(Box::new(error)))?;
-        drop(place);
+        drop(turn);
 
         let now = self.clock.now().max(question.timestamp);
         let is_first = conversation.is_none();

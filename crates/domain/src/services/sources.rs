@@ -12,6 +12,7 @@ use crate::job::NewJob;
 use crate::page::{Page, PageRequest};
 use crate::ports::{AgentStore, PassageIndex, SourceFilter, SourceStore, WorkSignal};
 use crate::retrieval::{AgentVersion, Hit, Query};
+use crate::services::thinking::Thinking;
 use crate::source::{CrawledPage, Source, SourceContent, SourceState};
 
 /// A source to add, already parsed.
@@ -31,6 +32,7 @@ pub struct Sources {
     store: Arc<dyn SourceStore>,
     agents: Arc<dyn AgentStore>,
     index: Arc<dyn PassageIndex>,
+    thinking: Thinking,
     signal: WorkSignal,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
@@ -46,7 +48,8 @@ impl Sources {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Self {
-        Self { store, agents, index, signal, clock, entropy }
+        let thinking = Thinking::default();
+        Self { store, agents, index, thinking, signal, clock, entropy }
     }
 
     /// Adds a source, in the state pending. Fails as [`SourceStore::insert_source`] does.
@@ -181,6 +184,7 @@ impl Sources {
             .ok_or_else(|| Error::not_found("agent", agent))?;
         let version = AgentVersion::of(&agent);
         let query = Query { text, context: Vec::new() };
+        let _turn = self.thinking.turn(agent.account_id).await;
         Ok(self.index.search(version, &query, limit).await?.hits)
     }
 }
