@@ -21,6 +21,7 @@ mod model;
 mod readers;
 mod repetitions;
 mod report;
+mod restores;
 mod sources;
 mod two_servers;
 mod victim;
@@ -66,7 +67,7 @@ type Siege = Pin<Box<dyn Future<Output = anyhow::Result<Report>>>>;
 type Entry = (&'static str, fn(Field) -> Siege);
 
 /// The sieges in the order in which they take place.
-const SIEGES: [Entry; 26] = [
+const SIEGES: [Entry; 27] = [
     ("headings-text", |field| Box::pin(headings::text(field))),
     ("headings-file", |field| Box::pin(headings::file(field))),
     ("headings-page", |field| Box::pin(headings::page(field))),
@@ -88,6 +89,7 @@ const SIEGES: [Entry; 26] = [
     ("keys", |field| Box::pin(keys::run(field))),
     ("rate", |field| Box::pin(keys::rate(field))),
     ("repetitions", |field| Box::pin(repetitions::run(field))),
+    ("restores", |field| Box::pin(restores::run(field))),
     ("killed-copies", |field| Box::pin(copies::run(field))),
     ("bombs", |field| Box::pin(bombs::run(field))),
     ("two-servers", |field| Box::pin(two_servers::run(field))),
