@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -106,6 +107,7 @@ impl Place {
             }
             Condition::KilledRestore => {
                 let mut command = program.command(&path, &["restore", &history.archive()]);
+                command.stdout(Stdio::null()).stderr(Stdio::null());
                 let mut child = command.spawn().expect("the program can be started");
                 std::thread::sleep(Duration::from_millis(chance.below(120) as u64));
                 let _ = child.kill();
