@@ -317,14 +317,14 @@ mod tests {
         };
         let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
         let mut changes: Vec<_> = (0..1_000).map(|_| insert(Some(flood), "flood")).collect();
-        let under_way = async |party: Party, count: u64| {
-            while writer.places.held_by(party) < count {
+        let under_way = async |count: u64| {
+            while writer.places.in_use() < count {
                 tokio::task::yield_now().await;
             }
         };
-        under_way(Some(flood), super::UNDER_WAY).await;
+        under_way(super::UNDER_WAY).await;
         changes.push(insert(Some(other), "other"));
-        under_way(Some(other), 1).await;
+        under_way(super::UNDER_WAY + 1).await;
         drop(go);
         still.await.unwrap().unwrap();
         for change in changes {
