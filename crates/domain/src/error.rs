@@ -79,6 +79,15 @@ pub enum Error {
         /// The time of the refusal.
         now: Timestamp,
     },
+    /// The account would keep more bytes than it may; nothing was changed.
+    #[error(
+        "the account may keep {limit} bytes of sources and files, and with this it would keep more; \
+         delete some first"
+    )]
+    BytesExceeded {
+        /// How many it may keep.
+        limit: u64,
+    },
     /// More work is under way than the server takes on.
     #[error("the server is at its limit, try again shortly")]
     Overloaded,

@@ -1,4 +1,4 @@
-//! What accounts use, and what they may use in a month.
+//! What accounts use and keep, and what they may use in a month and keep.
 
 use std::fmt;
 
@@ -110,7 +110,7 @@ pub struct Consumption {
     pub tokens: u64,
 }
 
-/// How much of something an account may use in a calendar month of UTC.
+/// How much of something an account may use in a calendar month of UTC, or keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Quota {
     /// What the settings say.
@@ -133,22 +133,37 @@ impl Quota {
     }
 }
 
-/// What an account may use in a month.
+/// What an account may use in a month, and keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AccountQuotas {
     /// Messages that are answered.
     pub messages: Quota,
     /// Tokens of models.
     pub tokens: Quota,
+    /// Bytes of sources, with what was extracted from them, and of files; not of a month.
+    pub bytes: Quota,
 }
 
-/// What an account without quotas of its own may use in a month; none for any number.
+/// What an account without quotas of its own may use in a month, and keep; `None` for any number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DefaultQuotas {
     /// Messages that are answered.
     pub messages: Option<u64>,
     /// Tokens of models.
     pub tokens: Option<u64>,
+    /// Bytes of sources, with what was extracted from them, and of files; not of a month.
+    pub bytes: Option<u64>,
+}
+
+/// Where an account stands with its quotas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Its quotas.
+    pub quotas: AccountQuotas,
+    /// What it has used of this month.
+    pub used: Consumption,
+    /// Bytes that it keeps.
+    pub kept_bytes: u64,
 }
 
 /// Which days a list of usage shows.

@@ -18,6 +18,10 @@ pub(crate) use body::{ErrorBody, ErrorEvent, STATUS_CODES};
 use crate::context::RequestId;
 use causes::Causes;
 
+/// Seconds after which a request beyond the account's quota of bytes may be repeated. Time alone makes no
+/// room: this keeps clients that repeat by themselves from doing so at once.
+const FULL_RETRY_SECONDS: u64 = 60 * 60;
+
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -278,6 +282,13 @@ fn domain_problem(error: &Error) -> Problem {
             )
             .retry_after(seconds)
         }
+        Error::BytesExceeded { .. } => Problem::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "rate_limit_error",
+            "quota_exceeded",
+            error.to_string(),
+        )
+        .retry_after(FULL_RETRY_SECONDS),
         Error::Overloaded => Problem::unavailable(
             "service_unavailable",
             "the server is at its limit, try again shortly",

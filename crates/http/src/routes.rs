@@ -13,6 +13,7 @@ use crate::handlers::{agents, conversations, files, health, sources};
 use crate::openapi::parameters::{cursor, metadata, moment, one_of, page_size};
 
 const QUERY: &str = "A parameter is out of range, given twice, or a cursor of another list.";
+const FULL: &str = "Too many requests, or the account would keep more bytes than it may.";
 const BODY: &str = "A required field is missing, or a field has a bad value.";
 
 /// Every route, in the order of the documentation.
@@ -92,7 +93,8 @@ fn source_routes() -> Vec<Endpoint> {
                 422,
                 "The content exceeds its limits or is not the JSON that a `qa` source holds, or \
                  the idempotency key was used for another request.",
-            ),
+            )
+            .refuses(429, FULL),
         Endpoint::new(Method::GET, of_agent, "listSources", "List sources", sources::list)
             .details("Newest first.")
             .query(paging())
@@ -125,6 +127,7 @@ fn refresh() -> Endpoint {
             409,
             "The source is being processed, or the same request is still being carried out.",
         )
+        .refuses(429, FULL)
 }
 
 fn look_into(
@@ -184,7 +187,8 @@ fn file_routes() -> Vec<Endpoint> {
                 422,
                 "The file is empty, over 10,485,760 bytes or of another type, or the idempotency \
                  key was used for another request.",
-            ),
+            )
+            .refuses(429, FULL),
         Endpoint::new(Method::GET, one, "getFile", "Retrieve a file's description", files::find)
             .gives(200, Json("File")),
         Endpoint::new(Method::DELETE, one, "deleteFile", "Delete a file", files::delete)

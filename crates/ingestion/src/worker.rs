@@ -356,13 +356,18 @@ impl Worker {
         Ok(Step::Done)
     }
 
-    /// After a fault of the service itself, which trying again would only meet again.
+    /// After a refusal of the store, or a fault of the service itself, which trying again would only
+    /// meet again.
     async fn give_up(&self, lease: &Lease, error: &Error) -> Result<Option<Source>, Error> {
-        tracing::error!(error = error as &dyn std::error::Error, "processing failed");
-        let message = "an internal error stopped the processing; the server's log has the cause";
+        let message = if let Error::BytesExceeded { .. } = error {
+            error.to_string()
+        } else {
+            tracing::error!(error = error as &dyn std::error::Error, "processing failed");
+            "an internal error stopped the processing; the server's log has the cause".to_owned()
+        };
         let event = Id::random(self.ports.entropy.as_ref());
         let now = self.ports.clock.now();
-        self.ports.jobs.finish_failed(lease, message.to_owned(), event, now).await
+        self.ports.jobs.finish_failed(lease, message, event, now).await
     }
 
     /// Notes how a job ended, and warms the index.

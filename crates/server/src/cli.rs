@@ -166,7 +166,7 @@ pub(crate) enum AccountCommand {
     },
     /// List the accounts, oldest first.
     List,
-    /// Show what an account may use in a month and has used, or change it.
+    /// Show what an account may use in a month and keep, and what it has used and keeps, or change it.
     #[command(after_help = LIMIT_HELP)]
     Limit(LimitArguments),
 }
@@ -176,21 +176,26 @@ Examples:
   cicerone account limit default
   cicerone account limit default --messages 10000 --tokens 5000000
   cicerone account limit default --messages unlimited
+  cicerone account limit default --bytes 1000000000
 
 A month is a calendar month of UTC. Beyond its quota an account's messages are answered with 429 and
-the code `quota_exceeded`. Without quotas of its own it has those of the section `quotas` of the
-settings, which by default are none.";
+the code `quota_exceeded`; so are sources and files beyond the bytes that it may keep. A source counts
+with its content and twice the text that was extracted from it. Without quotas of its own an account has
+those of the section `quotas` of the settings, which by default are none.";
 
 #[derive(Debug, Args)]
 pub(crate) struct LimitArguments {
     /// The account.
     pub(crate) name: String,
-    /// Messages a month: a number, `unlimited`, or `default` for what the settings say.
+    /// Messages a month: a number, `unlimited` (or `none`), or `default` for what the settings say.
     #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
     pub(crate) messages: Option<Quota>,
     /// Tokens of models a month.
     #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
     pub(crate) tokens: Option<Quota>,
+    /// Bytes of sources and files that it may keep.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
+    pub(crate) bytes: Option<Quota>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -261,7 +266,7 @@ impl Cli {
 fn parse_quota(text: &str) -> Result<Quota, String> {
     match text {
         "default" => Ok(Quota::Default),
-        "unlimited" => Ok(Quota::Unlimited),
+        "unlimited" | "none" => Ok(Quota::Unlimited),
         number => match number.parse::<u64>() {
             Ok(most) if most <= MOST_OF_A_QUOTA => Ok(Quota::AtMost(most)),
             Ok(_) | Err(_) => Err("must be a number, `unlimited` or `default`".to_owned()),

@@ -210,11 +210,13 @@ pub(crate) fn check_whole(configuration: &Configuration) -> Result<(), Failure> 
 async fn open_storage(configuration: &Configuration) -> Result<Storage, Failure> {
     check_whole(configuration)?;
     let database = configuration.database.clone();
+    let account_bytes = configuration.settings.quotas().bytes;
+    let options = StorageOptions { account_bytes, ..StorageOptions::default() };
     let opened = tokio::task::spawn_blocking(move || {
         for name in migrations::run(&database)? {
             tracing::info!(migration = name, "changed the database's schema");
         }
-        Storage::open(&database, &StorageOptions::default())
+        Storage::open(&database, &options)
     });
     let opened = opened.await.map_err(|error| Failure::because("opening the database", &error))?;
     Ok(opened?)

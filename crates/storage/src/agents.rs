@@ -10,6 +10,7 @@ use cicerone_domain::{
 };
 use diesel::prelude::*;
 
+use crate::bytes;
 use crate::columns::{id, named, narrow, narrow_option, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
@@ -203,10 +204,15 @@ impl AgentStore for Storage {
                     .select(sources::id)
                     .load(c)?;
                 erase_content(c, &ids)?;
+                let bytes: Vec<i64> =
+                    diesel::delete(sources::table.filter(sources::agent_id.eq(&agent)))
+                        .returning(sources::stored_bytes)
+                        .get_results(c)?;
                 diesel::delete(agents::table.find(&agent)).execute(c)?;
                 let uploads: Vec<String> = uploads.into_iter().flatten().collect();
                 remove_unused(c, &uploads, now)?;
-                erase_of_agent(c, &agent)
+                erase_of_agent(c, &agent)?;
+                bytes::change(c, &visible.account, -bytes.iter().sum::<i64>())
             })
             .await
     }

@@ -21,6 +21,7 @@ use diesel::prelude::*;
 pub(crate) use finish::fail;
 pub(crate) use rows::PageRow;
 
+use crate::bytes;
 use crate::columns::to_json;
 use crate::connection::AnyConnection;
 use crate::dialect::{self, Begin, transaction};
@@ -62,11 +63,14 @@ impl CrawlStore for Storage {
         progress: Progress,
     ) -> Result<bool, Error> {
         let lease = lease.clone();
+        let quota = self.account_bytes;
         self.db
             .write(move |c| {
                 let Some(source) = leased_source(c, &lease)? else { return Ok(false) };
                 let crawl = running(c, &lease)?;
                 record::record(c, &source, crawl, &visited, &found)?;
+                bytes::recount(c, &source)?;
+                bytes::check(c, quota, source.account_id, 0)?;
                 set_progress(c, &source, progress)?;
                 // Crashes count against what brought nothing forward between them.
                 diesel::update(jobs::table.find(lease.job_id.to_string()))
@@ -127,6 +131,7 @@ fn begin(
     // What another job left behind is of no use: pages are looked at anew.
     let source_id = source.id.to_string();
     finish::remove_unseen(c, &source_id)?;
+    bytes::recount(c, &source)?;
     let over = crawls::table.filter(crawls::source_id.eq(&source_id));
     diesel::delete(over.filter(crawls::state.ne(SUCCEEDED))).execute(c)?;
     let number = last_number(c, &source_id)?.map_or(0, |number| number + 1);

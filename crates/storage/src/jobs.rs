@@ -21,6 +21,7 @@ use diesel::dsl::min;
 use diesel::prelude::*;
 
 use crate::agents::raise_generation;
+use crate::bytes;
 use crate::columns::{id, narrow, time};
 use crate::connection::AnyConnection;
 use crate::crawls;
@@ -136,9 +137,13 @@ impl JobStore for Storage {
         now: Timestamp,
     ) -> Result<Option<Source>, Error> {
         let lease = lease.clone();
+        let quota = self.account_bytes;
         self.db
             .write(move |c| {
                 let Some(mut source) = hold_lease(c, &lease)? else { return Ok(None) };
+                // Before it is written: a content that is far too large costs no disk.
+                let account = source.account_id;
+                bytes::check(c, quota, account, extracted.character_count())?;
                 let generation = raise_generation(c, &source.agent_id.to_string())?;
                 replace(c, &source, &extracted, generation)?;
                 source.state = SourceState::Trained(Trained {
@@ -146,7 +151,9 @@ impl JobStore for Storage {
                     title: extracted.title.clone(),
                     version: narrow("agents.index_generation", generation)?,
                 });
-                end(c, &lease.job_id.to_string(), source, event, now).map(Some)
+                let source = end(c, &lease.job_id.to_string(), source, event, now)?;
+                bytes::check(c, quota, account, 0)?;
+                Ok(Some(source))
             })
             .await
     }
@@ -267,6 +274,8 @@ pub(crate) fn end(
 ) -> Result<Source, Failure> {
     source.progress = None;
     update_state(c, &source)?;
+    // Before the endpoints are held that are told of it.
+    bytes::recount(c, &source)?;
     let request_id: Option<Option<String>> =
         jobs::table.find(job).select(jobs::request_id).get_result(c).optional()?;
     let request_id = request(request_id.flatten().as_deref())?;

@@ -18,6 +18,7 @@
 
 mod agents;
 mod audit;
+mod bytes;
 mod columns;
 mod connection;
 mod conversations;

@@ -23,6 +23,8 @@ table! {
         created_at -> BigInt,
         messages_per_month -> Nullable<BigInt>,
         tokens_per_month -> Nullable<BigInt>,
+        bytes_kept -> Nullable<BigInt>,
+        stored_bytes -> BigInt,
     }
 }
 
@@ -93,6 +95,7 @@ table! {
         version -> Nullable<BigInt>,
         progress -> Nullable<Text>,
         created_at -> BigInt,
+        stored_bytes -> BigInt,
     }
 }
 
@@ -107,6 +110,7 @@ table! {
         page_count -> Nullable<BigInt>,
         character_count -> BigInt,
         is_pair -> Bool,
+        stored_bytes -> BigInt,
     }
 }
 

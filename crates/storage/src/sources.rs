@@ -20,6 +20,7 @@ pub(crate) use content::{DocumentRow, PassageRow, TextRow, insert, replace};
 pub(crate) use state::StateRow;
 
 use crate::agents::{self, raise_generation};
+use crate::bytes;
 use crate::columns::{id, named, time};
 use crate::connection::AnyConnection;
 use crate::crawls;
@@ -153,6 +154,7 @@ impl SourceStore for Storage {
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
+        let quota = self.account_bytes;
         self.db
             .of(scope.account)
             .write_completing(completion, move |c| {
@@ -167,6 +169,7 @@ impl SourceStore for Storage {
                 diesel::insert_into(sources::table)
                     .values(SourceRow::try_from(&source)?)
                     .execute(c)?;
+                bytes::add_source(c, quota, &source)?;
                 jobs::queue(c, &source, job, source.created_at)?;
                 Ok(source.clone())
             })
@@ -207,12 +210,14 @@ impl SourceStore for Storage {
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
+        let quota = self.account_bytes;
         self.db
             .of(scope.account)
             .write_completing(completion, move |c| {
                 let mut source = require_locked(c, &visible, id)?;
                 require_website(&source, "refreshed")?;
                 source.state = source.state.begin_refresh()?;
+                bytes::check(c, quota, source.account_id, 0)?;
                 source.progress = None;
                 update_state(c, &source)?;
                 jobs::queue(c, &source, job, now)?;
@@ -353,7 +358,9 @@ fn delete(
     now: Timestamp,
 ) -> Result<Source, Failure> {
     let source = require_locked(c, visible, id)?;
-    diesel::delete(sources::table.find(id.to_string())).execute(c)?;
+    let bytes: i64 = diesel::delete(sources::table.find(id.to_string()))
+        .returning(sources::stored_bytes)
+        .get_result(c)?;
     if source.state.searchable().is_some() {
         raise_generation(c, &source.agent_id.to_string())?;
     }
@@ -362,5 +369,6 @@ fn delete(
     }
     erase_content(c, &[id.to_string()])?;
     erase_of(c, &id.to_string())?;
+    bytes::change(c, &visible.account, -bytes)?;
     Ok(source)
 }

@@ -18,6 +18,8 @@ use crate::url::DatabaseUrl;
 #[derive(Clone)]
 pub struct Storage {
     pub(crate) db: Arc<Db>,
+    /// Bytes that an account without a quota of its own may keep; `None` for any number.
+    pub(crate) account_bytes: Option<u64>,
 }
 
 /// How much of the machine and of the database server a [`Storage`] takes.
@@ -29,11 +31,19 @@ pub struct StorageOptions {
     pub connections: u32,
     /// How long a request waits for a connection before the database counts as out of reach.
     pub connection_timeout: Duration,
+    /// Bytes of sources and files that an account without a quota of its own may keep; `None` for any
+    /// number.
+    pub account_bytes: Option<u64>,
 }
 
 impl Default for StorageOptions {
     fn default() -> Self {
-        Self { read_connections: 6, connections: 16, connection_timeout: Duration::from_secs(3) }
+        Self {
+            read_connections: 6,
+            connections: 16,
+            connection_timeout: Duration::from_secs(3),
+            account_bytes: None,
+        }
     }
 }
 
@@ -48,7 +58,7 @@ impl Storage {
     /// connected.
     pub fn open(url: &DatabaseUrl, options: &StorageOptions) -> Result<Self, OpenError> {
         migrations::check(url)?;
-        Ok(Self { db: Arc::new(Db::open(url, options)?) })
+        Ok(Self { db: Arc::new(Db::open(url, options)?), account_bytes: options.account_bytes })
     }
 
     /// Takes no more work, and returns when what was taken is committed and every thread has ended.

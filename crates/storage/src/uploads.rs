@@ -1,5 +1,7 @@
 //! Uploaded files: the rows, and the notes about objects to remove.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
@@ -9,6 +11,7 @@ use cicerone_domain::{Error, Id, Scope, Timestamp, Upload, UploadType};
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 
+use crate::bytes;
 use crate::columns::{id, named, narrow, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
@@ -70,6 +73,7 @@ pub(crate) fn remove_unused(
     now: Timestamp,
 ) -> Result<u64, Failure> {
     let mut count = 0;
+    let mut freed: BTreeMap<String, i64> = BTreeMap::new();
     for ids in ids.chunks(IDS) {
         // Held first: the deletion then sees every source that began to use one of them.
         dialect::lock_uploads(c, ids)?;
@@ -79,12 +83,18 @@ pub(crate) fn remove_unused(
                 .select(sources::id),
         );
         let unused = uploads::table.filter(uploads::id.eq_any(ids)).filter(not(used));
-        let removed: Vec<String> = diesel::delete(unused).returning(uploads::id).get_results(c)?;
-        for upload in removed {
+        let removed: Vec<(String, String, i64)> = diesel::delete(unused)
+            .returning((uploads::id, uploads::account_id, uploads::bytes))
+            .get_results(c)?;
+        for (upload, account, bytes) in removed {
+            *freed.entry(account).or_default() += bytes;
             discard(c, id("uploads.id", &upload)?, now)?;
             erase_of(c, &upload)?;
             count += 1;
         }
+    }
+    for (account, bytes) in freed {
+        bytes::change(c, &account, -bytes)?;
     }
     Ok(count)
 }
@@ -143,6 +153,7 @@ impl UploadStore for Storage {
         upload: Upload,
         completion: Option<Completion<Upload>>,
     ) -> Result<Upload, Error> {
+        let quota = self.account_bytes;
         self.db
             .of(upload.account_id)
             .write_completing(completion, move |c| {
@@ -153,7 +164,9 @@ impl UploadStore for Storage {
                     let cause = format!("the object `{key}` was discarded before it was recorded");
                     return Err(Error::unavailable(cause).into());
                 }
+                bytes::check(c, quota, upload.account_id, upload.bytes)?;
                 diesel::insert_into(uploads::table).values(UploadRow::from(&upload)).execute(c)?;
+                bytes::change(c, &upload.account_id.to_string(), wide(upload.bytes))?;
                 Ok(upload.clone())
             })
             .await

@@ -10,6 +10,7 @@ use cicerone_domain::usage::{
 use cicerone_domain::{Error, Id, Page, PageRequest, Scope};
 use diesel::prelude::*;
 
+use crate::bytes;
 use crate::columns::{id, narrow, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
@@ -47,11 +48,21 @@ pub(crate) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<(), Failure> {
     Ok(dialect::add_usage(c, &row)?)
 }
 
-fn quota(column: Option<i64>) -> Quota {
+/// The quota that a column says.
+pub(crate) fn quota(column: Option<i64>) -> Quota {
     match column {
         None => Quota::Default,
         Some(most) => u64::try_from(most).map_or(Quota::Unlimited, Quota::AtMost),
     }
+}
+
+/// The columns of quotas: messages, tokens and bytes.
+type Columns = (Option<i64>, Option<i64>, Option<i64>);
+const COLUMNS: (accounts::messages_per_month, accounts::tokens_per_month, accounts::bytes_kept) =
+    (accounts::messages_per_month, accounts::tokens_per_month, accounts::bytes_kept);
+
+fn quotas((messages, tokens, bytes): Columns) -> AccountQuotas {
+    AccountQuotas { messages: quota(messages), tokens: quota(tokens), bytes: quota(bytes) }
 }
 
 fn column(quota: Quota) -> Option<i64> {
@@ -68,13 +79,12 @@ impl UsageStore for Storage {
         self.db
             .of(account)
             .lookup(move |c| {
-                let found: Option<(Option<i64>, Option<i64>)> = accounts::table
+                let found: Option<Columns> = accounts::table
                     .find(account.to_string())
-                    .select((accounts::messages_per_month, accounts::tokens_per_month))
+                    .select(COLUMNS)
                     .get_result(c)
                     .optional()?;
-                let (messages, tokens) = found.unwrap_or_default();
-                Ok(AccountQuotas { messages: quota(messages), tokens: quota(tokens) })
+                Ok(quotas(found.unwrap_or_default()))
             })
             .await
     }
@@ -116,6 +126,10 @@ impl UsageStore for Storage {
             .await
     }
 
+    async fn kept_bytes(&self, account: Id<kind::Account>) -> Result<u64, Error> {
+        self.db.read(move |c| bytes::kept(c, &account.to_string())).await
+    }
+
     async fn list_usage(
         &self,
         scope: &Scope,
@@ -138,16 +152,14 @@ fn set(
             .set((
                 accounts::messages_per_month.eq(column(change.messages)),
                 accounts::tokens_per_month.eq(column(change.tokens)),
+                accounts::bytes_kept.eq(column(change.bytes)),
             ))
             .execute(c)?;
     }
-    let found: Option<(String, Option<i64>, Option<i64>)> = target()
-        .select((accounts::id, accounts::messages_per_month, accounts::tokens_per_month))
-        .get_result(c)
-        .optional()?;
-    let (account, messages, tokens) = found.ok_or_else(|| Error::not_found("account", name))?;
-    let quotas = AccountQuotas { messages: quota(messages), tokens: quota(tokens) };
-    Ok((id("accounts.id", &account)?, quotas))
+    let found: Option<(String, Columns)> =
+        target().select((accounts::id, COLUMNS)).get_result(c).optional()?;
+    let (account, columns) = found.ok_or_else(|| Error::not_found("account", name))?;
+    Ok((id("accounts.id", &account)?, quotas(columns)))
 }
 
 type Row = (i64, String, i64, i64, i64);

@@ -4,6 +4,7 @@
 //! and fails where `CI` is set.
 
 mod agents;
+mod bytes;
 mod claims;
 mod conversations;
 mod crawling;

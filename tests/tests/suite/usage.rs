@@ -155,6 +155,62 @@ async fn the_settings_say_what_accounts_may_use_that_have_no_quota() {
     assert!(error["message"].as_str().unwrap().contains("30 model tokens"), "{error}");
 }
 
+/// The bytes that `account limit` says an account keeps.
+fn kept(server: &Server, account: &str) -> u64 {
+    let shown = server.succeed(&["account", "limit", account]);
+    let line = shown.lines().find(|line| line.starts_with("bytes kept: ")).unwrap();
+    let number = line.rsplit(", ").next().unwrap().strip_suffix(" used").unwrap();
+    number.parse().unwrap()
+}
+
+#[tokio::test]
+async fn beyond_the_bytes_that_an_account_may_keep_nothing_is_added_to_it() {
+    let data = tempfile::TempDir::with_prefix("cicerone-test-").unwrap();
+    let file = data.path().join("cicerone.toml");
+    std::fs::write(&file, "[quotas]\nbytes = 40000\n").unwrap();
+    let server =
+        Server::of(&program()).env("CICERONE_CONFIG", file.display().to_string()).start_in(data);
+    let (client, other) = (server.client(), server.account("other"));
+    let agent = client.agent().await;
+    let sources = format!("/v1/agents/{agent}/sources");
+    let text = |bytes: usize| json!({ "type": "text", "content": "word ".repeat(bytes / 5) });
+
+    // 10,000 bytes are kept as they were given, as a document and as passages.
+    let first = client.text(&agent, &"word ".repeat(2_000)).await;
+    let used = kept(&server, "default");
+    assert!((30_000..39_000).contains(&used), "{used}");
+    let refused = client.post(&sources, text(15_000)).await;
+    let error = refused.refused(429, "quota_exceeded");
+    assert!(error["message"].as_str().unwrap().contains("40000 bytes"), "{error}");
+    let upload = client.upload("long.txt", "word ".repeat(3_000)).await;
+    upload.refused(429, "quota_exceeded");
+    // Beyond it only when it is processed: the source says so, and keeps what it was given alone.
+    let second = id(&client.post(&sources, text(1_000)).await.expect(201));
+    client.trained(&second).await;
+    client.delete(&format!("/v1/sources/{first}")).await.expect_nothing();
+    let large = id(&client.post(&sources, text(20_000)).await.expect(201));
+    let failed = client.failed(&large).await;
+    assert!(failed["error_message"].as_str().unwrap().contains("40000 bytes"), "{failed}");
+    let used = kept(&server, "default");
+    assert!((20_000..30_000).contains(&used), "{used}");
+    client.post(&sources, text(20_000)).await.refused(429, "quota_exceeded");
+
+    // Another account has its own, and room is made by deleting.
+    let theirs = other.agent().await;
+    other.text(&theirs, &"word ".repeat(2_000)).await;
+    client.delete(&format!("/v1/sources/{large}")).await.expect_nothing();
+    client.upload("long.txt", "word ".repeat(3_000)).await.expect(201);
+    client.delete(&format!("/v1/agents/{agent}")).await.expect_nothing();
+    assert_eq!(kept(&server, "default"), 15_000, "the file that no source uses");
+    server.succeed(&["account", "limit", "default", "--bytes", "none"]);
+    let agent = client.agent().await;
+    client.text(&agent, &"word ".repeat(15_000)).await;
+    server.succeed(&["account", "limit", "default", "--bytes", "100"]);
+    let sources = format!("/v1/agents/{agent}/sources");
+    client.post(&sources, text(5)).await.refused(429, "quota_exceeded");
+    other.text(&theirs, "Open at nine.").await;
+}
+
 #[tokio::test]
 async fn a_limit_of_an_unknown_account_or_that_is_no_number_is_refused() {
     let server = own_server();
@@ -162,6 +218,7 @@ async fn a_limit_of_an_unknown_account_or_that_is_no_number_is_refused() {
         ["account", "limit", "nobody", "--messages", "3"],
         ["account", "limit", "default", "--messages", "-3"],
         ["account", "limit", "default", "--tokens", "many"],
+        ["account", "limit", "default", "--bytes", "-1"],
     ] {
         let output = server.command(&arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -153,8 +153,8 @@ pub struct SourceFilter {
 #[async_trait]
 pub trait SourceStore: Send + Sync {
     /// Adds a source in the state pending, with the job `job` to process it. Fails with
-    /// [`Error::NotFound`] where the agent is not in `scope`, and with [`Error::Invalid`] on
-    /// `content` where it names an upload that does not exist in the account.
+    /// [`Error::NotFound`] if the agent is not in `scope`, with [`Error::Invalid`] on `content` if it
+    /// names an upload that does not exist in the account, and with [`Error::BytesExceeded`].
     async fn insert_source(
         &self,
         scope: &Scope,
@@ -179,7 +179,8 @@ pub trait SourceStore: Send + Sync {
     ) -> Result<Page<Source>, Error>;
     /// Starts a refresh: the source goes to processing and the job `job` is queued. Fails with
     /// [`Error::NotFound`], with [`Error::InvalidOperation`] where it is not a website, and with
-    /// [`Error::Conflict`] while it is being processed.
+    /// [`Error::Conflict`] while it is being processed, and with [`Error::BytesExceeded`] if the account
+    /// keeps more than it may already.
     async fn refresh_source(
         &self,
         scope: &Scope,
@@ -230,7 +231,8 @@ pub trait UploadStore: Send + Sync {
     /// Notes that an object is about to be written: it is discarded at `deadline` unless
     /// [`UploadStore::insert_upload`] is committed before, so that a crash leaves no orphan.
     async fn expect_object(&self, key: &ObjectKey, deadline: Timestamp) -> Result<(), Error>;
-    /// Adds an upload whose object is written, and takes back its note.
+    /// Adds an upload whose object is written, and takes back its note. Fails with
+    /// [`Error::BytesExceeded`]; the note then stays.
     async fn insert_upload(
         &self,
         upload: Upload,
@@ -379,6 +381,8 @@ pub trait UsageStore: Send + Sync {
         account: Id<kind::Account>,
         since: Day,
     ) -> Result<Consumption, Error>;
+    /// Bytes of an account's sources, with what was extracted from them, and of its files.
+    async fn kept_bytes(&self, account: Id<kind::Account>) -> Result<u64, Error>;
     /// Usage by day and agent, the latest day first, ties by agent.
     async fn list_usage(
         &self,

@@ -10,7 +10,7 @@ use crate::id::{Id, kind};
 use crate::page::{Page, PageRequest};
 use crate::ports::UsageStore;
 use crate::timestamp::Timestamp;
-use crate::usage::{AccountQuotas, Consumption, Day, DayUsage, DefaultQuotas, UsageFilter};
+use crate::usage::{AccountQuotas, Day, DayUsage, DefaultQuotas, Standing, UsageFilter};
 
 /// How long an account's quotas are taken for valid without another look.
 const QUOTAS_LIFE_MILLIS: i64 = 1_000;
@@ -100,16 +100,17 @@ impl Quotas {
         self.store.list_usage(scope, filter, page).await
     }
 
-    /// What an account, by its name, may use, and what it has used of this month. With `change` that
-    /// is set first; none leaves it. Fails with [`Error::NotFound`].
+    /// What an account, by its name, may use and keep, and what it has used of this month and keeps.
+    /// With `change` that is set first; `None` leaves it. Fails with [`Error::NotFound`].
     pub async fn limit(
         &self,
         name: &str,
         change: Option<AccountQuotas>,
-    ) -> Result<(AccountQuotas, Consumption), Error> {
+    ) -> Result<Standing, Error> {
         let (account, quotas) = self.store.set_quotas(name, change).await?;
         let (month, _) = Day::month_of(self.clock.now());
-        Ok((quotas, self.store.consumption(account, month).await?))
+        let used = self.store.consumption(account, month).await?;
+        Ok(Standing { quotas, used, kept_bytes: self.store.kept_bytes(account).await? })
     }
 
     async fn quotas(

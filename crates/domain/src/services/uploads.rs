@@ -108,7 +108,16 @@ impl Uploads {
         let key = upload.object_key();
         self.store.expect_object(&key, now.plus_millis(ORPHAN_MILLIS)).await?;
         self.objects.put(&key, new.bytes).await?;
-        self.store.insert_upload(upload, completion).await
+        let outcome = self.store.insert_upload(upload, completion).await;
+        if matches!(outcome, Err(Error::BytesExceeded { .. }))
+            && let Err(error) = self.objects.delete(&key).await
+        {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "the object of a refused file is left to the housekeeping"
+            );
+        }
+        outcome
     }
 
     /// The file's description. Fails with [`Error::NotFound`].

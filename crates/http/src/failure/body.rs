@@ -73,7 +73,8 @@ pub(crate) const STATUS_CODES: &[StatusRow] = &[
         429,
         "rate_limit_error",
         &["rate_limit_exceeded", "quota_exceeded"],
-        "Too many requests, or the account has used what it may in a month.",
+        "Too many requests, the account has used what it may in a month, or it would keep more bytes than \
+         it may.",
     ),
     row(500, "api_error", &["internal_error"], "The server met an unexpected fault."),
     row(

@@ -2,7 +2,7 @@
 
 use cicerone_domain::Error;
 use cicerone_domain::services::Quotas;
-use cicerone_domain::usage::{AccountQuotas, Quota};
+use cicerone_domain::usage::{AccountQuotas, Quota, Standing};
 
 use crate::cli::{AccountCommand, LimitArguments};
 use crate::configuration::Environment;
@@ -26,22 +26,24 @@ pub(crate) fn run(environment: &Environment, command: AccountCommand) -> Result<
 
 /// Sets what is given, and prints what holds with what is used of it.
 async fn limit(quotas: &Quotas, arguments: &LimitArguments) -> Result<(), Failure> {
-    let LimitArguments { name, messages, tokens } = arguments;
+    let LimitArguments { name, messages, tokens, bytes } = arguments;
     let found = |outcome: Result<_, Error>| match outcome {
         Err(Error::NotFound { what: "account", .. }) => {
             Err(Failure::misuse(format!("no account is named `{name}`")))
         }
         outcome => Ok(outcome?),
     };
-    let (before, _) = found(quotas.limit(name, None).await)?;
+    let before = found(quotas.limit(name, None).await)?.quotas;
     let change = AccountQuotas {
         messages: messages.unwrap_or(before.messages),
         tokens: tokens.unwrap_or(before.tokens),
+        bytes: bytes.unwrap_or(before.bytes),
     };
     let change = (change != before).then_some(change);
-    let (now, used) = found(quotas.limit(name, change).await)?;
+    let Standing { quotas: now, used, kept_bytes } = found(quotas.limit(name, change).await)?;
     output::line(&format!("messages a month: {}, {} used", shown(now.messages), used.messages))?;
-    output::line(&format!("model tokens a month: {}, {} used", shown(now.tokens), used.tokens))
+    output::line(&format!("model tokens a month: {}, {} used", shown(now.tokens), used.tokens))?;
+    output::line(&format!("bytes kept: {}, {kept_bytes} used", shown(now.bytes)))
 }
 
 fn shown(quota: Quota) -> String {

@@ -50,7 +50,7 @@ pub(crate) struct Settings {
     pub(crate) index: IndexSection,
     /// How long what tells of the past is kept.
     pub(crate) retention: RetentionSection,
-    /// What an account may use in a month.
+    /// What an account may use in a month, and keep.
     pub(crate) quotas: QuotasSection,
     /// Which models reply.
     pub(crate) models: ModelsConfig,
@@ -156,6 +156,8 @@ pub(crate) struct QuotasSection {
     pub(crate) messages_per_month: Option<u64>,
     /// Tokens of models in a calendar month of UTC; any number by default.
     pub(crate) tokens_per_month: Option<u64>,
+    /// Bytes of sources, with what was extracted from them, and of files; any number by default.
+    pub(crate) bytes: Option<u64>,
 }
 
 /// The section `index`.
@@ -386,6 +388,7 @@ impl Settings {
         DefaultQuotas {
             messages: self.quotas.messages_per_month,
             tokens: self.quotas.tokens_per_month,
+            bytes: self.quotas.bytes,
         }
     }
 

@@ -317,7 +317,11 @@ async fn messages_and_tokens_are_counted_with_the_turn() {
             let page = world.storage.list_usage(&scope, UsageFilter::default(), first(9)).await;
             assert!(page.unwrap().items.is_empty());
         }
-        let quotas = AccountQuotas { messages: Quota::AtMost(5), tokens: Quota::Unlimited };
+        let quotas = AccountQuotas {
+            messages: Quota::AtMost(5),
+            tokens: Quota::Unlimited,
+            ..AccountQuotas::default()
+        };
         let set = world.storage.set_quotas("ours", Some(quotas)).await.unwrap();
         assert_eq!(set, (world.account, quotas));
         assert_eq!(world.storage.set_quotas("ours", None).await.unwrap(), set);

@@ -1,0 +1,102 @@
+//! How many bytes accounts keep, and what they may keep.
+//!
+//! A source takes its content, and twice the text of its documents: as a whole and in passages. What an
+//! account keeps is one number in its row, so that checking it costs the same however much that is.
+//!
+//! Invariant: every transaction that adds, changes or removes a source, its documents or a file changes
+//! that number by as much. The account's row is held last, after agents, sources, jobs and files; keys and
+//! webhook endpoints, which are changed under it, are never held with these.
+
+use cicerone_domain::{Error, Id, Source, kind};
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+
+use crate::columns::{narrow, wide};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::Failure;
+use crate::schema::{accounts, documents, sources};
+use crate::usage::quota;
+
+/// The bytes of a document with its passages.
+const OF_DOCUMENT: &str = "\
+    coalesce(octet_length(url), 0) + coalesce(octet_length(title), 0) \
+    + coalesce((SELECT octet_length(t.text) FROM document_texts t \
+        WHERE t.source_id = documents.source_id AND t.position = documents.position), 0) \
+    + coalesce((SELECT sum(octet_length(p.text) + coalesce(octet_length(p.title), 0) \
+        + coalesce(octet_length(p.heading), 0) + coalesce(octet_length(p.url), 0)) \
+        FROM passages p WHERE p.source_id = documents.source_id \
+        AND p.document = documents.position), 0)";
+/// The bytes of a source whose documents are counted.
+const OF_SOURCE: &str = "octet_length(content) \
+    + coalesce((SELECT sum(d.stored_bytes) FROM documents d WHERE d.source_id = sources.id), 0)";
+
+/// Counts again what a source takes, those of its documents first that are new. The source's row is
+/// held.
+pub(crate) fn recount(c: &mut AnyConnection, source: &Source) -> Result<(), Failure> {
+    let id = source.id.to_string();
+    let new =
+        documents::table.filter(documents::source_id.eq(&id)).filter(documents::stored_bytes.eq(0));
+    diesel::update(new).set(documents::stored_bytes.eq(sql::<BigInt>(OF_DOCUMENT))).execute(c)?;
+    let target = || sources::table.find(&id);
+    let before: i64 = target().select(sources::stored_bytes).get_result(c)?;
+    let after: i64 = diesel::update(target())
+        .set(sources::stored_bytes.eq(sql::<BigInt>(OF_SOURCE)))
+        .returning(sources::stored_bytes)
+        .get_result(c)?;
+    change(c, &source.account_id.to_string(), after - before)
+}
+
+/// Changes what an account keeps.
+pub(crate) fn change(c: &mut AnyConnection, account: &str, by: i64) -> Result<(), Failure> {
+    if by != 0 {
+        diesel::update(accounts::table.find(account))
+            .set(accounts::stored_bytes.eq(accounts::stored_bytes + by))
+            .execute(c)?;
+    }
+    Ok(())
+}
+
+/// The bytes of an account's sources and files.
+pub(crate) fn kept(c: &mut AnyConnection, account: &str) -> Result<u64, Failure> {
+    let kept: Option<i64> =
+        accounts::table.find(account).select(accounts::stored_bytes).get_result(c).optional()?;
+    narrow("accounts.stored_bytes", kept.unwrap_or_default())
+}
+
+/// Fails with [`Error::BytesExceeded`] if an account would keep more than it may with `more` bytes.
+/// `default` holds for an account without a quota of its own.
+///
+/// The row of an account with a quota is held, so that what is added to it is checked one after the
+/// other.
+pub(crate) fn check(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    account: Id<kind::Account>,
+    more: u64,
+) -> Result<(), Failure> {
+    let account = account.to_string();
+    let own: Option<Option<i64>> =
+        accounts::table.find(&account).select(accounts::bytes_kept).get_result(c).optional()?;
+    let Some(limit) = quota(own.flatten()).resolve(default) else { return Ok(()) };
+    dialect::lock_account_row(c, &account)?;
+    if kept(c, &account)?.saturating_add(more) > limit {
+        return Err(Error::BytesExceeded { limit }.into());
+    }
+    Ok(())
+}
+
+/// Counts a source that was added, and checks the quota of its account.
+pub(crate) fn add_source(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    source: &Source,
+) -> Result<(), Failure> {
+    let of_content = wide(source.content.as_text().len());
+    diesel::update(sources::table.find(source.id.to_string()))
+        .set(sources::stored_bytes.eq(of_content))
+        .execute(c)?;
+    change(c, &source.account_id.to_string(), of_content)?;
+    check(c, default, source.account_id, 0)
+}
