@@ -220,6 +220,9 @@ fn refusal(endpoint: &Endpoint, status: u16, condition: &str) -> Response {
     .build()
 }
 
+const LIMIT: &str = "Requests a minute of this key, or of all keys of the account: whichever limit is \
+    nearer to its end.";
+
 fn with_headers(response: ResponseBuilder, endpoint: &Endpoint) -> ResponseBuilder {
     let request_id = header("The request's id.", ObjectBuilder::from(id("req_")));
     let response = response.header("X-Request-Id", request_id);
@@ -227,7 +230,7 @@ fn with_headers(response: ResponseBuilder, endpoint: &Endpoint) -> ResponseBuild
         return response;
     }
     response
-        .header("RateLimit-Limit", header("Requests a minute.", whole_number()))
+        .header("RateLimit-Limit", header(LIMIT, whole_number()))
         .header("RateLimit-Remaining", header("Requests that may follow at once.", whole_number()))
         .header(
             "RateLimit-Reset",

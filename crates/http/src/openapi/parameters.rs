@@ -119,8 +119,10 @@ pub(crate) fn metadata() -> Parameter {
 
 /// `Idempotency-Key`
 pub(crate) fn idempotency_key() -> Parameter {
-    let about = "Within 24 hours the same request with the same key has its effect once and gets \
-        the same answer.";
+    let about = "Within 24 hours the same request with the same idempotency key has its effect once and \
+        gets the same answer. Idempotency keys belong to the account: an API key that may not see \
+        everything in that answer gets 422, and a refusal is repeated only to API keys that see the same \
+        agents.";
     let schema = string()
         .min_length(Some(1))
         .max_length(Some(limits::IDEMPOTENCY_KEY_CHARS))
