@@ -15,6 +15,7 @@ use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 
 use crate::search::{Recent, Snapshot};
+use crate::store::Unusable;
 use folders::Folders;
 use opened::Opened;
 use turns::Turns;
@@ -115,16 +116,16 @@ impl Index {
         account: Id<kind::Account>,
         query: &Query,
         limit: usize,
-    ) -> Result<tantivy::Result<Found>, Error> {
+    ) -> Result<Result<Found, Unusable>, Error> {
         if snapshot.passages() < LARGE_INDEX_PASSAGES {
-            return Ok(snapshot.search(query, limit));
+            return Ok(snapshot.search(query, limit).map_err(Unusable::from));
         }
         let place = self.shared.large_searches.acquire(account, 1, Urgency::Question).await;
         let query = query.clone();
         let work = move || {
             // Held until the thread is free, also where the caller goes away.
             let _place = place;
-            snapshot.search(&query, limit)
+            snapshot.search(&query, limit).map_err(Unusable::from)
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
@@ -164,6 +165,9 @@ impl PassageIndex for Index {
         };
         match self.search_in(snapshot, agent.account_id, query, limit).await? {
             Ok(found) => Ok(found),
+            Err(error) if Unusable::is_exhaustion(&error) => {
+                Err(synchronisation::exhausted(agent.id, error))
+            }
             Err(error) => {
                 tracing::warn!(agent = %agent.id, %error, "an index cannot be read and is made again");
                 self.discard(agent.id).await?;

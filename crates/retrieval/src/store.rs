@@ -1,6 +1,7 @@
 //! The index of one agent on the disk: opened, changed, and seen as it was at one moment.
 
 mod directory;
+mod exhaustion;
 mod schema;
 mod writer;
 
@@ -39,7 +40,8 @@ pub(crate) struct Held {
     pub(crate) sources: BTreeMap<Id<kind::Source>, u64>,
 }
 
-/// Why an index cannot be used: all of these end in making it again.
+/// Why an index cannot be used. Unless the system lacks something ([`Unusable::is_exhaustion`]), it is
+/// made again.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unusable {
     /// There is none.
@@ -57,6 +59,17 @@ pub(crate) enum Unusable {
     /// It cannot be read.
     #[error(transparent)]
     Unreadable(#[from] tantivy::TantivyError),
+}
+
+impl Unusable {
+    /// Whether nothing is wrong with the index: the system has run out of files, memory, threads or
+    /// disk.
+    pub(crate) fn is_exhaustion(&self) -> bool {
+        match self {
+            Self::Unreadable(error) => exhaustion::is_exhaustion(error),
+            Self::Missing | Self::OtherSchema | Self::Damaged(_) | Self::NoPayload => false,
+        }
+    }
 }
 
 /// The index of one agent, open.

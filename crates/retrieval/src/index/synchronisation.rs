@@ -38,6 +38,9 @@ enum Failure {
     /// The index cannot be written.
     #[error("the index cannot be written")]
     Index(#[source] Unusable),
+    /// The system has run out of files, memory, threads or disk. The index stays as it is.
+    #[error("the system has run out of something that the index needs")]
+    Exhausted(#[source] Unusable),
     /// The work on it ended in a panic.
     #[error("the work on the index was broken off")]
     BrokenOff(#[from] tokio::task::JoinError),
@@ -45,13 +48,13 @@ enum Failure {
 
 impl From<tantivy::TantivyError> for Failure {
     fn from(error: tantivy::TantivyError) -> Self {
-        Self::Index(error.into())
+        Unusable::from(error).into()
     }
 }
 
 impl From<Unusable> for Failure {
     fn from(error: Unusable) -> Self {
-        Self::Index(error)
+        if error.is_exhaustion() { Self::Exhausted(error) } else { Self::Index(error) }
     }
 }
 
@@ -127,6 +130,7 @@ async fn catch_up(
             }
             Ok(Outcome::ContentChanged) => {}
             Err(Failure::Feed(error)) => return Err(error),
+            Err(error @ Failure::Exhausted(_)) => return Err(exhausted(agent.id, error)),
             Err(error) if has_failed => return Err(Error::unavailable(error)),
             Err(error) => {
                 tracing::warn!(agent = %agent.id, error = &error as &dyn std::error::Error,
@@ -140,6 +144,18 @@ async fn catch_up(
         "the content of `{}` did not settle at generation {}",
         agent.id, agent.generation
     )))
+}
+
+/// The refusal where the system has run out of something. An index that could not be changed is behind
+/// the rows, and is brought in step when it is asked for next.
+pub(super) fn exhausted(
+    agent: Id<kind::Agent>,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> Error {
+    metrics::counter!("cicerone_index_exhausted_total").increment(1);
+    tracing::warn!(%agent, error = &error as &dyn std::error::Error,
+        "the system has run out of something that an index needs");
+    Error::unavailable(error)
 }
 
 /// How an index and the content differ.
@@ -257,6 +273,7 @@ async fn open(
         Ok(Ok(Some(difference))) => return Ok(difference),
         Ok(Ok(None)) => "it is ahead of the rows".to_owned(),
         Ok(Err(Unusable::Missing)) => String::new(),
+        Ok(Err(unusable)) if unusable.is_exhaustion() => return Err(unusable.into()),
         Ok(Err(unusable)) => unusable.to_string(),
         Err(panic) => panic.to_string(),
     };
