@@ -10,6 +10,7 @@ use cicerone_domain::ports::{ConversationContext, ConversationStore};
 use cicerone_domain::{
     Conversation, Error, Id, Message, Page, PageRequest, Role, Scope, Timestamp,
 };
+use diesel::dsl::exists;
 use diesel::prelude::*;
 
 use crate::agents;
@@ -22,6 +23,9 @@ use crate::pages::{self, created_before, fitting, lookahead, numbered_before, oc
 use crate::schema::{conversation_metadata, conversations, messages};
 use crate::scope::Visible;
 use crate::storage::Storage;
+
+/// Conversations that count as few: those of a filter are gathered up to this number.
+const FEW: i64 = 1_000;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = conversations)]
@@ -316,6 +320,29 @@ fn context(
     Ok(ConversationContext { agent, conversation: Some((conversation, history?)) })
 }
 
+/// The first of these pairs that few of the agent's conversations have, if any.
+fn rare_pair(
+    c: &mut AnyConnection,
+    agent: &str,
+    pairs: &[(String, String)],
+) -> Result<Option<usize>, Failure> {
+    for (number, (name, value)) in pairs.iter().enumerate() {
+        let beyond: Option<String> = conversation_metadata::table
+            .filter(conversation_metadata::agent_id.eq(agent))
+            .filter(conversation_metadata::name.eq(name))
+            .filter(conversation_metadata::value.eq(value))
+            .select(conversation_metadata::conversation_id)
+            .offset(FEW)
+            .limit(1)
+            .get_result(c)
+            .optional()?;
+        if beyond.is_none() {
+            return Ok(Some(number));
+        }
+    }
+    Ok(None)
+}
+
 fn list(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -338,13 +365,24 @@ fn list(
     if let Some(before) = filter.created_before {
         query = query.filter(conversations::created_at.lt(before.as_millis()));
     }
-    for (name, value) in &filter.metadata {
-        let with_pair = conversation_metadata::table
-            .filter(conversation_metadata::agent_id.eq(&agent))
-            .filter(conversation_metadata::name.eq(name))
-            .filter(conversation_metadata::value.eq(value))
-            .select(conversation_metadata::conversation_id);
-        query = query.filter(conversations::id.eq_any(with_pair));
+    let rare = rare_pair(c, &agent, &filter.metadata)?;
+    for (number, (name, value)) in filter.metadata.iter().enumerate() {
+        // Those with a rare pair are few: they are gathered, and whether they have the other pairs is
+        // looked up for each. Gathering all that have a common pair costs more than the list.
+        if rare == Some(number) {
+            let with_pair = conversation_metadata::table
+                .filter(conversation_metadata::agent_id.eq(&agent))
+                .filter(conversation_metadata::name.eq(name))
+                .filter(conversation_metadata::value.eq(value))
+                .select(conversation_metadata::conversation_id);
+            query = query.filter(conversations::id.eq_any(with_pair));
+        } else {
+            let pair = conversation_metadata::table
+                .filter(conversation_metadata::conversation_id.eq(conversations::id))
+                .filter(conversation_metadata::name.eq(name))
+                .filter(conversation_metadata::value.eq(value));
+            query = query.filter(exists(pair.select(conversation_metadata::conversation_id)));
+        }
     }
     if let Some((at, id)) = created_before(page)? {
         query = query

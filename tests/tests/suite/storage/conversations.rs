@@ -330,3 +330,48 @@ async fn messages_and_tokens_are_counted_with_the_turn() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn filters_by_common_pairs_and_by_rare_ones_find_the_same_among_thousands() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let (account, id) = (world.account, agent.id);
+        world.execute(&format!(
+            "INSERT INTO conversations (id, account_id, agent_id, metadata, message_count, \
+             created_at, updated_at) WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n \
+             WHERE x < 3000) SELECT 'conv_' || substr(CAST(10000000000 + x AS TEXT), 2), \
+             '{account}', '{id}', '{{}}', 0, x, x FROM n"
+        ));
+        // Twenty pairs that all have, one that every second has, and one that three have.
+        for (name, condition) in (0..20)
+            .map(|number| (format!("all{number}"), "true"))
+            .chain([("half".to_owned(), "created_at % 2 = 0")])
+            .chain([("rare".to_owned(), "created_at IN (7, 1000, 2998)")])
+        {
+            world.execute(&format!(
+                "INSERT INTO conversation_metadata (conversation_id, name, value, agent_id, \
+                 account_id) SELECT id, '{name}', 'yes', agent_id, account_id FROM conversations \
+                 WHERE agent_id = '{id}' AND {condition}"
+            ));
+        }
+        let found = async |names: &[String]| -> Vec<i64> {
+            let pairs = names.iter().map(|name| (name.clone(), "yes".to_owned()));
+            let filter = ConversationFilter { metadata: pairs.collect(), ..Default::default() };
+            let scope = world.scope();
+            let page = world.storage.list_conversations(&scope, id, filter, first(3)).await;
+            page.unwrap().items.iter().map(|item| item.created_at.as_millis()).collect()
+        };
+        let all: Vec<String> = (0..20).map(|number| format!("all{number}")).collect();
+        let with = |more: &[&str]| {
+            let more = more.iter().map(|name| (*name).to_owned());
+            more.chain(all[..18].iter().cloned()).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&all).await, [3000, 2999, 2998]);
+        assert_eq!(found(&with(&["half"])).await, [3000, 2998, 2996]);
+        assert_eq!(found(&with(&["rare"])).await, [2998, 1000, 7]);
+        assert_eq!(found(&with(&["half", "rare"])).await, [2998, 1000]);
+        assert_eq!(found(&["rare".to_owned()]).await, [2998, 1000, 7]);
+        assert_eq!(found(&with(&["nothing"])).await, []);
+    })
+    .await;
+}
