@@ -9,7 +9,9 @@ use diesel::result::Error as DieselError;
 
 pub(crate) use multi::AnyConnection;
 
+use crate::deadline;
 use crate::error::OpenError;
+use crate::storage::Limits;
 use crate::url::{DatabaseUrl, Target};
 
 /// What the derive writes beside the type is public in its own module.
@@ -57,6 +59,7 @@ pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection
             Ok(AnyConnection::Postgres(connection))
         }
         Target::Sqlite(path) => {
+            deadline::install();
             let path = path.to_str().ok_or_else(|| failed("the path is not UTF-8".to_owned()))?;
             // In front of a name, `./` keeps SQLite from reading a meaning into it.
             let path = if path.starts_with('/') { path.to_owned() } else { format!("./{path}") };
@@ -124,11 +127,27 @@ fn enter_wal(connection: &mut SqliteConnection) -> QueryResult<()> {
     connection.batch_execute("PRAGMA journal_mode = WAL")
 }
 
+/// Tells PostgreSQL how long a statement may run, and how long a transaction may stand still.
+/// Transactions that write have a limit of their own, which they begin with. SQLite's statements end at
+/// the deadline of their thread.
+fn bound(connection: &mut AnyConnection, limits: Limits) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Postgres(connection) => connection.batch_execute(&format!(
+            "SET statement_timeout = {};
+             SET idle_in_transaction_session_timeout = {};",
+            limits.read.as_millis(),
+            limits.write.as_millis(),
+        )),
+        AnyConnection::Sqlite(_) => Ok(()),
+    }
+}
+
 /// Makes and judges the connections of a pool.
 #[derive(Debug)]
 pub(crate) struct Manager {
     pub(crate) url: DatabaseUrl,
     pub(crate) access: Access,
+    pub(crate) limits: Limits,
 }
 
 /// A connection of a pool.
@@ -144,7 +163,12 @@ impl r2d2::ManageConnection for Manager {
     type Error = OpenError;
 
     fn connect(&self) -> Result<Pooled, OpenError> {
-        Ok(Pooled { connection: connect(&self.url, self.access)?, is_lost: false })
+        let mut connection = connect(&self.url, self.access)?;
+        bound(&mut connection, self.limits).map_err(|error| OpenError::Connect {
+            url: self.url.clone(),
+            cause: error.to_string(),
+        })?;
+        Ok(Pooled { connection, is_lost: false })
     }
 
     fn is_valid(&self, pooled: &mut Pooled) -> Result<(), OpenError> {

@@ -13,16 +13,19 @@ use diesel::connection::SimpleConnection as _;
 use r2d2::Pool;
 
 use crate::connection::{Access, AnyConnection, Manager, Pooled, connect};
+use crate::deadline;
 use crate::dialect::{Begin, transaction};
 use crate::error::{Failure, OpenError};
 use crate::idempotency;
-use crate::storage::StorageOptions;
+use crate::storage::{Limits, StorageOptions};
 use crate::url::DatabaseUrl;
 use threads::Threads;
 use writer::Writer;
 
 /// How long work waits for a connection, by the door that it takes.
 pub(crate) const WAIT: &str = "cicerone_database_wait_seconds";
+/// How often work took longer than it may, by the door.
+pub(crate) const TIMEOUTS: &str = "cicerone_database_timeouts_total";
 /// How often work that met a deadlock, or a fault without a name, is done again.
 const REPEATS: u32 = 4;
 
@@ -38,6 +41,7 @@ pub(crate) struct Db {
     threads: Arc<Threads>,
     /// The one writer of a SQLite file; none where the pool's connections write.
     writer: Option<Arc<Writer>>,
+    limits: Limits,
     url: Arc<DatabaseUrl>,
     party: Party,
 }
@@ -52,9 +56,13 @@ impl Db {
     /// Connects, failing with the database's own message where that does not work.
     pub(crate) fn open(url: &DatabaseUrl, options: &StorageOptions) -> Result<Self, OpenError> {
         let is_sqlite = url.sqlite_path().is_some();
+        let limits = Limits { read: options.read_timeout, write: options.write_timeout };
         let first = connect(url, Access::Write)?;
-        let writer =
-            if is_sqlite { Some(Arc::new(Writer::start(first, url.clone())?)) } else { None };
+        let writer = if is_sqlite {
+            Some(Arc::new(Writer::start(first, url.clone(), limits.write)?))
+        } else {
+            None
+        };
         let (access, size) = if is_sqlite {
             (Access::Read, options.read_connections)
         } else {
@@ -68,12 +76,11 @@ impl Db {
             .max_lifetime(if is_sqlite { None } else { Some(Duration::from_secs(1_800)) })
             .idle_timeout(if is_sqlite { None } else { Some(Duration::from_secs(600)) })
             .error_handler(Box::new(LogErrors))
-            .build_unchecked(Manager { url: url.clone(), access });
-        let patience = if is_sqlite { None } else { Some(options.connection_timeout) };
+            .build_unchecked(Manager { url: url.clone(), access, limits });
         // On SQLite only long reads go through the threads. They leave two connections to short ones.
         let threads = if is_sqlite { size.saturating_sub(2).max(1) } else { size };
-        let threads = Arc::new(Threads::start("storage", threads, patience)?);
-        Ok(Self { pool, threads, writer, url: Arc::new(url.clone()), party: None })
+        let threads = Arc::new(Threads::start("storage", threads, options.connection_timeout)?);
+        Ok(Self { pool, threads, writer, limits, url: Arc::new(url.clone()), party: None })
     }
 
     /// Reads on a thread of the pool. `work` may run again where its connection turns out to be lost.
@@ -82,8 +89,9 @@ impl Db {
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
     {
-        let pool = self.pool.clone();
-        self.threads.run(self.party, move || pooled(&pool, |c| guarded(c, &mut work))).await
+        let (pool, limit) = (self.pool.clone(), self.limits.read);
+        let mut work = move |c: &mut AnyConnection| timed("read", limit, || guarded(c, &mut work));
+        self.threads.run(self.party, move || pooled(&pool, &mut work)).await
     }
 
     /// Reads a few rows by their keys. On SQLite this takes microseconds, less than the way to a
@@ -96,7 +104,8 @@ impl Db {
         if self.writer.is_some()
             && let Some(mut connection) = self.pool.try_get()
         {
-            return guarded(&mut connection.connection, &mut work).map_err(Error::from);
+            let work = || guarded(&mut connection.connection, &mut work);
+            return timed("read", self.limits.read, work).map_err(Error::from);
         }
         self.read(work).await
     }
@@ -112,10 +121,14 @@ impl Db {
         if let Some(writer) = &self.writer {
             return writer.run(self.party, work).await;
         }
-        let pool = self.pool.clone();
-        let work =
-            move || pooled(&pool, |c| transaction(c, Begin::Write, |c| guarded(c, &mut work)));
-        self.threads.run(self.party, work).await
+        let (pool, limits) = (self.pool.clone(), self.limits);
+        let mut work = move |c: &mut AnyConnection| {
+            // A change that waits for a row ends as early as a read.
+            timed("write", limits.read, || {
+                transaction(c, Begin::BoundedWrite(limits), |c| guarded(c, &mut work))
+            })
+        };
+        self.threads.run(self.party, move || pooled(&pool, &mut work)).await
     }
 
     /// [`Db::write`] that completes the claim of an idempotency key with its outcome, in the same
@@ -215,6 +228,30 @@ impl Patience {
     }
 }
 
+/// Runs `work`, which may take `limit` on SQLite; on PostgreSQL the server ends its statements. What
+/// was ended becomes a refusal: it is not done again.
+fn timed<T>(
+    door: &'static str,
+    limit: Duration,
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let began = Instant::now();
+    let (outcome, is_cut_off) = deadline::within(limit, work);
+    match outcome {
+        // Neither database's error has a name in diesel, and PostgreSQL's is in the server's language.
+        Err(failure) if failure.is_unnamed() && (is_cut_off || began.elapsed() >= limit) => {
+            metrics::counter!(TIMEOUTS, "door" => door).increment(1);
+            tracing::warn!(
+                door,
+                limit_ms = limit.as_millis(),
+                "work at the database took too long"
+            );
+            Err(Error::unavailable(format!("a {door} took too long: {failure}")).into())
+        }
+        outcome => outcome,
+    }
+}
+
 /// Runs `work`; a panic in it becomes a fault, so that the thread lives on and the transaction around
 /// it is rolled back.
 fn guarded<T>(
@@ -233,5 +270,73 @@ struct LogErrors;
 impl r2d2::HandleError<OpenError> for LogErrors {
     fn handle_error(&self, error: OpenError) {
         tracing::warn!(error = &error as &dyn std::error::Error, "a database connection failed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use cicerone_domain::Error;
+    use diesel::dsl::sql;
+    use diesel::prelude::*;
+    use diesel::sql_types::BigInt;
+
+    use super::Db;
+    use crate::connection::AnyConnection;
+    use crate::error::Failure;
+    use crate::storage::StorageOptions;
+    use crate::url::DatabaseUrl;
+
+    fn select(c: &mut AnyConnection, text: &str) -> Result<i64, Failure> {
+        Ok(diesel::select(sql::<BigInt>(text)).get_result(c)?)
+    }
+
+    #[tokio::test]
+    async fn a_read_of_a_sqlite_file_ends_in_time_by_either_way_and_the_next_is_served() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("slow.db"));
+        let read_timeout = Duration::from_millis(100);
+        let options = StorageOptions { read_timeout, read_connections: 1, ..Default::default() };
+        let db = Db::open(&url, &options).unwrap();
+        let slow = "(WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) \
+                    SELECT count(*) FROM n WHERE x < 0)";
+        for _ in 0..2 {
+            for outcome in
+                [db.read(move |c| select(c, slow)).await, db.lookup(move |c| select(c, slow)).await]
+            {
+                assert!(matches!(outcome, Err(Error::Unavailable(_))), "{outcome:?}");
+            }
+            assert_eq!(db.read(|c| select(c, "(SELECT 7)")).await.unwrap(), 7);
+        }
+        db.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_read_waits_for_its_turn_no_longer_than_for_a_connection() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("busy.db"));
+        let options = StorageOptions {
+            read_connections: 1,
+            connection_timeout: Duration::from_millis(50),
+            ..Default::default()
+        };
+        let db = std::sync::Arc::new(Db::open(&url, &options).unwrap());
+        let (begun, has_begun) = tokio::sync::oneshot::channel();
+        let mut begun = Some(begun);
+        let busy = std::sync::Arc::clone(&db);
+        let busy = tokio::spawn(async move {
+            let work = move |_: &mut AnyConnection| {
+                begun.take().map(|begun| begun.send(()));
+                std::thread::sleep(Duration::from_millis(500));
+                Ok(())
+            };
+            busy.read(work).await
+        });
+        has_begun.await.unwrap();
+        let late = db.read(|c| select(c, "(SELECT 7)")).await;
+        assert!(matches!(late, Err(Error::Unavailable(_))), "{late:?}");
+        busy.await.unwrap().unwrap();
+        assert_eq!(db.read(|c| select(c, "(SELECT 7)")).await.unwrap(), 7);
     }
 }

@@ -21,6 +21,7 @@ use crate::schema::{
     uploads, usage_days, webhook_endpoints,
 };
 use crate::sources::{DocumentRow, PassageRow, SourceRow, TextRow};
+use crate::storage::Limits;
 use crate::usage::UsageRow;
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
@@ -38,6 +39,8 @@ pub(crate) enum Begin {
     Savepoint,
     /// Changes. SQLite takes its write lock at once, so that no later statement can find it taken.
     Write,
+    /// Changes that a server makes, which end in time.
+    BoundedWrite(Limits),
 }
 
 /// Runs `work` in a transaction. A failed commit cannot be repeated: on a lost connection nobody
@@ -76,10 +79,20 @@ pub(crate) fn begin_transaction(c: &mut AnyConnection, begin: Begin) -> QueryRes
         (AnyConnection::Postgres(c), Begin::Write) => {
             AnsiTransactionManager::begin_transaction_sql(c, "BEGIN ISOLATION LEVEL READ COMMITTED")
         }
+        // One message to the server for all three.
+        (AnyConnection::Postgres(c), Begin::BoundedWrite(limits)) => {
+            let sql = format!(
+                "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {}; \
+                 SET LOCAL lock_timeout = {}",
+                limits.write.as_millis(),
+                limits.read.as_millis(),
+            );
+            AnsiTransactionManager::begin_transaction_sql(c, &sql)
+        }
         (AnyConnection::Sqlite(c), Begin::Snapshot) => {
             AnsiTransactionManager::begin_transaction_sql(c, "BEGIN")
         }
-        (AnyConnection::Sqlite(c), Begin::Write) => {
+        (AnyConnection::Sqlite(c), Begin::Write | Begin::BoundedWrite(_)) => {
             AnsiTransactionManager::begin_transaction_sql(c, "BEGIN IMMEDIATE")
         }
     }

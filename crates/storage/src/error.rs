@@ -102,6 +102,13 @@ impl Failure {
         }
     }
 
+    /// Whether the database failed in a way that diesel has no name for, as the end of a statement that
+    /// took too long.
+    pub(crate) fn is_unnamed(&self) -> bool {
+        let (Self::Database(error) | Self::Final(error)) = self else { return false };
+        matches!(error, DieselError::DatabaseError(DatabaseErrorKind::Unknown, _))
+    }
+
     /// Whether the connection is gone, which says nothing about the next one.
     pub(crate) fn is_lost_connection(&self) -> bool {
         let (Self::Database(error) | Self::Final(error)) = self else { return false };
@@ -114,6 +121,15 @@ impl Failure {
                     _
                 )
         )
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(error) => error.fmt(f),
+            Self::Database(error) | Self::Final(error) => error.fmt(f),
+        }
     }
 }
 

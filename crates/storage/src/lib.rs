@@ -24,6 +24,7 @@ mod connection;
 mod conversations;
 mod crawls;
 mod db;
+mod deadline;
 mod deliveries;
 mod dialect;
 mod error;

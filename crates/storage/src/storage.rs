@@ -31,9 +31,21 @@ pub struct StorageOptions {
     pub connections: u32,
     /// How long a request waits for a connection before the database counts as out of reach.
     pub connection_timeout: Duration,
+    /// How long a read may take, and how long a change waits for a row that another holds.
+    pub read_timeout: Duration,
+    /// How long a change may take, and on SQLite how long it waits for its turn. Larger: to end a large
+    /// source or to delete an agent is one change.
+    pub write_timeout: Duration,
     /// Bytes of sources and files that an account without a quota of its own may keep; `None` for any
     /// number.
     pub account_bytes: Option<u64>,
+}
+
+/// How long work at the database may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) read: Duration,
+    pub(crate) write: Duration,
 }
 
 impl Default for StorageOptions {
@@ -42,6 +54,8 @@ impl Default for StorageOptions {
             read_connections: 6,
             connections: 16,
             connection_timeout: Duration::from_secs(3),
+            read_timeout: Duration::from_secs(5),
+            write_timeout: Duration::from_secs(60),
             account_bytes: None,
         }
     }

@@ -19,5 +19,6 @@ mod migrations;
 mod objects;
 mod recovery;
 mod sources;
+mod time_bounds;
 mod uploads;
 mod webhooks;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use cicerone_domain::Error;
 use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
 use parking_lot::{Mutex, RwLock};
+use tokio::sync::mpsc::error::SendTimeoutError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::Party;
@@ -21,7 +22,7 @@ pub(super) struct Threads {
     queue: RwLock<Option<mpsc::Sender<Task>>>,
     /// Closed when the last thread has ended.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
-    patience: Option<Duration>,
+    patience: Duration,
     /// The places of work that has a thread or is about to get one. Of all threads a fourth is for
     /// parties that have fewer than their share of the others.
     places: FairPool<Party>,
@@ -30,11 +31,7 @@ pub(super) struct Threads {
 impl Threads {
     /// Starts `count` threads, which parties share. Work that has waited for one longer than `patience`
     /// is refused: where the database is out of reach, a queue of requests would only grow old.
-    pub(super) fn start(
-        name: &str,
-        count: u32,
-        patience: Option<Duration>,
-    ) -> Result<Self, OpenError> {
+    pub(super) fn start(name: &str, count: u32, patience: Duration) -> Result<Self, OpenError> {
         let (queue, tasks) = mpsc::channel::<Task>(QUEUE);
         let (alive, ended) = mpsc::channel(1);
         let tasks = Arc::new(Mutex::new(tasks));
@@ -66,7 +63,7 @@ impl Threads {
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, outcome) = oneshot::channel();
-        let deadline = self.deadline();
+        let deadline = Instant::now().checked_add(self.patience);
         let place = self.place(party).await?;
         let task = Box::new(move || {
             let _place = place;
@@ -81,21 +78,13 @@ impl Threads {
     /// Waits for the party's turn, for as long as there is patience.
     async fn place(&self, party: Party) -> Result<FairPermit<Party>, Error> {
         let place = self.places.acquire(party, 1, Urgency::Question);
-        match self.patience {
-            Some(patience) => tokio::time::timeout(patience, place).await.map_err(|_| too_late()),
-            None => Ok(place.await),
-        }
+        tokio::time::timeout(self.patience, place).await.map_err(|_| too_late())
     }
 
     /// Queues a task; waits where many are queued.
     async fn hand_over(&self, task: Task) -> Result<(), Error> {
         let queue = self.queue.read().clone().ok_or_else(closed)?;
-        queue.send(task).await.map_err(|_| closed())
-    }
-
-    /// Until when work that is asked for now may begin.
-    fn deadline(&self) -> Option<Instant> {
-        self.patience.and_then(|patience| Instant::now().checked_add(patience))
+        hand_over(&queue, task, self.patience).await
     }
 
     /// Takes no more work and waits for the threads to end.
@@ -106,15 +95,30 @@ impl Threads {
     }
 }
 
+/// Puts something into a queue; where it is full, waits for room until `patience` is over.
+pub(super) async fn hand_over<T>(
+    queue: &mpsc::Sender<T>,
+    item: T,
+    patience: Duration,
+) -> Result<(), Error> {
+    match queue.send_timeout(item, patience).await {
+        Ok(()) => Ok(()),
+        Err(SendTimeoutError::Timeout(_)) => Err(too_late()),
+        Err(SendTimeoutError::Closed(_)) => Err(closed()),
+    }
+}
+
 /// Refuses what begins too late.
-fn in_time(deadline: Option<Instant>) -> Result<(), Error> {
+pub(super) fn in_time(deadline: Option<Instant>) -> Result<(), Error> {
     if deadline.is_some_and(|deadline| Instant::now() > deadline) {
         return Err(too_late());
     }
     Ok(())
 }
 
-fn too_late() -> Error {
+/// The refusal of work that has waited for its turn too long.
+pub(super) fn too_late() -> Error {
+    metrics::counter!("cicerone_database_wait_timeouts_total").increment(1);
     Error::unavailable("no database connection became free in time")
 }
 
@@ -131,6 +135,7 @@ pub(super) fn closed() -> Error {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::Duration;
 
     use cicerone_domain::{Id, SystemEntropy};
 
@@ -138,7 +143,8 @@ mod tests {
 
     #[tokio::test]
     async fn reads_that_never_end_leave_a_thread_to_another_account() {
-        let threads = std::sync::Arc::new(Threads::start("test", 4, None).unwrap());
+        let threads =
+            std::sync::Arc::new(Threads::start("test", 4, Duration::from_secs(60)).unwrap());
         let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
         let (end, wait) = mpsc::channel::<()>();
         let wait = std::sync::Arc::new(parking_lot::Mutex::new(wait));

@@ -13,8 +13,8 @@ use diesel::connection::TransactionManager as _;
 use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot};
 
-use super::threads::{closed, spawn};
-use super::{Party, guarded, waited};
+use super::threads::{closed, hand_over, in_time, spawn, too_late};
+use super::{Party, guarded, timed, waited};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{Begin, begin_transaction, transaction};
 use crate::error::{Failure, OpenError};
@@ -38,6 +38,8 @@ pub(super) struct Writer {
     places: FairPool<Party>,
     /// Closed when the thread has ended.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
+    /// How long a change may take, and how long it may wait for its turn.
+    limit: Duration,
 }
 
 /// One change, from the queue until its outcome is delivered.
@@ -47,16 +49,22 @@ trait Unit: Send {
     fn run(&mut self, c: &mut AnyConnection) -> bool;
     /// The same in a savepoint, which a failure takes back.
     fn run_apart(&mut self, c: &mut AnyConnection);
-    /// Hands the outcome to whoever waits: what [`Unit::run`] kept where the transaction was
-    /// committed, else that nothing was changed, and why.
+    /// Forgets the outcome: what it rests on was rolled back.
+    fn reset(&mut self);
+    /// Hands the outcome to whoever waits: what was kept if the transaction was committed, else that
+    /// nothing was changed, and why.
     fn deliver(self: Box<Self>, committed: Result<(), &str>);
 }
 
 struct Work<T, F> {
     queued: Instant,
+    /// Until when it may begin.
+    deadline: Option<Instant>,
+    /// How long it may take.
+    limit: Duration,
     work: F,
     outcome: Option<Result<T, Error>>,
-    _place: FairPermit<Party>,
+    _place: Option<FairPermit<Party>>,
     reply: oneshot::Sender<Result<T, Error>>,
 }
 
@@ -67,22 +75,35 @@ where
 {
     fn run(&mut self, c: &mut AnyConnection) -> bool {
         waited("writer", self.queued);
-        let outcome = guarded(c, &mut self.work);
+        if let Err(refusal) = in_time(self.deadline) {
+            // It has changed nothing, and disturbs nobody.
+            self.outcome = Some(Err(refusal));
+            return true;
+        }
+        let outcome = timed("write", self.limit, || guarded(c, &mut self.work));
         let succeeded = outcome.is_ok();
         self.outcome = Some(outcome.map_err(Error::from));
         succeeded
     }
 
     fn run_apart(&mut self, c: &mut AnyConnection) {
-        let outcome = transaction(c, Begin::Savepoint, |c| guarded(c, &mut self.work));
+        let outcome = timed("write", self.limit, || {
+            transaction(c, Begin::Savepoint, |c| guarded(c, &mut self.work))
+        });
         self.outcome = Some(outcome.map_err(Error::from));
+    }
+
+    fn reset(&mut self) {
+        self.outcome = None;
     }
 
     fn deliver(self: Box<Self>, committed: Result<(), &str>) {
         let outcome = match (committed, self.outcome) {
-            // A refusal changed nothing, and holds whether or not the others' changes were committed.
-            (_, Some(Err(error))) => Err(error),
             (Ok(()), Some(outcome)) => outcome,
+            // Its own fault says more than that of the transaction.
+            (Err(_), Some(Err(error @ Error::Unavailable(_)))) => Err(error),
+            // Invariant: a refusal is not delivered where nothing was committed. It was judged beside
+            // changes of others that were rolled back.
             (Ok(()), None) => Err(Error::unavailable("the transaction ended before this change")),
             (Err(cause), _) => Err(Error::unavailable(cause.to_owned())),
         };
@@ -92,8 +113,12 @@ where
 }
 
 impl Writer {
-    /// Starts the thread over this connection.
-    pub(super) fn start(connection: AnyConnection, url: DatabaseUrl) -> Result<Self, OpenError> {
+    /// Starts the thread over this connection. A change may take `limit`, and wait as long for its turn.
+    pub(super) fn start(
+        connection: AnyConnection,
+        url: DatabaseUrl,
+        limit: Duration,
+    ) -> Result<Self, OpenError> {
         let (queue, units) = mpsc::channel(QUEUE);
         let (alive, ended) = mpsc::channel(1);
         spawn("storage-writer".to_owned(), move || {
@@ -101,7 +126,8 @@ impl Writer {
             drop(alive);
         })?;
         let places = FairPool::new(UNDER_WAY, UNDER_WAY);
-        Ok(Self { queue: RwLock::new(Some(queue)), places, ended: tokio::sync::Mutex::new(ended) })
+        let queue = RwLock::new(Some(queue));
+        Ok(Self { queue, places, ended: tokio::sync::Mutex::new(ended), limit })
     }
 
     /// Does `work` in a transaction that is committed when this returns, when it is the party's turn.
@@ -111,17 +137,20 @@ impl Writer {
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
     {
         let (reply, outcome) = oneshot::channel();
-        let queued = Instant::now();
-        let place = self.places.acquire(party, 1, Urgency::Question).await;
-        let unit = Box::new(Work { queued, work, outcome: None, _place: place, reply });
-        self.hand_over(unit).await?;
+        let (queued, limit) = (Instant::now(), self.limit);
+        let deadline = queued.checked_add(limit);
+        let place = self.places.acquire(party, 1, Urgency::Question);
+        let place = tokio::time::timeout(limit, place).await.map_err(|_| too_late())?;
+        let place = Some(place);
+        let unit = Work { queued, deadline, limit, work, outcome: None, _place: place, reply };
+        self.hand_over(Box::new(unit)).await?;
         outcome.await.map_err(|_| closed())?
     }
 
     /// Queues a unit; waits where many are queued.
     async fn hand_over(&self, unit: Box<dyn Unit>) -> Result<(), Error> {
         let queue = self.queue.read().clone().ok_or_else(closed)?;
-        queue.send(unit).await.map_err(|_| closed())
+        hand_over(&queue, unit, self.limit).await
     }
 
     /// Takes no more work and waits for the thread to end.
@@ -178,6 +207,7 @@ fn commit_together(c: &mut AnyConnection, batch: &mut [Box<dyn Unit>]) -> Result
     if commit_all(c, batch)? || batch.len() == 1 {
         return Ok(());
     }
+    batch.iter_mut().for_each(|unit| unit.reset());
     begin_transaction(c, Begin::Write).map_err(|error| error.to_string())?;
     for unit in batch.iter_mut() {
         unit.run_apart(c);
@@ -218,16 +248,81 @@ fn is_open(c: &mut AnyConnection) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use cicerone_domain::{Error, Id, SystemEntropy};
     use diesel::RunQueryDsl as _;
     use diesel::connection::SimpleConnection as _;
     use diesel::dsl::sql;
     use diesel::sql_types::BigInt;
+    use tokio::sync::oneshot;
 
     use super::super::Party;
-    use super::Writer;
+    use super::{Unit, Work, Writer, commit_together};
     use crate::connection::{Access, AnyConnection, connect};
+    use crate::error::Failure;
     use crate::url::DatabaseUrl;
+
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    /// A unit with this work, and where its outcome is delivered.
+    fn unit(
+        work: impl FnMut(&mut AnyConnection) -> Result<(), Failure> + Send + 'static,
+    ) -> (Box<dyn Unit>, oneshot::Receiver<Result<(), Error>>) {
+        let (reply, outcome) = oneshot::channel();
+        let queued = Instant::now();
+        let (deadline, limit, _place) = (None, LIMIT, None);
+        let unit = Work { queued, deadline, limit, work, outcome: None, _place, reply };
+        (Box::new(unit), outcome)
+    }
+
+    #[test]
+    fn a_refusal_beside_changes_that_were_rolled_back_is_not_delivered() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("refusal.db"));
+        let mut connection = connect(&url, Access::Write).unwrap();
+        connection.batch_execute("CREATE TABLE t (x INTEGER PRIMARY KEY)").unwrap();
+        let mut runs = 0;
+        let (one, of_one) = unit(move |c| {
+            runs += 1;
+            // The second time the database ends the transaction, as it does on a full disk.
+            let sql = if runs == 1 { "INSERT INTO t VALUES (1)" } else { "ROLLBACK" };
+            Ok(c.batch_execute(sql)?)
+        });
+        let (other, of_other) = unit(|c| {
+            let found: i64 =
+                diesel::select(sql::<BigInt>("(SELECT count(*) FROM t)")).get_result(c)?;
+            if found > 0 { Err(Error::Conflict("taken".to_owned()).into()) } else { Ok(()) }
+        });
+        let mut batch = vec![one, other];
+        let committed = commit_together(&mut connection, &mut batch);
+        assert!(committed.is_err(), "{committed:?}");
+        for unit in batch {
+            unit.deliver(committed.as_ref().copied().map_err(String::as_str));
+        }
+        for outcome in [of_one, of_other] {
+            let outcome = outcome.blocking_recv().unwrap();
+            assert!(matches!(outcome, Err(Error::Unavailable(_))), "{outcome:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_change_that_takes_too_long_ends_and_the_next_one_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("slow.db"));
+        let mut connection = connect(&url, Access::Write).unwrap();
+        connection.batch_execute("CREATE TABLE t (x INTEGER)").unwrap();
+        let limit = Duration::from_millis(300);
+        let writer = Writer::start(connection, url.clone(), limit).unwrap();
+        let slow = "INSERT INTO t WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) \
+                    SELECT x FROM n WHERE x < 0";
+        for _ in 0..2 {
+            let outcome = writer.run(None, move |c| Ok(c.batch_execute(slow)?)).await;
+            assert!(matches!(outcome, Err(Error::Unavailable(_))), "{outcome:?}");
+            writer.run(None, |c| Ok(c.batch_execute("INSERT INTO t VALUES (1)")?)).await.unwrap();
+        }
+        writer.close().await;
+    }
 
     #[tokio::test]
     async fn on_a_full_disk_exactly_what_was_acknowledged_is_stored_and_the_writer_goes_on() {
@@ -236,7 +331,7 @@ mod tests {
         let mut connection = connect(&url, Access::Write).unwrap();
         let setup = "CREATE TABLE t (x BLOB); PRAGMA max_page_count = 10";
         connection.batch_execute(setup).unwrap();
-        let writer = Writer::start(connection, url.clone()).unwrap();
+        let writer = Writer::start(connection, url.clone(), LIMIT).unwrap();
         let insert = async |bytes: usize| {
             let sql = format!("INSERT INTO t VALUES (zeroblob({bytes}))");
             writer.run(None, move |c| Ok(c.batch_execute(&sql)?)).await
@@ -265,7 +360,7 @@ mod tests {
         let url = DatabaseUrl::sqlite(folder.path().join("batch.db"));
         let mut connection = connect(&url, Access::Write).unwrap();
         connection.batch_execute("CREATE TABLE t (x INTEGER PRIMARY KEY)").unwrap();
-        let writer = Writer::start(connection, url.clone()).unwrap();
+        let writer = Writer::start(connection, url.clone(), LIMIT).unwrap();
         let insert = async |writer: &Writer, number: usize| {
             let is_refused = number.is_multiple_of(5);
             let sql = format!("INSERT INTO t VALUES ({number})");
@@ -298,7 +393,7 @@ mod tests {
         let url = DatabaseUrl::sqlite(folder.path().join("flood.db"));
         let mut connection = connect(&url, Access::Write).unwrap();
         connection.batch_execute("CREATE TABLE t (party TEXT)").unwrap();
-        let writer = std::sync::Arc::new(Writer::start(connection, url.clone()).unwrap());
+        let writer = std::sync::Arc::new(Writer::start(connection, url.clone(), LIMIT).unwrap());
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let wait = parking_lot::Mutex::new(wait);
         let insert = |party: Party, name: &'static str| {

@@ -371,7 +371,7 @@ async fn filters_by_common_pairs_and_by_rare_ones_find_the_same_among_thousands(
         assert_eq!(found(&with(&["rare"])).await, [2998, 1000, 7]);
         assert_eq!(found(&with(&["half", "rare"])).await, [2998, 1000]);
         assert_eq!(found(&["rare".to_owned()]).await, [2998, 1000, 7]);
-        assert_eq!(found(&with(&["nothing"])).await, []);
+        assert!(found(&with(&["nothing"])).await.is_empty());
     })
     .await;
 }
