@@ -1,9 +1,13 @@
 //! Reads the fields of a JSON body, one by one, with the error that each fault deserves.
 
-use std::collections::BTreeMap;
+mod value;
+
+use std::collections::{BTreeMap, HashMap};
 
 use cicerone_domain::Error;
-use serde_json::{Map, Value};
+use serde_json::error::Category;
+
+use value::{Item, MEMBERS, Object, Value};
 
 /// A field as it was given.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,21 +50,27 @@ impl<T> Given<T> {
 
 /// The fields of a JSON object. Those that nobody asks for are ignored.
 #[derive(Debug, Default)]
-pub(crate) struct Fields(Map<String, Value>);
+pub(crate) struct Fields(HashMap<String, Value>);
 
 impl Fields {
-    /// Reads a body; fails where it is not a JSON object.
+    /// Reads a body. Returns an error if it is not a JSON object, or has too many fields.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, Error> {
         match serde_json::from_slice(body) {
-            Ok(Value::Object(fields)) => Ok(Self(fields)),
-            Ok(_) => Err(Error::invalid("body", "must be a JSON object")),
+            // Of a field that is there twice, the last counts.
+            Ok(Object(Some(fields))) => Ok(Self(fields.into_iter().collect())),
+            Ok(Object(None)) => {
+                Err(Error::invalid("body", format!("must have at most {MEMBERS} fields")))
+            }
+            Err(cause) if cause.classify() == Category::Data => {
+                Err(Error::invalid("body", "must be a JSON object"))
+            }
             Err(cause) => Err(Error::invalid("body", format!("must be JSON ({cause})"))),
         }
     }
 
     /// Checks that every one of `names` is there and not null. Comes before any look at a value.
     pub(crate) fn require(&self, names: &[&str]) -> Result<(), Error> {
-        let is_there = |name: &str| self.0.get(name).is_some_and(|value| !value.is_null());
+        let is_there = |name: &str| self.0.get(name).is_some_and(|value| *value != Value::Null);
         match names.iter().find(|name| !is_there(name)) {
             Some(name) => Err(Error::missing(*name)),
             None => Ok(()),
@@ -70,7 +80,7 @@ impl Fields {
     /// A string.
     pub(crate) fn text(&mut self, name: &str) -> Result<Given<String>, Error> {
         self.take(name, "must be a string", |value| match value {
-            Value::String(text) => Some(text),
+            Value::Text(text) => Some(text),
             _ => None,
         })
     }
@@ -82,36 +92,47 @@ impl Fields {
 
     /// A number.
     pub(crate) fn number(&mut self, name: &str) -> Result<Given<f64>, Error> {
-        self.take(name, "must be a number", |value| value.as_f64())
+        self.take(name, "must be a number", |value| match value {
+            Value::Number(number) => Some(number),
+            Value::Integer(number) => Some(number as f64),
+            _ => None,
+        })
     }
 
     /// An integer, in any notation that JSON has for it: `5`, `5.0` and `5e0` are the same number.
     /// One beyond 64 bits comes as the nearest.
     pub(crate) fn integer(&mut self, name: &str) -> Result<Given<i64>, Error> {
-        self.take(name, "must be an integer", |value| {
-            let whole = |number: f64| (number.fract() == 0.0).then_some(number as i64);
-            value.as_i64().or_else(|| value.as_f64().and_then(whole))
+        self.take(name, "must be an integer", |value| match value {
+            Value::Integer(number) => Some(number),
+            Value::Number(number) if number.fract() == 0.0 => Some(number as i64),
+            _ => None,
         })
     }
 
     /// A boolean.
     pub(crate) fn flag(&mut self, name: &str) -> Result<Given<bool>, Error> {
-        self.take(name, "must be true or false", |value| value.as_bool())
+        self.take(name, "must be true or false", |value| match value {
+            Value::Flag(flag) => Some(flag),
+            _ => None,
+        })
     }
 
     /// An object whose values are strings.
     pub(crate) fn pairs(&mut self, name: &str) -> Result<Given<BTreeMap<String, String>>, Error> {
         let given = self.take(name, "must be an object", |value| match value {
-            Value::Object(pairs) => Some(pairs),
+            Value::Pairs(pairs) => Some(pairs),
             _ => None,
         })?;
-        let text = |(key, value)| match value {
-            Value::String(text) => Ok((key, text)),
-            _ => Err(Error::invalid(format!("{name}.{key}"), "must be a string")),
+        let text = |(key, Item(value)): (String, Item)| match value {
+            Some(text) => Ok((key, text)),
+            None => Err(Error::invalid(format!("{name}.{key}"), "must be a string")),
         };
         Ok(match given {
-            Given::Value(pairs) => {
+            Given::Value(Some(pairs)) => {
                 Given::Value(pairs.into_iter().map(text).collect::<Result<_, _>>()?)
+            }
+            Given::Value(None) => {
+                return Err(Error::invalid(name, format!("must have at most {MEMBERS} keys")));
             }
             Given::Null => Given::Null,
             Given::Absent => Given::Absent,
@@ -121,16 +142,18 @@ impl Fields {
     /// An array of strings.
     pub(crate) fn texts(&mut self, name: &str) -> Result<Given<Vec<String>>, Error> {
         let given = self.take(name, "must be an array of strings", |value| match value {
-            Value::Array(values) => Some(values),
+            Value::Items(items) => Some(items),
             _ => None,
         })?;
-        let text = |(index, value)| match value {
-            Value::String(text) => Ok(text),
-            _ => Err(Error::invalid(format!("{name}[{index}]"), "must be a string")),
+        let text = |(index, Item(value)): (usize, Item)| {
+            value.ok_or_else(|| Error::invalid(format!("{name}[{index}]"), "must be a string"))
         };
         Ok(match given {
-            Given::Value(values) => {
-                Given::Value(values.into_iter().enumerate().map(text).collect::<Result<_, _>>()?)
+            Given::Value(Some(items)) => {
+                Given::Value(items.into_iter().enumerate().map(text).collect::<Result<_, _>>()?)
+            }
+            Given::Value(None) => {
+                return Err(Error::invalid(name, format!("must have at most {MEMBERS} items")));
             }
             Given::Null => Given::Null,
             Given::Absent => Given::Absent,
@@ -206,6 +229,44 @@ mod tests {
         let mut fields = self::fields(r#"{"t": ["a", 1], "s": "a"}"#);
         assert_eq!(param(fields.texts("t").unwrap_err()), "t[1]");
         assert_eq!(param(fields.texts("s").unwrap_err()), "s");
+    }
+
+    #[test]
+    fn what_nobody_asks_for_is_ignored_whatever_it_holds() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        let wide = format!("[{}0]", "1,".repeat(100_000));
+        let pairs = (0..1_000).map(|n| format!("\"k{n}\":{n},")).collect::<String>();
+        let json = format!(
+            r#"{{"a": [{deep}], "b": {wide}, "c": {{{pairs} "x": {deep}}}, "d": {{"e": 1}}, "s": "x"}}"#
+        );
+        let mut fields = fields(&json);
+        assert_eq!(fields.text("s").unwrap(), Given::Value("x".to_owned()));
+        for name in ["a", "b"] {
+            assert!(fields.texts(name).is_err(), "{name}");
+        }
+        assert!(fields.pairs("c").is_err());
+    }
+
+    #[test]
+    fn objects_and_arrays_have_at_most_256_members() {
+        let object = |count: usize| {
+            let members = (0..count).map(|n| format!("\"k{n}\":\"v\"")).collect::<Vec<_>>();
+            format!("{{{}}}", members.join(","))
+        };
+        assert!(Fields::parse(object(256).as_bytes()).is_ok());
+        assert!(Fields::parse(object(257).as_bytes()).is_err());
+        for (count, fits) in [(256, true), (257, false)] {
+            let items = vec!["\"a\""; count].join(",");
+            let mut fields = fields(&format!(r#"{{"p": {}, "t": [{items}]}}"#, object(count)));
+            assert_eq!(fields.pairs("p").is_ok(), fits, "{count}");
+            assert_eq!(fields.texts("t").is_ok(), fits, "{count}");
+        }
+    }
+
+    #[test]
+    fn of_a_field_that_is_there_twice_the_last_counts() {
+        let mut fields = fields(r#"{"a": 1, "a": 2}"#);
+        assert_eq!(fields.number("a").unwrap(), Given::Value(2.0));
     }
 
     #[test]
