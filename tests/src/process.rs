@@ -147,6 +147,25 @@ impl Server {
         self.running.child.id()
     }
 
+    /// The memory that it takes now, in bytes.
+    pub fn resident_bytes(&self) -> usize {
+        self.status("VmRSS:")
+    }
+
+    /// The most memory that it has taken at once, in bytes.
+    pub fn peak_bytes(&self) -> usize {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, name: &str) -> usize {
+        let path = format!("/proc/{}/status", self.pid());
+        let status = std::fs::read_to_string(path).expect("the server runs");
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a line");
+        let kibibytes: usize =
+            line.trim().trim_end_matches(" kB").parse().expect("a number of kibibytes");
+        kibibytes * 1_024
+    }
+
     /// A client with the root key.
     pub fn client(&self) -> Client {
         Client::new(self.address(), Some(ROOT_KEY))

@@ -1,10 +1,10 @@
 //! A connection without a client's manners: malformed and unfinished requests.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 /// How long the server may take to answer or to hang up.
@@ -24,9 +24,24 @@ impl Connection {
         Self { stream }
     }
 
+    /// Connects from another address of this machine, with room for so few bytes of answers that the
+    /// server notices at once if nothing is read.
+    pub async fn open_from(local: IpAddr, address: SocketAddr) -> std::io::Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        socket.set_recv_buffer_size(4_096)?;
+        socket.bind(SocketAddr::new(local, 0))?;
+        Ok(Self { stream: socket.connect(address).await? })
+    }
+
     /// Sends bytes.
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.write_all(bytes.as_ref()).await.expect("the connection holds");
+    }
+
+    /// Sends bytes, if the server still takes them.
+    pub async fn try_send(&mut self, bytes: impl AsRef<[u8]>) {
+        // Who was hung up on has nothing more to say.
+        let _ = timeout(PATIENCE, self.stream.write_all(bytes.as_ref())).await;
     }
 
     /// Reads until the server hangs up.

@@ -86,6 +86,8 @@ pub struct HttpSettings {
     pub uploads_at_once: usize,
     /// How long an idle connection is kept.
     pub keep_alive: Duration,
+    /// How long a client may take nothing of an answer.
+    pub stall_deadline: Duration,
     /// How long a stream may stay silent before a comment is sent.
     pub heartbeat: Duration,
     /// How long a graceful stop waits for what is in flight.
@@ -114,6 +116,7 @@ impl Default for HttpSettings {
             upload_deadline: Duration::from_secs(600),
             uploads_at_once: 64,
             keep_alive: Duration::from_secs(75),
+            stall_deadline: Duration::from_secs(30),
             heartbeat: Duration::from_secs(10),
             stop_grace: Duration::from_secs(30),
         }

@@ -64,6 +64,7 @@ impl Gate {
             }
             return Err(refusal);
         };
+        context.tenant.set(Some(caller.scope.account));
         let (state, verdict) = self.limits.request(&caller.key);
         context.rate.set(state);
         verdict.map(|()| caller)
@@ -182,6 +183,11 @@ impl<P> Authorized<P> {
     /// Who it is, for a task of its own.
     pub(crate) fn caller(&self) -> Arc<Caller> {
         Arc::clone(&self.caller)
+    }
+
+    /// What is known of the request.
+    pub(crate) fn context(&self) -> &RequestContext {
+        &self.context
     }
 
     /// The request's id.

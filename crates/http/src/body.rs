@@ -1,7 +1,5 @@
 //! Reads JSON bodies, within their size and time.
 
-use std::time::Duration;
-
 use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::web::Bytes;
@@ -9,7 +7,7 @@ use actix_web::{HttpMessage as _, HttpRequest};
 use cicerone_domain::{Error, limits};
 use futures_util::StreamExt as _;
 
-use crate::context::{Incoming, Shared};
+use crate::context::{Incoming, RequestContext, Shared};
 use crate::failure::Failure;
 use crate::fields::Fields;
 use crate::response::JSON;
@@ -26,7 +24,7 @@ pub(crate) struct JsonBody {
 impl Incoming {
     /// A JSON object. No body at all is refused like any other that is none.
     pub(crate) async fn json(&mut self, app: &Shared) -> Result<JsonBody, Failure> {
-        let bytes = self.bytes(app.settings.body_deadline).await?;
+        let bytes = self.bytes(app).await?;
         let is_json = self.request.content_type().trim().eq_ignore_ascii_case(JSON);
         if !bytes.is_empty() && (!is_json || is_encoded(&self.request)) {
             return Err(Failure::MediaType { expected: JSON });
@@ -36,15 +34,22 @@ impl Incoming {
 
     /// The body of a request that needs none, for its fingerprint.
     pub(crate) async fn any_body(&mut self, app: &Shared) -> Result<Bytes, Failure> {
-        self.bytes(app.settings.body_deadline).await
+        self.bytes(app).await
     }
 
-    async fn bytes(&mut self, deadline: Duration) -> Result<Bytes, Failure> {
+    async fn bytes(&mut self, app: &Shared) -> Result<Bytes, Failure> {
         if declared_length(&self.request).is_some_and(|length| length > limits::BODY_BYTES) {
             return Err(Failure::BodyTooLarge);
         }
-        let read = read(&mut self.payload);
-        tokio::time::timeout(deadline, read).await.unwrap_or_else(|_| Err(too_slow().into()))
+        let context = RequestContext::of(&self.request)?;
+        let mut room = context.room.take();
+        let read = read(&mut self.payload, async |bytes| {
+            app.rooms.grow_body(&mut room, context.tenant.get(), bytes).await
+        });
+        let read = tokio::time::timeout(app.settings.body_deadline, read).await;
+        // The memory is taken until the request is answered: what is read from the body is kept.
+        context.room.replace(room);
+        read.unwrap_or_else(|_| Err(too_slow().into()))
     }
 }
 
@@ -69,17 +74,24 @@ pub(crate) fn is_encoded(request: &HttpRequest) -> bool {
     coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-async fn read(payload: &mut Payload) -> Result<Bytes, Failure> {
+/// The whole body. `take_room` is told how much there will be before it is kept.
+async fn read(
+    payload: &mut Payload,
+    mut take_room: impl AsyncFnMut(usize) -> Result<(), Error>,
+) -> Result<Bytes, Failure> {
     let Some(first) = payload.next().await else { return Ok(Bytes::new()) };
     let first = first.map_err(|_| broken_off())?;
     let Some(second) = payload.next().await else { return Ok(first) };
     let mut whole = Vec::from(first);
     let mut next = Some(second);
     while let Some(chunk) = next {
-        whole.extend_from_slice(&chunk.map_err(|_| broken_off())?);
-        if whole.len() > limits::BODY_BYTES {
+        let chunk = chunk.map_err(|_| broken_off())?;
+        let length = whole.len() + chunk.len();
+        if length > limits::BODY_BYTES {
             return Err(Failure::BodyTooLarge);
         }
+        take_room(length).await?;
+        whole.extend_from_slice(&chunk);
         next = payload.next().await;
     }
     Ok(Bytes::from(whole))

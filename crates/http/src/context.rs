@@ -1,6 +1,6 @@
 //! What is known of a request while it is served, and what all requests share.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::future::{Ready, ready};
 use std::net::IpAddr;
@@ -13,12 +13,15 @@ use cicerone_domain::fairness::FairPool;
 use cicerone_domain::id::Kind;
 use cicerone_domain::{Error, Id, kind};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 use crate::application::Application;
 use crate::auth::Gate;
 use crate::cursor::Cursors;
+use crate::docs::Assets;
 use crate::query::Query;
 use crate::rate::RateState;
+use crate::room::{Room, Rooms, Tenant};
 
 /// A request's id.
 pub(crate) type RequestId = Id<kind::Request>;
@@ -37,8 +40,12 @@ pub(crate) struct Shared {
     pub(crate) uploads_arriving: FairPool<Id<kind::Account>>,
     /// The places of files in memory.
     pub(crate) uploads_in_memory: FairPool<Id<kind::Account>>,
-    /// The OpenAPI document.
-    pub(crate) openapi: bytes::Bytes,
+    /// Memory for answers and bodies.
+    pub(crate) rooms: Rooms,
+    /// What is served alike to everybody.
+    pub(crate) assets: Assets,
+    /// True once streams must end, since the server stops.
+    pub(crate) ending: watch::Receiver<bool>,
 }
 
 impl Deref for Shared {
@@ -61,6 +68,10 @@ pub(crate) struct RequestContext {
     pub(crate) peer: Option<IpAddr>,
     /// Where the caller's rate limit stands, once the caller is known.
     pub(crate) rate: Cell<Option<RateState>>,
+    /// The caller's account, once it is known.
+    pub(crate) tenant: Cell<Tenant>,
+    /// The memory that the request and its answer take.
+    pub(crate) room: RefCell<Room>,
 }
 
 impl RequestContext {
@@ -68,6 +79,14 @@ impl RequestContext {
     pub(crate) fn of(request: &HttpRequest) -> Result<Rc<Self>, Error> {
         let found = request.extensions().get::<Rc<Self>>().map(Rc::clone);
         found.ok_or_else(|| Error::internal("the request has no context"))
+    }
+
+    /// Takes room for an answer of a size that is not known yet. Comes before the answer is made.
+    pub(crate) async fn expect_answer(&self, app: &Shared) -> Result<(), Error> {
+        let mut room = self.room.take();
+        let taken = app.rooms.expect_answer(&mut room, self.tenant.get()).await;
+        self.room.replace(room);
+        taken
     }
 }
 

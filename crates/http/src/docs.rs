@@ -1,12 +1,18 @@
 //! The OpenAPI document and the reference page made from it, which loads nothing from elsewhere.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use actix_web::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use actix_web::{HttpResponse, HttpResponseBuilder};
+use actix_web::http::header::{
+    CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, VARY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
 use cicerone_domain::Error;
-use utoipa_swagger_ui::{Config, SwaggerFile};
+use utoipa_swagger_ui::Config;
 
+use crate::compression::{Effort, gzip, prefers_gzip};
 use crate::context::{App, Incoming};
 use crate::failure::Failure;
 use crate::response::{Answer, JSON};
@@ -15,39 +21,102 @@ use crate::response::{Answer, JSON};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
+/// The name of the page among the assets.
+const PAGE: &str = "index.html";
+
+/// What is served alike to everybody. Every asset is in memory once, however many connections it is
+/// sent to, and compressed once.
+pub(crate) struct Assets {
+    openapi: Arc<Asset>,
+    /// The parts of the reference page that somebody has asked for.
+    parts: Mutex<HashMap<String, Arc<Asset>>>,
+}
+
+/// An answer that is the same for everybody: no room is taken for it.
+pub(crate) struct SharedByAll;
+
+struct Asset {
+    content_type: String,
+    plain: Bytes,
+    gzip: Option<Bytes>,
+}
+
+impl Asset {
+    fn new(content_type: String, plain: Bytes) -> Arc<Self> {
+        let gzip = gzip(&plain, Effort::Kept);
+        Arc::new(Self { content_type, plain, gzip })
+    }
+
+    fn answer(&self, request: &HttpRequest, headers: &[(HeaderName, &str)]) -> HttpResponse {
+        let mut response = HttpResponse::Ok();
+        response.insert_header((CONTENT_TYPE, self.content_type.as_str()));
+        response.insert_header((VARY, HeaderValue::from_static("accept-encoding")));
+        for header in headers {
+            response.insert_header(header.clone());
+        }
+        let mut response = match self.gzip.as_ref().filter(|_| prefers_gzip(request)) {
+            Some(gzip) => {
+                response.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
+                response.body(gzip.clone())
+            }
+            None => response.body(self.plain.clone()),
+        };
+        response.extensions_mut().insert(SharedByAll);
+        response
+    }
+}
+
+impl Assets {
+    /// The assets, with this OpenAPI document.
+    pub(crate) fn new(openapi: Bytes) -> Self {
+        let openapi = Asset::new(JSON.to_owned(), openapi);
+        Self { openapi, parts: Mutex::new(HashMap::new()) }
+    }
+
+    fn part(&self, name: &str) -> Result<Arc<Asset>, Failure> {
+        let parts = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(part) = parts().get(name) {
+            return Ok(Arc::clone(part));
+        }
+        let part = read(name)?;
+        // Only names that exist are kept: no more than the page has parts.
+        parts().insert(name.to_owned(), Arc::clone(&part));
+        Ok(part)
+    }
+}
 
 /// `GET /v1/openapi.json`
-pub(crate) async fn document(app: App) -> Answer {
-    Ok(HttpResponse::Ok().content_type(JSON).body(app.openapi.clone()))
+pub(crate) async fn document(app: App, incoming: Incoming) -> Answer {
+    Ok(app.assets.openapi.answer(&incoming.request, &[]))
 }
 
 /// `GET /docs`
-pub(crate) async fn page() -> Answer {
-    let page = file("index.html")?;
-    let text = String::from_utf8(page.bytes.into_owned()).map_err(Error::internal)?;
-    // The page stands at `/docs`, its parts below it.
-    let text = text.replace("\"./", "\"/docs/").replace("\"index.css\"", "\"/docs/index.css\"");
-    Ok(guarded(HttpResponse::Ok(), &page.content_type).body(text))
+pub(crate) async fn page(app: App, incoming: Incoming) -> Answer {
+    Ok(guarded(&*app.assets.part(PAGE)?, &incoming))
 }
 
 /// `GET /docs/{asset}`
-pub(crate) async fn asset(incoming: Incoming) -> Answer {
+pub(crate) async fn asset(app: App, incoming: Incoming) -> Answer {
     let name = incoming.request.match_info().get("asset").unwrap_or_default();
-    let part = file(name)?;
-    Ok(guarded(HttpResponse::Ok(), &part.content_type).body(part.bytes.into_owned()))
+    Ok(guarded(&*app.assets.part(name)?, &incoming))
 }
 
-fn file(name: &str) -> Result<SwaggerFile<'static>, Failure> {
+fn guarded(asset: &Asset, incoming: &Incoming) -> HttpResponse {
+    let headers = [(CONTENT_SECURITY_POLICY, POLICY), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
+    asset.answer(&incoming.request, &headers)
+}
+
+fn read(name: &str) -> Result<Arc<Asset>, Failure> {
     let config = Arc::new(Config::from("/v1/openapi.json").use_base_layout());
     let found = utoipa_swagger_ui::serve(name, config)
         .map_err(|cause| Error::internal(cause.to_string()))?;
-    found.filter(|file| !file.gzpipped).ok_or(Failure::NoRoute)
-}
-
-fn guarded(mut response: HttpResponseBuilder, content_type: &str) -> HttpResponseBuilder {
-    response
-        .insert_header((CONTENT_TYPE, content_type))
-        .insert_header((CONTENT_SECURITY_POLICY, POLICY))
-        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
-    response
+    let file = found.filter(|file| !file.gzpipped).ok_or(Failure::NoRoute)?;
+    let bytes = if name == PAGE {
+        let text = String::from_utf8(file.bytes.into_owned()).map_err(Error::internal)?;
+        // The page stands at `/docs`, its parts below it.
+        text.replace("\"./", "\"/docs/").replace("\"index.css\"", "\"/docs/index.css\"").into()
+    } else {
+        Bytes::from(file.bytes.into_owned())
+    };
+    Ok(Asset::new(file.content_type, bytes))
 }

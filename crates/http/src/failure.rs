@@ -67,6 +67,9 @@ pub(crate) enum Failure {
     /// The server is not ready; the reason is for the log alone.
     #[error("not ready: {0}")]
     NotReady(&'static str),
+    /// The server stops before the request is done.
+    #[error("the server is stopping")]
+    Stopping,
     /// Already turned into its answer, and logged where that was due.
     #[error("{}", .0.message)]
     Reported(Box<Problem>),
@@ -155,6 +158,17 @@ impl Problem {
             StatusCode::NOT_FOUND => Failure::NoRoute.problem(),
             StatusCode::PAYLOAD_TOO_LARGE => Failure::BodyTooLarge.problem(),
             status if status.is_server_error() => Self::internal(),
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Self {
+                status,
+                ..Self::invalid(
+                    "invalid_parameter",
+                    "the head of the request is over 32 KiB or 96 fields",
+                )
+            },
+            StatusCode::REQUEST_TIMEOUT => Self {
+                status,
+                ..Self::invalid("invalid_parameter", "the request did not arrive in time")
+            },
             _ => Self::invalid("invalid_parameter", "the request could not be understood"),
         }
     }
@@ -218,6 +232,10 @@ impl Failure {
             }
             Self::NotReady(_) => {
                 Problem::unavailable("service_unavailable", "the server is not ready")
+                    .retry_after(1)
+            }
+            Self::Stopping => {
+                Problem::unavailable("service_unavailable", "the server is stopping; try again")
                     .retry_after(1)
             }
             Self::Reported(problem) => (**problem).clone(),

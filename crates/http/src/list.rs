@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use cicerone_domain::{Error, Listed, Page, PageRequest, Position, limits};
 use serde::Serialize;
 
+use crate::auth::Authorized;
 use crate::context::Shared;
 use crate::cursor::ListName;
 use crate::query::Query;
@@ -20,11 +21,17 @@ struct Envelope {
 }
 
 impl Shared {
-    /// The page that a query asks for.
-    pub(crate) fn page(&self, list: ListName<'_>, query: &Query) -> Result<PageRequest, Error> {
+    /// The page that a query asks for, with room for it.
+    pub(crate) async fn page<P>(
+        &self,
+        caller: &Authorized<P>,
+        list: ListName<'_>,
+        query: &Query,
+    ) -> Result<PageRequest, Error> {
         let size = query.page_size()?;
         let cursor = query.one("cursor")?;
         let after = cursor.map(|text| self.cursors.read(list, text)).transpose()?;
+        caller.context().expect_answer(self).await?;
         Ok(PageRequest { size, after })
     }
 

@@ -3,14 +3,17 @@
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use actix_web::body::BoxBody;
+use actix_web::body::{BodySize, BoxBody, MessageBody as _};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
-use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, VARY,
+};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage as _, HttpResponse};
@@ -19,10 +22,16 @@ use futures_util::FutureExt as _;
 use tracing::{Instrument as _, Span, field};
 
 use crate::client_address::client_address;
+use crate::compression::{Effort, WORTHWHILE_BYTES, gzip, prefers_gzip};
+use crate::connection::Link;
 use crate::context::{App, RequestContext, RequestId, RoutePattern};
+use crate::docs::SharedByAll;
 use crate::failure::{Failure, Problem};
+use crate::sent::Sent;
 use crate::unread::Body;
 
+/// Answers beyond this are compressed apart from connections, which would wait meanwhile.
+const LONG_BYTES: usize = 64 * 1_024;
 /// The header of a request's id.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The headers of a caller's limit.
@@ -48,7 +57,11 @@ pub(crate) async fn observe(
         status = field::Empty,
     );
     request.extensions_mut().insert(Rc::clone(&context));
-    let body = Body::of(&mut request);
+    let link = request.conn_data::<Rc<Link>>().map(Rc::clone);
+    let in_progress = link.as_ref().map(Link::begin);
+    let app = request.app_data::<App>().cloned();
+    let accepts_gzip = *request.method() == Method::GET && prefers_gzip(request.request());
+    let body = Body::of(&mut request, link.clone());
     let served = AssertUnwindSafe(next.call(request).instrument(span.clone())).catch_unwind().await;
 
     let mut route = "";
@@ -64,27 +77,104 @@ pub(crate) async fn observe(
             Err(span.in_scope(|| failure.report(context.id)))
         }
     };
-    let result = result.map_err(|problem| {
-        let mut response = problem.to_response(context.id);
-        context.write_headers(&mut response);
-        (problem.status, response)
-    });
-    let status = match &result {
-        Ok(response) => response.status(),
-        Err((status, _)) => *status,
-    };
-    record(&span, &method, route, status, started.elapsed());
-    let follow = |response| match body {
-        Some(body) => body.follow(response),
-        None => response,
-    };
-    match result {
+    let (request, mut response) = match result {
         Ok(response) => {
             let (request, response) = response.into_parts();
-            Ok(ServiceResponse::new(request, follow(response)))
+            (Some(request), response)
         }
-        Err((_, response)) => Err(InternalError::from_response("refused", follow(response)).into()),
+        Err(problem) => {
+            let mut response = problem.to_response(context.id);
+            context.write_headers(&mut response);
+            (None, response)
+        }
+    };
+    if accepts_gzip {
+        response = compressed(response, app.as_ref()).await;
     }
+    let may_be_refused = matches!(method, Method::GET | Method::HEAD);
+    if let Some(app) = &app
+        && let Err(error) = fit(app, &context, &response, may_be_refused).await
+    {
+        let problem = span.in_scope(|| Failure::from(error).report(context.id));
+        response = problem.to_response(context.id);
+        context.write_headers(&mut response);
+    }
+    record(&span, &method, route, response.status(), started.elapsed());
+    if let Some(link) = link
+        && response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream")
+    {
+        link.unpaced();
+    }
+    let room = context.room.take();
+    let body = body.filter(|body| !body.is_over());
+    // The request lasts until the rest of its body was seen to.
+    let (in_answer, in_rest) =
+        if body.is_none() { (in_progress, None) } else { (None, in_progress) };
+    let response = response.map_body(|_, answer| {
+        BoxBody::new(match answer.try_into_bytes() {
+            Ok(bytes) => Sent::whole(bytes, room, in_answer),
+            Err(answer) => Sent::stream(answer, in_answer),
+        })
+    });
+    let response = match body {
+        Some(body) => body.follow(response, in_rest),
+        None => response,
+    };
+    match request {
+        Some(request) => Ok(ServiceResponse::new(request, response)),
+        None => Err(InternalError::from_response("refused", response).into()),
+    }
+}
+
+/// Takes the memory that an answer needs until it is sent, and gives back what it does not.
+async fn fit(
+    app: &App,
+    context: &RequestContext,
+    response: &HttpResponse,
+    may_be_refused: bool,
+) -> Result<(), Error> {
+    let bytes = match response.body().size() {
+        BodySize::Sized(_) if response.extensions().get::<SharedByAll>().is_some() => 0,
+        BodySize::Sized(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
+        // Events are passed on as they come.
+        BodySize::None | BodySize::Stream => 0,
+    };
+    let mut room = context.room.take();
+    let fitted = app.rooms.fit_answer(&mut room, context.tenant.get(), bytes, may_be_refused).await;
+    context.room.replace(room);
+    fitted
+}
+
+/// The answer in gzip, if it is worth it. Large ones are compressed apart from connections.
+async fn compressed(response: HttpResponse, app: Option<&App>) -> HttpResponse {
+    let is_worthwhile = match response.body().size() {
+        BodySize::Sized(bytes) => bytes >= WORTHWHILE_BYTES as u64,
+        BodySize::None | BodySize::Stream => false,
+    };
+    if !is_worthwhile || response.headers().contains_key(CONTENT_ENCODING) {
+        return response;
+    }
+    let (response, body) = response.into_parts();
+    let bytes = match body.try_into_bytes() {
+        Ok(bytes) => bytes,
+        Err(body) => return response.set_body(body),
+    };
+    let small = match app {
+        Some(app) if bytes.len() > LONG_BYTES => {
+            let bytes = bytes.clone();
+            let work = move || gzip(&bytes, Effort::Once);
+            app.runtime.spawn_blocking(work).await.ok().flatten()
+        }
+        _ => gzip(&bytes, Effort::Once),
+    };
+    let is_small = small.is_some();
+    let mut response = response.set_body(BoxBody::new(small.unwrap_or(bytes)));
+    let headers = response.headers_mut();
+    if is_small {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    response
 }
 
 impl RequestContext {
@@ -97,10 +187,11 @@ impl RequestContext {
         let trusted = app.map_or(&[][..], |app| &app.settings.trusted_proxies);
         let peer = request.peer_addr().map(|peer| peer.ip());
         let peer = client_address(peer, request.headers(), trusted);
-        Self { id, peer, rate: None.into() }
+        Self { id, peer, rate: None.into(), tenant: None.into(), room: RefCell::default() }
     }
 
     fn write_headers(&self, response: &mut HttpResponse) {
+        let is_success = response.status().is_success();
         let headers = response.headers_mut();
         // An id is letters, digits and an underscore.
         if let Ok(id) = HeaderValue::try_from(self.id.to_string()) {
@@ -111,6 +202,11 @@ impl RequestContext {
             headers.insert(limit, state.limit.into());
             headers.insert(remaining, state.remaining.into());
             headers.insert(reset, state.reset.into());
+        }
+        // What a key or a refusal has to do with is nobody else's, not even later.
+        let is_private = self.tenant.get().is_some() || !is_success;
+        if is_private && !headers.contains_key(CACHE_CONTROL) {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
     }
 }

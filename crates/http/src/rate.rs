@@ -138,7 +138,7 @@ fn spend<K: std::hash::Hash + Eq>(
 }
 
 /// What one party holds: an IPv4 address, or the /64 of an IPv6 address.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),

@@ -1,29 +1,44 @@
 //! Puts the routes on a listener.
 
+use std::future::ready;
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::dev::Server;
-use actix_web::middleware::{Compress, from_fn};
-use actix_web::{App as ActixApp, HttpServer, Resource, web};
+use actix_http::error::DispatchError;
+use actix_http::{HttpService, KeepAlive};
+use actix_server::{GracefulShutdownSignal, Server};
+use actix_service::{IntoServiceFactory as _, ServiceFactoryExt as _, fn_service, map_config};
+use actix_web::dev::AppConfig;
+use actix_web::middleware::from_fn;
+use actix_web::{App as ActixApp, Resource, web};
 use cicerone_domain::fairness::FairPool;
+use tokio::net::TcpStream;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 use crate::application::Application;
 use crate::auth::Gate;
+use crate::connection::{Connection, Places, Refuse, Times};
 use crate::context::{RoutePattern, Shared};
 use crate::cursor::Cursors;
+use crate::docs::Assets;
 use crate::endpoint::Endpoint;
 use crate::failure::Failure;
 use crate::observe::observe;
 use crate::openapi::document;
 use crate::rate::RateLimits;
 use crate::response::Answer;
+use crate::room::Rooms;
 use crate::routes::routes;
 
-/// Blocking threads of each connection thread. What blocks runs on the caller's runtime; here only
-/// large compressed answers do.
-const BLOCKING_THREADS: usize = 4;
+/// Blocking threads of each connection thread. What blocks runs on the caller's runtime.
+const BLOCKING_THREADS: usize = 1;
+/// From how many bytes on what is written is passed to the system. Every connection whose client
+/// takes nothing has at most this and a slice of its answer in memory.
+const WRITE_BUFFER_BYTES: usize = 4 * 1_024;
+/// How long before the end of a stop streams are ended.
+const FAREWELL: Duration = Duration::from_secs(2);
 /// Files in memory at once, while they are looked at and stored, up to 10 MiB each; others wait on
 /// disk. Half as many again are kept for accounts that have none.
 const UPLOADS_IN_MEMORY: u64 = 4;
@@ -32,36 +47,82 @@ const UPLOADS_IN_MEMORY: u64 = 4;
 ///
 /// Call it within the tokio runtime that everything which outlives a connection is to run on. No
 /// signal is handled here. A graceful stop accepts no more, and waits for what is in flight as long
-/// as the settings say. Fails where the listener cannot be used.
+/// as the settings say; streams end with an `error` event shortly before. Returns an error if the
+/// listener cannot be used.
 pub fn serve(listener: TcpListener, application: Application) -> std::io::Result<Server> {
     let settings = application.settings.clone();
-    let shared = web::Data::new(share(application));
-    let server = HttpServer::new(move || {
-        ActixApp::new()
+    let threads = settings.threads.max(1);
+    let builder = Server::build()
+        .workers(threads)
+        .worker_max_blocking_threads(BLOCKING_THREADS)
+        .max_concurrent_connections(settings.connections_at_once.div_ceil(threads))
+        .shutdown_timeout(settings.stop_grace.as_secs())
+        .disable_signals();
+    let stopping = builder.graceful_shutdown_signal();
+    let ending = ending(stopping.clone(), settings.stop_grace);
+    let shared = web::Data::new(share(application, ending));
+    let places = Places::new(settings.connections_at_once, settings.trusted_proxies.clone());
+    let refuse =
+        Arc::new(Refuse { clock: Arc::clone(&shared.clock), entropy: Arc::clone(&shared.entropy) });
+    let times = Times {
+        head: settings.head_deadline,
+        idle: settings.keep_alive,
+        stall: settings.stall_deadline,
+    };
+    let service = move || {
+        let app = ActixApp::new()
             .app_data(shared.clone())
             .wrap(from_fn(observe))
             .configure(configure)
             .default_service(web::to(no_route))
-    });
-    let server = server
-        .workers(settings.threads.max(1))
-        .worker_max_blocking_threads(BLOCKING_THREADS)
-        .max_connections(settings.connections_at_once.div_ceil(settings.threads.max(1)))
-        .keep_alive(settings.keep_alive)
-        .client_request_timeout(settings.head_deadline)
-        // A caller that goes away is noticed at once; what must not stop half-way runs in tasks of
-        // its own.
-        .h1_allow_half_closed(false)
-        // How much of an unread body is still taken is for `unread` to say, which bounds it.
-        .client_disconnect_timeout(Duration::ZERO)
-        .tcp_nodelay(true)
-        .shutdown_timeout(settings.stop_grace.as_secs())
-        .disable_signals()
-        .listen(listener)?;
-    Ok(server.run())
+            .into_factory()
+            .map_err(|error: actix_web::Error| error.error_response());
+        let stopping = stopping.clone();
+        let http = HttpService::build()
+            .graceful_shutdown_signal(move || {
+                let stopping = stopping.clone();
+                async move { stopping.notified().await }
+            })
+            // The connection sees to these two itself, from its first byte to its last.
+            .keep_alive(if times.idle.is_zero() { KeepAlive::Disabled } else { KeepAlive::Os })
+            .client_request_timeout(Duration::ZERO)
+            // A caller that goes away is noticed at once; what must not stop half-way runs in tasks
+            // of its own.
+            .h1_allow_half_closed(false)
+            // How much of an unread body is still taken is for `unread` to say, which bounds it.
+            .client_disconnect_timeout(Duration::ZERO)
+            .h1_write_buffer_size(WRITE_BUFFER_BYTES)
+            .on_connect_ext(|connection: &Connection, data| {
+                data.insert(connection.link());
+            })
+            .h1(map_config(app, |()| AppConfig::default()));
+        let (places, refuse) = (Arc::clone(&places), Arc::clone(&refuse));
+        fn_service(move |io: TcpStream| {
+            let peer = io.peer_addr().ok();
+            let connection = places
+                .enter(peer.map(|peer| peer.ip()))
+                .map(|place| (Connection::new(io, place, Arc::clone(&refuse), times), peer));
+            ready(connection.ok_or(DispatchError::Io(std::io::ErrorKind::ConnectionRefused.into())))
+        })
+        .and_then(http)
+    };
+    Ok(builder.listen("http", listener, service)?.run())
 }
 
-fn share(application: Application) -> Shared {
+/// True shortly before the end of the time that a graceful stop takes.
+fn ending(stopping: GracefulShutdownSignal, grace: Duration) -> watch::Receiver<bool> {
+    let (end, ending) = watch::channel(false);
+    Handle::current().spawn(async move {
+        stopping.notified().await;
+        tokio::time::sleep(grace.saturating_sub(FAREWELL)).await;
+        end.send_replace(true);
+        // Kept until the runtime ends: who listens must not take its absence for the end.
+        std::future::pending::<()>().await;
+    });
+    ending
+}
+
+fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
     let settings = &application.settings;
     let limits = RateLimits::new(
         settings.rate_limit_per_minute,
@@ -75,7 +136,9 @@ fn share(application: Application) -> Shared {
         runtime: Handle::current(),
         uploads_arriving: FairPool::new(uploads, uploads.div_ceil(2)),
         uploads_in_memory: FairPool::new(UPLOADS_IN_MEMORY, UPLOADS_IN_MEMORY.div_ceil(2)),
-        openapi: document(&application.extra_models),
+        rooms: Rooms::new(),
+        assets: Assets::new(document(&application.extra_models)),
+        ending,
         application,
     }
 }
@@ -90,13 +153,7 @@ fn configure(config: &mut web::ServiceConfig) {
         }
     }
     for (path, endpoints) in resources {
-        let reads = endpoints.iter().any(|endpoint| endpoint.methods().contains(&"GET"));
-        let resource = resource(path, endpoints);
-        if reads {
-            config.service(resource.wrap(Compress::default()));
-        } else {
-            config.service(resource);
-        }
+        config.service(resource(path, endpoints));
     }
 }
 

@@ -9,6 +9,7 @@ use actix_web_lab::sse;
 use futures_util::{Stream, StreamExt as _, stream};
 use serde::Serialize;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::change::{Executed, joined, mark_replayed};
@@ -21,13 +22,15 @@ use crate::views::{DoneEvent, KeptReply, TokenEvent};
 pub(crate) type ReplyTask = JoinHandle<Result<Executed, Failure>>;
 
 /// Answers with the events of a reply under way, or with its plain refusal where it fails before
-/// the first token. After `heartbeat` without either, the stream begins all the same.
+/// the first token. After `heartbeat` without either, the stream begins all the same. It ends with an
+/// `error` event once `ending` is true; the reply goes on without it.
 pub(crate) async fn stream_reply(
     request: &HttpRequest,
     request_id: RequestId,
     mut tokens: UnboundedReceiver<String>,
     task: ReplyTask,
     heartbeat: Duration,
+    ending: watch::Receiver<bool>,
 ) -> Answer {
     let reply = match tokio::time::timeout(heartbeat, tokens.recv()).await {
         Ok(Some(token)) => Reply { first: Some(token), tokens, end: End::Awaited(task) },
@@ -47,7 +50,7 @@ pub(crate) async fn stream_reply(
         Err(_) => Reply { first: None, tokens, end: End::Awaited(task) },
     };
     let is_replay = matches!(&reply.end, End::Known(executed) if executed.is_replay);
-    let mut response = respond(request, reply.events(request_id), heartbeat);
+    let mut response = respond(request, reply.events(request_id, ending), heartbeat);
     if is_replay {
         mark_replayed(&mut response);
     }
@@ -101,27 +104,57 @@ enum End {
 impl Reply {
     /// The events. Invariant: an error is an event of its own and then the end, never an `Err` of
     /// the stream, which would cut the connection.
-    fn events(self, request_id: RequestId) -> impl Stream<Item = sse::Event> + 'static {
-        stream::unfold(Some(self), move |reply| async move {
-            let mut reply = reply?;
-            let token = match reply.first.take() {
-                Some(token) => Some(token),
-                None => reply.tokens.recv().await,
-            };
-            if let Some(content) = token {
-                return Some((event("token", &TokenEvent { content: &content }), Some(reply)));
+    fn events(
+        self,
+        request_id: RequestId,
+        ending: watch::Receiver<bool>,
+    ) -> impl Stream<Item = sse::Event> + 'static {
+        stream::unfold(Some(self), move |reply| {
+            let mut ending = ending.clone();
+            async move {
+                let reply = reply?;
+                tokio::select! {
+                    biased;
+                    step = reply.step(request_id) => Some(step),
+                    () = ended(&mut ending) => {
+                        Some((error_event(&Failure::Stopping, request_id), None))
+                    }
+                }
             }
-            let end = match reply.end {
-                End::Awaited(task) => joined(task).await,
-                End::Known(executed) => Ok(executed),
-            };
-            let last = end.and_then(|executed| kept(&executed)).map_or_else(
-                |failure| event("error", &failure.report(request_id).to_event(request_id)),
-                |reply| event("done", &DoneEvent::from(&reply)),
-            );
-            Some((last, None))
         })
     }
+
+    /// The next event, and what is left of the reply behind it.
+    async fn step(mut self, request_id: RequestId) -> (sse::Event, Option<Self>) {
+        let token = match self.first.take() {
+            Some(token) => Some(token),
+            None => self.tokens.recv().await,
+        };
+        if let Some(content) = token {
+            return (event("token", &TokenEvent { content: &content }), Some(self));
+        }
+        let end = match self.end {
+            End::Awaited(task) => joined(task).await,
+            End::Known(executed) => Ok(executed),
+        };
+        let last = end.and_then(|executed| kept(&executed)).map_or_else(
+            |failure| error_event(&failure, request_id),
+            |reply| event("done", &DoneEvent::from(&reply)),
+        );
+        (last, None)
+    }
+}
+
+/// Waits until streams must end.
+async fn ended(ending: &mut watch::Receiver<bool>) {
+    if ending.wait_for(|is_ending| *is_ending).await.is_err() {
+        // Nobody is there to say so any more.
+        std::future::pending().await
+    }
+}
+
+fn error_event(failure: &Failure, request_id: RequestId) -> sse::Event {
+    event("error", &failure.report(request_id).to_event(request_id))
 }
 
 /// The reply that a change has kept.
@@ -142,7 +175,7 @@ mod tests {
     use cicerone_domain::idempotency::StoredResponse;
     use cicerone_domain::{Error, Id, SystemEntropy};
     use std::time::Duration;
-    use tokio::sync::mpsc;
+    use tokio::sync::{mpsc, watch};
 
     use super::stream_reply;
     use crate::change::Executed;
@@ -168,7 +201,11 @@ mod tests {
         });
         let request = TestRequest::default().to_http_request();
         let id = Id::random(&SystemEntropy);
-        stream_reply(&request, id, receiver, task, Duration::from_secs(10)).await
+        stream_reply(&request, id, receiver, task, Duration::from_secs(10), never()).await
+    }
+
+    fn never() -> watch::Receiver<bool> {
+        watch::channel(false).1
     }
 
     async fn text(answer: Answer) -> String {
@@ -217,6 +254,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_stream_that_must_end_does_so_with_an_error_and_its_reply_goes_on() {
+        let (tokens, receiver) = mpsc::unbounded_channel();
+        tokens.send("Two ".to_owned()).unwrap();
+        let (done, finished) = tokio::sync::oneshot::channel();
+        let task = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            tokens.send("words".to_owned()).unwrap_err();
+            done.send(()).unwrap();
+            Err(Failure::from(Error::Overloaded))
+        });
+        let request = TestRequest::default().to_http_request();
+        let id = Id::random(&SystemEntropy);
+        let (end, ending) = watch::channel(false);
+        let answer = stream_reply(&request, id, receiver, task, Duration::from_secs(10), ending);
+        let answer = answer.await;
+        end.send(true).unwrap();
+        let text = text(answer).await;
+        let (token, error) = text.split_once("\n\n").unwrap();
+        assert_eq!(token, "event: token\ndata: {\"content\":\"Two \"}");
+        assert!(error.starts_with("event: error\ndata: {\"message\":"), "{error}");
+        assert!(error.contains("\"code\":\"service_unavailable\",\"type\":\"api_error\""));
+        assert!(error.contains("\"retryable\":true"), "{error}");
+        finished.await.unwrap();
+    }
+
+    #[tokio::test]
     async fn after_a_silence_the_stream_begins_and_a_failure_is_an_event() {
         let (tokens, receiver) = mpsc::unbounded_channel();
         let (fail, failed) = tokio::sync::oneshot::channel::<()>();
@@ -227,7 +290,8 @@ mod tests {
         });
         let request = TestRequest::default().to_http_request();
         let id = Id::random(&SystemEntropy);
-        let answer = stream_reply(&request, id, receiver, task, Duration::from_millis(10)).await;
+        let answer =
+            stream_reply(&request, id, receiver, task, Duration::from_millis(10), never()).await;
         fail.send(()).unwrap();
         let text = text(answer).await;
         assert!(text.starts_with("event: error\ndata: {\"message\":"), "{text}");

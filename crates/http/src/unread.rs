@@ -20,6 +20,8 @@ use actix_web::{HttpMessage as _, HttpResponse};
 use futures_util::Stream;
 use tokio::time::Sleep;
 
+use crate::connection::{InProgress, Link};
+
 /// Most of a body that is taken after the answer.
 const BYTES: usize = 4 * 1_024 * 1_024;
 /// How long a connection is held open after the answer.
@@ -31,28 +33,42 @@ pub(crate) struct Body(Rc<RefCell<State>>);
 
 struct State {
     payload: Payload,
+    /// The connection, which reads ahead of the handler within bounds.
+    link: Option<Rc<Link>>,
     is_over: bool,
 }
 
 impl Body {
     /// Shares the body of a request; none where it has none.
-    pub(crate) fn of(request: &mut ServiceRequest) -> Option<Self> {
+    pub(crate) fn of(request: &mut ServiceRequest, link: Option<Rc<Link>>) -> Option<Self> {
         let payload = request.take_payload();
         if matches!(payload, Payload::None) {
             return None;
         }
-        let body = Self(Rc::new(RefCell::new(State { payload, is_over: false })));
+        let body = Self(Rc::new(RefCell::new(State { payload, link, is_over: false })));
         request.set_payload(Payload::Stream { payload: Box::pin(body.clone()) });
         Some(body)
     }
 
-    /// Lets `response` see to what nobody has read.
-    pub(crate) fn follow(self, response: HttpResponse) -> HttpResponse {
-        if self.0.borrow().is_over {
-            return response;
-        }
+    /// Whether all of it was read.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.borrow().is_over
+    }
+
+    /// Lets `response` see to what nobody has read. The request is in progress until then.
+    pub(crate) fn follow(
+        self,
+        response: HttpResponse,
+        in_progress: Option<InProgress>,
+    ) -> HttpResponse {
         response.map_body(|_, answer| {
-            BoxBody::new(Followed { answer: Some(answer), rest: self, bytes: BYTES, end: None })
+            BoxBody::new(Followed {
+                answer: Some(answer),
+                rest: self,
+                bytes: BYTES,
+                end: None,
+                _in_progress: in_progress,
+            })
         })
     }
 }
@@ -62,7 +78,15 @@ impl Stream for Body {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut state = self.0.borrow_mut();
-        let piece = ready!(Pin::new(&mut state.payload).poll_next(cx));
+        let piece = Pin::new(&mut state.payload).poll_next(cx);
+        if let Some(link) = &state.link {
+            match &piece {
+                Poll::Ready(Some(Ok(bytes))) => link.read(bytes.len()),
+                // All that has arrived was read, what frames its chunks included.
+                Poll::Ready(_) | Poll::Pending => link.read_all(),
+            }
+        }
+        let piece = ready!(piece);
         state.is_over = !matches!(piece, Some(Ok(_)));
         Poll::Ready(piece)
     }
@@ -76,6 +100,7 @@ struct Followed {
     bytes: usize,
     /// When the connection is closed at the latest; none before the answer is sent.
     end: Option<Pin<Box<Sleep>>>,
+    _in_progress: Option<InProgress>,
 }
 
 impl Followed {

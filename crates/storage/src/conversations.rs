@@ -19,7 +19,7 @@ use crate::connection::AnyConnection;
 use crate::dialect::{Begin, transaction};
 use crate::error::Failure;
 use crate::idempotency::erase_of;
-use crate::pages::{self, created_before, fitting, lookahead, numbered_before, octet_length};
+use crate::pages::{self, Size, created_before, fitting, lookahead, numbered_before, octet_length};
 use crate::schema::{conversation_metadata, conversations, messages};
 use crate::scope::Visible;
 use crate::storage::Storage;
@@ -283,11 +283,11 @@ fn list_messages(
             .filter(messages::position.lt(begin))
             .order(messages::position.desc())
     };
-    let sizes: Vec<(Option<i32>, Option<i32>)> = query()
+    let sizes: Vec<(Size, Size)> = query()
         .limit(lookahead(page))
         .select((octet_length(messages::content.nullable()), octet_length(messages::sources_used)))
         .load(c)?;
-    let sizes: Vec<_> = sizes.into_iter().map(<[Option<i32>; 2]>::from).collect();
+    let sizes: Vec<_> = sizes.into_iter().map(<[Size; 2]>::from).collect();
     let fit = fitting(page, &sizes);
     let rows: Vec<MessageRow> = query().limit(fit.rows).select(MessageRow::as_select()).load(c)?;
     let placed = |row: MessageRow| {

@@ -27,7 +27,7 @@ use crate::connection::AnyConnection;
 use crate::dialect::{self, Begin, transaction};
 use crate::error::Failure;
 use crate::jobs::LEASED;
-use crate::pages::{fitting, lookahead, numbered_after, octet_length};
+use crate::pages::{Size, fitting, lookahead, numbered_after, octet_length};
 use crate::schema::{crawl_pages, crawls, jobs, sources};
 use crate::storage::Storage;
 use rows::{CrawlRow, KnownRow, SeenRow, ShownRow};
@@ -219,7 +219,7 @@ pub(crate) fn pages(
             .filter(crawl_pages::position.gt(begin))
             .order(crawl_pages::position)
     };
-    let sizes: Vec<(Option<i32>, Option<i32>, Option<i32>)> = query()
+    let sizes: Vec<(Size, Size, Size)> = query()
         .limit(lookahead(page))
         .select((
             octet_length(crawl_pages::url.nullable()),
@@ -227,7 +227,7 @@ pub(crate) fn pages(
             octet_length(crawl_pages::reason),
         ))
         .load(c)?;
-    let sizes: Vec<_> = sizes.into_iter().map(<[Option<i32>; 3]>::from).collect();
+    let sizes: Vec<_> = sizes.into_iter().map(<[Size; 3]>::from).collect();
     let fit = fitting(page, &sizes);
     let rows = query().limit(fit.rows).select(ShownRow::as_select()).load(c)?;
     let items: Result<Vec<CrawledPage>, _> = rows.into_iter().map(CrawledPage::try_from).collect();

@@ -18,6 +18,9 @@ diesel::define_sql_function! {
         -> diesel::sql_types::Nullable<diesel::sql_types::Integer>;
 }
 
+/// The size of a text in bytes, as the database gives it; `None` of a text that is not there.
+pub(crate) type Size = Option<i32>;
+
 /// What a row takes in an answer besides its texts, in bytes.
 const ROW_BYTES: usize = 80;
 /// Most rows that can fit on a page.
@@ -36,7 +39,7 @@ pub(crate) struct Fit {
 /// [`lookahead`]: up to the page's size and [`limits::LIST_BYTES`], and one at the least.
 pub(crate) fn fitting<S>(page: &PageRequest, rows: &[S]) -> Fit
 where
-    S: Copy + IntoIterator<Item = Option<i32>>,
+    S: Copy + IntoIterator<Item = Size>,
 {
     let most = usize::try_from(page.size).unwrap_or(usize::MAX);
     let mut left = limits::LIST_BYTES;

@@ -29,7 +29,7 @@ use crate::error::Failure;
 use crate::events::erase_content;
 use crate::idempotency::{self, erase_of};
 use crate::jobs;
-use crate::pages::{created_before, fitting, lookahead, octet_length};
+use crate::pages::{Size, created_before, fitting, lookahead, octet_length};
 use crate::schema::sources;
 use crate::scope::Visible;
 use crate::storage::Storage;
@@ -342,7 +342,7 @@ fn list(
         }
         query
     };
-    let sizes: Vec<Option<i32>> =
+    let sizes: Vec<Size> =
         query().limit(lookahead(page)).select(octet_length(sources::content.nullable())).load(c)?;
     let sizes: Vec<_> = sizes.into_iter().map(|size| [size]).collect();
     let fit = fitting(page, &sizes);

@@ -21,7 +21,7 @@ use crate::dialect;
 use crate::error::Failure;
 use crate::events;
 use crate::idempotency::{erase_of, erase_secrets_of};
-use crate::pages::{created_before, fitting, lookahead, octet_length};
+use crate::pages::{Size, created_before, fitting, lookahead, octet_length};
 use crate::schema::{deliveries as rows, webhook_endpoints};
 use crate::storage::Storage;
 
@@ -465,7 +465,7 @@ fn list_deliveries(
         }
         query
     };
-    let sizes: Vec<Option<i32>> =
+    let sizes: Vec<Size> =
         query().limit(lookahead(page)).select(octet_length(rows::attempts.nullable())).load(c)?;
     let sizes: Vec<_> = sizes.into_iter().map(|size| [size]).collect();
     let fit = fitting(page, &sizes);

@@ -16,6 +16,7 @@ mod audit_log;
 mod authentication;
 mod backup;
 mod command_line;
+mod connections;
 mod consistency;
 mod conversations;
 mod coverage;

@@ -1,9 +1,11 @@
 //! What a server shows those who run it: health, metrics, the contract, and how it stops.
 
+use cicerone_tests::Server;
 use cicerone_tests::raw::Connection;
+use cicerone_tests::upstream::{Script, Upstream};
 use serde_json::json;
 
-use crate::world::{client, own_server, server};
+use crate::world::{client, own_server, program, server};
 
 #[tokio::test]
 async fn health_needs_no_key() {
@@ -87,6 +89,32 @@ async fn a_stop_finishes_what_is_in_flight_and_ends_well() {
     server.restart();
     let page = server.client().get("/v1/agents").await.expect(200);
     assert_eq!(page["data"][0]["name"], "Last");
+}
+
+#[tokio::test]
+async fn a_stream_that_outlives_a_stop_ends_with_an_error() {
+    let upstream = Upstream::start([Script::stream().token("It opens").stall()]).await;
+    let data = tempfile::TempDir::with_prefix("cicerone-test-").unwrap();
+    let file = data.path().join("cicerone.toml");
+    let text = "[models.upstreams.openai]\nbetween_tokens_seconds = 100\ntotal_seconds = 100\n";
+    std::fs::write(&file, text).unwrap();
+    let mut server = Server::of(&program())
+        .env("CICERONE_CONFIG", file.display().to_string())
+        .env("OPENAI_BASE_URL", upstream.url())
+        .env("OPENAI_API_KEY", "sk-verysecret")
+        .start_in(data);
+    let client = server.client();
+    let agent = client.agent().await;
+    let body = json!({ "agent_id": agent, "message": "When does it open?", "stream": true });
+    let mut stream = client.request("POST", "/v1/conversations").json(&body).open().await;
+    stream.until("It opens").await;
+    server.terminate();
+    let error = stream.until("event: error").await;
+    assert!(error.contains("\"code\":\"service_unavailable\""), "{error}");
+    assert!(error.contains("\"retryable\":true"), "{error}");
+    drop(stream);
+    let status = tokio::task::spawn_blocking(move || server.wait()).await.unwrap();
+    assert_eq!(status.code(), Some(0));
 }
 
 #[tokio::test]

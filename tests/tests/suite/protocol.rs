@@ -178,14 +178,97 @@ async fn what_is_not_http_is_answered_or_cut_off_and_harms_nobody() {
 
 #[tokio::test]
 async fn a_malformed_request_is_refused_in_the_shape_of_every_refusal() {
+    let long = format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(40_000));
+    let many = format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "X: x\r\n".repeat(200));
+    let second = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nno request\r\n\r\n";
     let requests = [
-        "GET /v1/agents HTTP/1.1\r\nno colon\r\n\r\n",
-        "GET /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: five\r\n\r\n",
+        (400, "GET /v1/agents HTTP/1.1\r\nno colon\r\n\r\n"),
+        (400, "GET /v1/agents HTTP/1.1\r\nHost: x\r\nContent-Length: five\r\n\r\n"),
+        (400, second),
+        (431, &long),
+        (431, &many),
     ];
-    for request in requests {
+    for (status, request) in requests {
         let answer = raw::exchange(server().address(), request).await;
-        assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+        let begin = answer.rfind("HTTP/1.1 ").unwrap_or_else(|| panic!("no answer: `{answer}`"));
+        let answer = &answer[begin..];
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let body: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["error"]["code"], "invalid_parameter", "{answer}");
+        let id = body["error"]["request_id"].as_str().unwrap();
+        assert!(head.contains(&format!("x-request-id: {id}")), "{answer}");
+        assert!(head.contains("cache-control: no-store"), "{answer}");
     }
+}
+
+#[tokio::test]
+async fn a_head_that_does_not_arrive_in_time_is_refused_on_every_request_of_a_connection() {
+    let data = tempfile::TempDir::with_prefix("cicerone-test-").unwrap();
+    let file = data.path().join("cicerone.toml");
+    std::fs::write(&file, "[http]\nhead_seconds = 1\n").unwrap();
+    let server =
+        Server::of(&program()).env("CICERONE_CONFIG", file.display().to_string()).start_in(data);
+    for before in ["", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"] {
+        let mut connection = Connection::open(server.address()).await;
+        if !before.is_empty() {
+            connection.send(before).await;
+            connection.read_until("ok").await;
+        }
+        connection.send("GET /healthz HTTP/1.1\r\nHost:").await;
+        let answer = connection.read_to_end().await;
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+        assert!(answer.contains("\"request_id\":\"req_"), "{answer}");
+    }
+    // One that has sent nothing gets no answer either.
+    let silent = Connection::open(server.address()).await.read_to_end().await;
+    assert_eq!(silent, "");
+}
+
+#[tokio::test]
+async fn answers_to_a_key_and_refusals_are_kept_by_nobody() {
+    let client = client();
+    let agent = client.agent().await;
+    let private = [
+        client.get("/v1/agents?page_size=1").await,
+        client.get(&format!("/v1/agents/{agent}")).await,
+        client.get("/v1/agents/7").await,
+        client.post("/v1/agents", json!({ "name": "Guide" })).await,
+        client.anonymous().get("/v1/agents").await,
+        client.get("/nowhere").await,
+    ];
+    for answer in private {
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{}", answer.text());
+    }
+    for path in ["/v1/openapi.json", "/docs"] {
+        assert_eq!(client.anonymous().get(path).await.header("cache-control"), None, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn millions_of_values_in_a_body_take_no_more_memory_than_the_body() {
+    let server = crate::world::own_server();
+    let client = server.client();
+    client.post("/v1/agents", json!({ "name": "Guide" })).await.expect(201);
+    let before = server.resident_bytes();
+    let values = "1,".repeat(4 * 1_024 * 1_024 - 100);
+    for body in [
+        format!("{{\"name\": \"Guide\", \"x\": [{values}1]}}"),
+        format!(
+            "{{\"name\": \"Guide\", \"x\": {}{}}}",
+            "[".repeat(4_000_000),
+            "]".repeat(4_000_000)
+        ),
+    ] {
+        let request = client.request("POST", "/v1/agents").raw("application/json", body);
+        request.send().await.expect(201);
+    }
+    let members: String = (0..400_000).map(|n| format!("\"k{n}\":{n},")).collect();
+    let body = format!("{{{members}\"name\": \"Guide\"}}");
+    let request = client.request("POST", "/v1/agents").raw("application/json", body);
+    request.send().await.refuses(400, "invalid_parameter", "body");
+    let raised = server.peak_bytes().saturating_sub(before);
+    assert!(raised < 64 * 1_024 * 1_024, "{raised} bytes");
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ pub(crate) async fn create(
 pub(crate) async fn list(caller: Authorized<AgentsRead>, app: App, incoming: Incoming) -> Answer {
     let query = incoming.query()?;
     let list = ListName { name: "agents", account: caller.scope().account, parent: "" };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let status = query.one_of("status", AgentStatus::from_name, "active, paused")?;
     let agents = app.agents.list(caller.scope(), status, page).await?;
     Ok(app.envelope(list, &agents, AgentView::from))

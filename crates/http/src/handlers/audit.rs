@@ -13,7 +13,7 @@ use crate::views::AuditRecordView;
 pub(crate) async fn list(caller: Authorized<KeysRead>, app: App, incoming: Incoming) -> Answer {
     let query = incoming.query()?;
     let list = ListName { name: "audit_log", account: caller.scope().account, parent: "" };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let names = AuditAction::ALL.map(AuditAction::name).join(", ");
     let filter = AuditFilter {
         action: query.one_of("action", AuditAction::from_name, &names)?,

@@ -44,8 +44,8 @@ pub(crate) async fn send(
         let accepted = app.conversations.accept(&caller.scope, message).await?;
         app.conversations.answer(accepted, Some(sink), completion).await
     });
-    let heartbeat = app.settings.heartbeat;
-    stream_reply(&incoming.request, caller.request_id(), tokens, task, heartbeat).await
+    let (heartbeat, ending) = (app.settings.heartbeat, app.ending.clone());
+    stream_reply(&incoming.request, caller.request_id(), tokens, task, heartbeat, ending).await
 }
 
 /// `GET /v1/agents/{agent_id}/conversations`
@@ -57,7 +57,7 @@ pub(crate) async fn list(
     let query = incoming.query()?;
     let account = caller.scope().account;
     let list = ListName { name: "conversations", account, parent: incoming.path_text() };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let filter = ConversationFilter {
         created_after: query.moment("created_after")?,
         created_before: query.moment("created_before")?,
@@ -75,6 +75,7 @@ pub(crate) async fn find(
     incoming: Incoming,
 ) -> Answer {
     let id = incoming.path_id()?;
+    caller.context().expect_answer(&app).await?;
     let (conversation, page) = app.conversations.find(caller.scope(), id).await?;
     let list = messages_of(&caller, &incoming);
     let shown = fitting(&page.items);
@@ -90,7 +91,7 @@ pub(crate) async fn messages(
 ) -> Answer {
     let query = incoming.query()?;
     let list = messages_of(&caller, &incoming);
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let id: Id<kind::Conversation> = incoming.path_id()?;
     let messages = app.conversations.messages(caller.scope(), id, page).await?;
     Ok(app.envelope(list, &messages, MessageView::from))

@@ -39,7 +39,7 @@ pub(crate) async fn create(
 pub(crate) async fn list(caller: Authorized<KeysRead>, app: App, incoming: Incoming) -> Answer {
     let query = incoming.query()?;
     let list = ListName { name: "api_keys", account: caller.scope().account, parent: "" };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let keys = app.keys.list(caller.key(), page).await?;
     Ok(app.envelope(list, &keys, KeyView::from))
 }

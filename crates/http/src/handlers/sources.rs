@@ -40,7 +40,7 @@ pub(crate) async fn list(caller: Authorized<SourcesRead>, app: App, incoming: In
     let query = incoming.query()?;
     let account = caller.scope().account;
     let list = ListName { name: "sources", account, parent: incoming.path_text() };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let statuses = "pending, processing, trained, failed";
     let filter = SourceFilter {
         status: query.one_of("status", SourceStatus::from_name, statuses)?,
@@ -53,7 +53,9 @@ pub(crate) async fn list(caller: Authorized<SourcesRead>, app: App, incoming: In
 
 /// `GET /v1/sources/{source_id}`
 pub(crate) async fn find(caller: Authorized<SourcesRead>, app: App, incoming: Incoming) -> Answer {
-    let source = app.sources.find(caller.scope(), incoming.path_id()?).await?;
+    let id = incoming.path_id()?;
+    caller.context().expect_answer(&app).await?;
+    let source = app.sources.find(caller.scope(), id).await?;
     Ok(ok(&SourceView::from(&source)))
 }
 
@@ -102,7 +104,7 @@ pub(crate) async fn documents(
         account: caller.scope().account,
         parent: incoming.path_text(),
     };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let id: Id<kind::Source> = incoming.path_id()?;
     let documents = app.sources.documents(caller.scope(), id, page).await?;
     Ok(app.envelope(list, &documents, DocumentView::from))
@@ -120,7 +122,7 @@ pub(crate) async fn passages(
         account: caller.scope().account,
         parent: incoming.path_text(),
     };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let id: Id<kind::Source> = incoming.path_id()?;
     let passages = app.sources.passages(caller.scope(), id, page).await?;
     Ok(app.envelope(list, &passages, PassageView::from))
@@ -131,7 +133,7 @@ pub(crate) async fn pages(caller: Authorized<SourcesRead>, app: App, incoming: I
     let query = incoming.query()?;
     let list =
         ListName { name: "pages", account: caller.scope().account, parent: incoming.path_text() };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let id: Id<kind::Source> = incoming.path_id()?;
     let pages = app.sources.pages(caller.scope(), id, page).await?;
     Ok(app.envelope(list, &pages, PageView::from))
@@ -149,6 +151,7 @@ pub(crate) async fn search(
     let limit = fields.integer("limit")?.value();
     let text = cicerone_domain::conversation::parse_message("query", text)?;
     let limit = search_limit(limit)?;
+    caller.context().expect_answer(&app).await?;
     let hits = app.sources.search(caller.scope(), incoming.path_id()?, text, limit).await?;
     Ok(ok(&SearchView { data: hits.iter().map(HitView::from).collect() }))
 }

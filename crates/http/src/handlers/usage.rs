@@ -15,7 +15,7 @@ use crate::views::UsageView;
 pub(crate) async fn list(caller: Authorized<AgentsRead>, app: App, incoming: Incoming) -> Answer {
     let query = incoming.query()?;
     let list = ListName { name: "usage", account: caller.scope().account, parent: "" };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let agent = query.one("agent_id")?;
     let filter = UsageFilter {
         from: day(&query, "from")?,

@@ -40,7 +40,7 @@ pub(crate) async fn create(
 pub(crate) async fn list(caller: Authorized<WebhooksRead>, app: App, incoming: Incoming) -> Answer {
     let query = incoming.query()?;
     let list = ListName { name: "webhook_endpoints", account: caller.scope().account, parent: "" };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let endpoints = app.webhooks.list(caller.scope(), page).await?;
     Ok(app.envelope(list, &endpoints, EndpointView::from))
 }
@@ -129,7 +129,7 @@ pub(crate) async fn deliveries(
     let query = incoming.query()?;
     let account = caller.scope().account;
     let list = ListName { name: "deliveries", account, parent: incoming.path_text() };
-    let page = app.page(list, &query)?;
+    let page = app.page(&caller, list, &query).await?;
     let status = query.one_of("status", DeliveryStatus::from_name, "pending, succeeded, failed")?;
     let id: Id<kind::WebhookEndpoint> = incoming.path_id()?;
     let deliveries = app.webhooks.deliveries(caller.scope(), id, status, page).await?;

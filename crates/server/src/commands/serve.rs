@@ -1,6 +1,7 @@
 //! `cicerone serve`.
 
 mod banner;
+mod files;
 mod sweep;
 mod uses;
 
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use cicerone_http::Application;
+use cicerone_http::{Application, HttpSettings};
 use cicerone_ingestion::detect_upload_type;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -29,12 +30,15 @@ const TASK_THREADS: usize = 2;
 /// Serves the HTTP API until a signal stops it.
 pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
     let configuration = load(environment)?;
+    let files = files::raise();
     wiring::install_tls()?;
     let runtime = wiring::runtime(TASK_THREADS)?;
     let traces = Traces::open(environment, runtime.handle())?;
     telemetry::logs(&configuration.settings, &configuration.settings.log, traces.as_ref())?;
     let _alone = Alone::open(&configuration)?;
-    let outcome = runtime.block_on(serve(&configuration, environment));
+    let connections = files::connections(files, &configuration.settings);
+    tracing::info!(files, connections, "open files and connections at most");
+    let outcome = runtime.block_on(serve(&configuration, environment, connections));
     if let Some(traces) = traces {
         traces.close();
     }
@@ -43,7 +47,11 @@ pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
     outcome
 }
 
-async fn serve(configuration: &Configuration, environment: &Environment) -> Result<(), Failure> {
+async fn serve(
+    configuration: &Configuration,
+    environment: &Environment,
+    connections: usize,
+) -> Result<(), Failure> {
     let mut signals = StopSignals::listen()?;
     let listener = bind(&configuration.settings.bind)?;
     let address = listener
@@ -54,7 +62,9 @@ async fn serve(configuration: &Configuration, environment: &Environment) -> Resu
     let conversations = parts.conversations.clone();
     let storage = Arc::clone(&parts.storage);
     let work = Work::start(&parts);
-    let application = application(configuration, parts, work.running()).await?;
+    let settings =
+        HttpSettings { connections_at_once: connections, ..configuration.settings.http() };
+    let application = application(configuration, settings, parts, work.running()).await?;
     let server = cicerone_http::serve(listener, application)
         .map_err(|error| Failure::because("cannot start the HTTP server", &error))?;
     let handle = server.handle();
@@ -173,6 +183,7 @@ impl Drop for RunningGuard {
 
 async fn application(
     configuration: &Configuration,
+    settings: HttpSettings,
     parts: Parts,
     workers_running: Arc<dyn Fn() -> bool + Send + Sync>,
 ) -> Result<Application, Failure> {
@@ -202,6 +213,6 @@ async fn application(
         metrics,
         clock: parts.clock,
         entropy: parts.entropy,
-        settings: configuration.settings.http(),
+        settings,
     })
 }

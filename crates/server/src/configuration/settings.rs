@@ -90,6 +90,8 @@ pub(crate) struct HttpSection {
     pub(crate) upload_seconds: u64,
     /// How long an idle connection is kept.
     pub(crate) keep_alive_seconds: u64,
+    /// How long a client may take nothing of an answer before it is cut off.
+    pub(crate) stall_seconds: u64,
     /// Whether `/metrics` answers.
     pub(crate) metrics: bool,
 }
@@ -207,6 +209,7 @@ impl Default for HttpSection {
             body_seconds: http.body_deadline.as_secs(),
             upload_seconds: http.upload_deadline.as_secs(),
             keep_alive_seconds: http.keep_alive.as_secs(),
+            stall_seconds: http.stall_deadline.as_secs(),
             metrics: true,
         }
     }
@@ -282,6 +285,7 @@ impl Settings {
             ("http.head_seconds", http.head_seconds > 0),
             ("http.body_seconds", http.body_seconds > 0),
             ("http.upload_seconds", http.upload_seconds > 0),
+            ("http.stall_seconds", http.stall_seconds > 0),
             ("workers.parallel", workers.parallel > 0),
             ("workers.deadline_seconds", workers.deadline_seconds > 0),
             ("workers.readers", workers.readers > 0),
@@ -351,6 +355,7 @@ impl Settings {
             uploads_at_once: self.http.uploads_at_once,
             connections_at_once: self.http.connections_at_once,
             keep_alive: Duration::from_secs(self.http.keep_alive_seconds),
+            stall_deadline: Duration::from_secs(self.http.stall_seconds),
             ..default
         }
     }

@@ -13,7 +13,7 @@ use crate::columns::{narrow_option, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::Failure;
-use crate::pages::{fitting, lookahead, numbered_after, octet_length};
+use crate::pages::{Size, fitting, lookahead, numbered_after, octet_length};
 use crate::schema::{crawls, document_texts, documents, passages};
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -173,7 +173,7 @@ pub(super) fn documents(
             .filter(documents::position.gt(begin))
             .order(documents::position)
     };
-    let sizes: Vec<(Option<i32>, Option<i32>, Option<i32>)> = query()
+    let sizes: Vec<(Size, Size, Size)> = query()
         .limit(lookahead(page))
         .select((
             octet_length(document_texts::text.nullable()),
@@ -181,7 +181,7 @@ pub(super) fn documents(
             octet_length(documents::url),
         ))
         .load(c)?;
-    let sizes: Vec<_> = sizes.into_iter().map(<[Option<i32>; 3]>::from).collect();
+    let sizes: Vec<_> = sizes.into_iter().map(<[Size; 3]>::from).collect();
     let fit = fitting(page, &sizes);
     let items: Result<Vec<Document>, _> = query()
         .limit(fit.rows)
@@ -211,7 +211,7 @@ pub(super) fn passages(
             .filter(passages::position.gt(begin))
             .order(passages::position)
     };
-    let sizes: Vec<(Option<i32>, Option<i32>, Option<i32>, Option<i32>)> = query()
+    let sizes: Vec<(Size, Size, Size, Size)> = query()
         .limit(lookahead(page))
         .select((
             octet_length(passages::text.nullable()),
@@ -220,7 +220,7 @@ pub(super) fn passages(
             octet_length(passages::url),
         ))
         .load(c)?;
-    let sizes: Vec<_> = sizes.into_iter().map(<[Option<i32>; 4]>::from).collect();
+    let sizes: Vec<_> = sizes.into_iter().map(<[Size; 4]>::from).collect();
     let fit = fitting(page, &sizes);
     let rows = query().limit(fit.rows).select(PassageRow::as_select()).load(c)?;
     let items: Result<Vec<Passage>, _> = rows.into_iter().map(Passage::try_from).collect();

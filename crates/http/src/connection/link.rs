@@ -1,0 +1,124 @@
+//! What a connection and the requests on it tell each other. Both are on one thread.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use super::places::Slot;
+
+/// Most bytes of a connection that are read ahead: the head of a request, and what of a body nobody
+/// has asked for yet.
+const AHEAD_BYTES: usize = 32 * 1_024;
+
+/// The state of a connection, as far as it concerns its requests.
+#[derive(Debug)]
+pub(crate) struct Link {
+    slot: Arc<Slot>,
+    requests: Cell<u64>,
+    is_in_progress: Cell<bool>,
+    is_paced: Cell<bool>,
+    /// Bytes that arrived and belong to no request yet, or to a body that nobody has read yet.
+    ahead: Cell<usize>,
+    /// Whoever waits until less is ahead.
+    reader: RefCell<Option<Waker>>,
+}
+
+impl Link {
+    /// Of a connection without a request.
+    pub(super) fn new(slot: Arc<Slot>) -> Self {
+        Self {
+            slot,
+            requests: Cell::new(0),
+            is_in_progress: Cell::new(false),
+            is_paced: Cell::new(true),
+            ahead: Cell::new(0),
+            reader: RefCell::new(None),
+        }
+    }
+
+    /// Begins a request. It is in progress until what this gives is dropped.
+    pub(crate) fn begin(self: &Rc<Self>) -> InProgress {
+        self.requests.set(self.requests.get() + 1);
+        self.is_in_progress.set(true);
+        self.is_paced.set(true);
+        self.slot.set_busy();
+        self.make_room(usize::MAX);
+        InProgress(Rc::clone(self))
+    }
+
+    /// Lets the answer of this request take as long as it wants, if only some of it is taken now and
+    /// then: an event stream.
+    pub(crate) fn unpaced(&self) {
+        self.is_paced.set(false);
+    }
+
+    /// Notes that a part of a body was read by its handler.
+    pub(crate) fn read(&self, bytes: usize) {
+        self.make_room(bytes);
+    }
+
+    /// Notes that a handler has read all of a body that has arrived.
+    pub(crate) fn read_all(&self) {
+        self.make_room(usize::MAX);
+    }
+
+    pub(super) fn is_paced(&self) -> bool {
+        self.is_paced.get()
+    }
+
+    pub(super) fn is_in_progress(&self) -> bool {
+        self.is_in_progress.get()
+    }
+
+    /// Requests that have begun.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests.get()
+    }
+
+    pub(super) fn arrived(&self, bytes: usize) {
+        self.ahead.set(self.ahead.get() + bytes);
+        if bytes > 0 && !self.is_in_progress.get() {
+            self.slot.set_busy();
+        }
+    }
+
+    pub(super) fn has_arrived(&self) -> bool {
+        self.ahead.get() > 0
+    }
+
+    /// Whether as much is read ahead as may be.
+    pub(super) fn is_full(&self) -> bool {
+        self.ahead.get() >= AHEAD_BYTES
+    }
+
+    /// Wakes the reader once less is ahead.
+    pub(super) fn wait_for_room(&self, cx: &Context<'_>) {
+        self.reader.replace(Some(cx.waker().clone()));
+    }
+
+    /// Whether the place of this idle connection is needed. Wakes the reader once it is.
+    pub(super) fn is_to_close(&self, cx: &Context<'_>) -> bool {
+        self.slot.is_to_close(cx)
+    }
+
+    fn make_room(&self, bytes: usize) {
+        self.ahead.set(self.ahead.get().saturating_sub(bytes));
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+    }
+}
+
+/// A request in progress: until its answer is sent, or given up.
+#[derive(Debug)]
+pub(crate) struct InProgress(Rc<Link>);
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        let link = &self.0;
+        link.is_in_progress.set(false);
+        link.slot.set_idle();
+        link.make_room(usize::MAX);
+    }
+}

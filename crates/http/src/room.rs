@@ -1,0 +1,169 @@
+//! Memory for answers and for bodies of requests: bounded over all connections, and shared fairly
+//! between accounts.
+
+use std::time::Duration;
+
+use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
+use cicerone_domain::{Error, Id, kind, limits};
+use tokio::time::timeout;
+
+/// Answers in memory, in bytes, until they are sent or given up.
+const ANSWERS: u64 = 24 * MEBIBYTE;
+/// What accounts that have less than their share get beyond that.
+const ANSWERS_RESERVE: u64 = 8 * MEBIBYTE;
+/// Bodies of requests in memory, in bytes, until the request is carried out.
+const BODIES: u64 = 16 * MEBIBYTE;
+/// What accounts that have less than their share get beyond that.
+const BODIES_RESERVE: u64 = 8 * MEBIBYTE;
+const MEBIBYTE: u64 = 1_024 * 1_024;
+/// What an answer or body may take without being counted: not more than a connection takes anyway.
+pub(crate) const FREE: usize = 16 * 1_024;
+/// The steps in which room for a body is taken, as it arrives.
+const STEP: usize = 256 * 1_024;
+/// How long a request waits for room.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long an answer waits for room that cannot be refused any more, since its request was carried
+/// out: about as long as a client that takes nothing keeps its room.
+const LAST_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Whose memory it is; none of a caller without a key.
+pub(crate) type Tenant = Option<Id<kind::Account>>;
+
+/// All room.
+#[derive(Debug)]
+pub(crate) struct Rooms {
+    answers: FairPool<Tenant>,
+    bodies: FairPool<Tenant>,
+}
+
+/// The room that a request and its answer have.
+#[derive(Debug, Default)]
+pub(crate) struct Room(Vec<FairPermit<Tenant>>);
+
+impl Rooms {
+    /// Room that nobody has taken yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            answers: FairPool::new(ANSWERS, ANSWERS_RESERVE),
+            bodies: FairPool::new(BODIES, BODIES_RESERVE),
+        }
+    }
+
+    /// Takes room for an answer whose size is not known yet. Fails with [`Error::Overloaded`].
+    pub(crate) async fn expect_answer(&self, room: &mut Room, tenant: Tenant) -> Result<(), Error> {
+        self.answer(room, tenant, limits::LIST_BYTES, PATIENCE).await
+    }
+
+    /// Fits `room` to an answer of so many bytes. Fails with [`Error::Overloaded`]; one that cannot
+    /// be refused waits for longer before.
+    pub(crate) async fn fit_answer(
+        &self,
+        room: &mut Room,
+        tenant: Tenant,
+        bytes: usize,
+        may_be_refused: bool,
+    ) -> Result<(), Error> {
+        room.shrink_to(bytes);
+        let patience = if may_be_refused { PATIENCE } else { LAST_PATIENCE };
+        self.answer(room, tenant, bytes, patience).await
+    }
+
+    async fn answer(
+        &self,
+        room: &mut Room,
+        tenant: Tenant,
+        bytes: usize,
+        patience: Duration,
+    ) -> Result<(), Error> {
+        let missing = bytes.saturating_sub(room.bytes());
+        if missing <= FREE {
+            return Ok(());
+        }
+        let units = u64::try_from(missing).unwrap_or(u64::MAX);
+        let permit = self.answers.acquire(tenant, units, Urgency::Question);
+        room.0.push(timeout(patience, permit).await.map_err(|_| Error::Overloaded)?);
+        Ok(())
+    }
+
+    /// Takes room for a body of which so many bytes have arrived. Fails with [`Error::Overloaded`].
+    pub(crate) async fn grow_body(
+        &self,
+        room: &mut Room,
+        tenant: Tenant,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        while bytes > FREE + room.bytes() {
+            let units = u64::try_from(STEP).unwrap_or(u64::MAX);
+            let permit = self.bodies.acquire(tenant, units, Urgency::Question);
+            room.0.push(timeout(PATIENCE, permit).await.map_err(|_| Error::Overloaded)?);
+        }
+        Ok(())
+    }
+}
+
+impl Room {
+    fn bytes(&self) -> usize {
+        let units = self.0.iter().map(FairPermit::units).sum::<u64>();
+        usize::try_from(units).unwrap_or(usize::MAX)
+    }
+
+    fn shrink_to(&mut self, bytes: usize) {
+        let mut left = if bytes > FREE { u64::try_from(bytes).unwrap_or(u64::MAX) } else { 0 };
+        self.0.retain_mut(|permit| {
+            permit.shrink_to(left);
+            left -= permit.units();
+            permit.units() > 0
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::{Id, SystemEntropy};
+
+    use super::{ANSWERS, BODIES, Room, Rooms, STEP};
+
+    #[tokio::test]
+    async fn an_answer_keeps_no_more_than_it_takes() {
+        let rooms = Rooms::new();
+        let tenant = Some(Id::random(&SystemEntropy));
+        let mut room = Room::default();
+        rooms.expect_answer(&mut room, tenant).await.unwrap();
+        assert_eq!(rooms.answers.in_use(), 4 * 1_024 * 1_024);
+        rooms.fit_answer(&mut room, tenant, 100_000, true).await.unwrap();
+        assert_eq!(rooms.answers.in_use(), 100_000);
+        rooms.fit_answer(&mut room, tenant, 5_000_000, true).await.unwrap();
+        assert_eq!(rooms.answers.in_use(), 5_000_000);
+        rooms.fit_answer(&mut room, tenant, 1_000, true).await.unwrap();
+        assert_eq!(rooms.answers.in_use(), 0);
+    }
+
+    #[tokio::test]
+    async fn one_account_that_has_taken_all_room_leaves_some_to_another() {
+        let rooms = Rooms::new();
+        let [flood, other] = [0; 2].map(|_| Some(Id::random(&SystemEntropy)));
+        let mut taken = Vec::new();
+        for _ in 0..ANSWERS / (4 * 1_024 * 1_024) {
+            let mut room = Room::default();
+            rooms.expect_answer(&mut room, flood).await.unwrap();
+            taken.push(room);
+        }
+        assert!(rooms.expect_answer(&mut Room::default(), flood).await.is_err());
+        rooms.expect_answer(&mut Room::default(), other).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_body_takes_room_as_it_arrives() {
+        let rooms = Rooms::new();
+        let tenant = Some(Id::random(&SystemEntropy));
+        let mut room = Room::default();
+        rooms.grow_body(&mut room, tenant, 10_000).await.unwrap();
+        assert_eq!(rooms.bodies.in_use(), 0);
+        rooms.grow_body(&mut room, tenant, 1_000_000).await.unwrap();
+        assert_eq!(rooms.bodies.in_use(), 4 * STEP as u64);
+        let most = usize::try_from(BODIES).unwrap();
+        assert!(rooms.grow_body(&mut room, tenant, 2 * most).await.is_err());
+        drop(room);
+        assert_eq!(rooms.bodies.in_use(), 0);
+    }
+}
