@@ -9,8 +9,10 @@ use diesel::prelude::*;
 
 use crate::audit;
 use crate::columns::{narrow, time};
+use crate::connection::AnyConnection;
 use crate::conversations;
 use crate::deliveries;
+use crate::error::Failure;
 use crate::events;
 use crate::jobs::{LEASED, QUEUED};
 use crate::schema::{agents, discarded_objects, idempotency, jobs, sources, uploads};
@@ -78,13 +80,15 @@ impl Housekeeping for Storage {
     }
 
     async fn expire_idempotency(&self, now: Timestamp) -> Result<u64, Error> {
-        self.db
-            .write(move |c| {
-                let over = idempotency::table.filter(idempotency::expires_at.le(now.as_millis()));
-                let count = diesel::delete(over).execute(c)?;
-                Ok(u64::try_from(count).unwrap_or(u64::MAX))
-            })
-            .await
+        let mut total = 0;
+        loop {
+            let (removed, are_all) =
+                self.db.write(move |c| expire_records(c, now.as_millis())).await?;
+            total += u64::try_from(removed).unwrap_or(u64::MAX);
+            if are_all {
+                return Ok(total);
+            }
+        }
     }
 
     async fn expire_deliveries(&self, before: Timestamp) -> Result<u64, Error> {
@@ -180,4 +184,20 @@ impl Housekeeping for Storage {
             })
             .await
     }
+}
+
+/// Removes some idempotency records whose life ended by `now`, the oldest first. Gives their number, and
+/// whether that were all.
+fn expire_records(c: &mut AnyConnection, now: i64) -> Result<(usize, bool), Failure> {
+    let last: Option<i64> = idempotency::table
+        .filter(idempotency::expires_at.le(now))
+        .order(idempotency::expires_at)
+        .offset(AT_ONCE.into())
+        .limit(1)
+        .select(idempotency::expires_at)
+        .get_result(c)
+        .optional()?;
+    let until = idempotency::expires_at.le(last.unwrap_or(now));
+    let count = diesel::delete(idempotency::table.filter(until)).execute(c)?;
+    Ok((count, last.is_none()))
 }
