@@ -63,7 +63,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() && name != "index" {
             found.extend(files(&path));
-        } else if !path.is_dir() && !name.starts_with("cicerone.db") && !matches!(name, "lock" | "copies.lock") {
+        } else if !path.is_dir()
+            && !name.starts_with("cicerone.db")
+            && !matches!(name, "lock" | "copies.lock")
+        {
             found.push(path);
         }
     }
