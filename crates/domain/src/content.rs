@@ -1,21 +1,111 @@
 //! What processing makes of a source: documents, and passages to search.
 
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::limits;
+
 /// What was extracted from a source, before it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extracted {
     /// The title that citations show: the page's title, the file's name, the first line.
     pub title: Option<String>,
     /// The documents, in order.
-    pub documents: Vec<Document>,
-    /// The passages, in order.
-    pub passages: Vec<Passage>,
+    pub documents: Vec<CutDocument>,
 }
 
 impl Extracted {
     /// Characters over all documents: text for a text, file or page; question and answer for a pair.
     pub fn character_count(&self) -> u64 {
-        self.documents.iter().map(Document::character_count).sum()
+        self.documents.iter().map(|cut| cut.document.character_count()).sum()
     }
+
+    /// The passages in order, numbered through all documents, each with the position of its document.
+    /// Each is made when it is asked for.
+    pub fn passages(&self) -> impl Iterator<Item = (i64, Passage)> {
+        let mut next = 0;
+        self.documents.iter().flat_map(move |cut| {
+            let first = next;
+            next += cut.passage_count();
+            cut.passages(first).map(|passage| (cut.document.position, passage))
+        })
+    }
+}
+
+/// A document and the stretches of its text that its passages are. The text is held once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CutDocument {
+    /// The document.
+    pub document: Document,
+    /// The stretches, in order. Each lies on character boundaries of the document's text.
+    pub stretches: Vec<Stretch>,
+}
+
+impl CutDocument {
+    /// How many passages it has.
+    pub fn passage_count(&self) -> i64 {
+        i64::try_from(self.stretches.len()).unwrap_or(i64::MAX)
+    }
+
+    /// The passages, numbered from `first`. Each is made when it is asked for.
+    ///
+    /// A passage has the title of its document. The question of a pair whose answer is several
+    /// passages is cut as a title is, since each of them carries it.
+    pub fn passages(&self, first: i64) -> impl Iterator<Item = Passage> {
+        let document = &self.document;
+        let title = match &document.title {
+            Some(title) if self.stretches.len() > 1 => Some(cut_title(title)),
+            title => title.as_deref().map(Cow::Borrowed),
+        };
+        (first..).zip(&self.stretches).map(move |(position, stretch)| Passage {
+            position,
+            title: title.as_deref().map(str::to_owned),
+            heading: stretch.heading.as_deref().map(str::to_owned),
+            url: document.url.clone(),
+            page: stretch.page,
+            text: document.text.get(stretch.range.clone()).unwrap_or_default().to_owned(),
+            is_pair: document.is_pair,
+            language: stretch.language.map(str::to_owned),
+        })
+    }
+}
+
+/// A part of a document's text that is found and cited as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its bytes in the document's text.
+    pub range: Range<usize>,
+    /// The headings that it stands under, as [`Passage::heading`] has them. Stretches under the same
+    /// headings share them.
+    pub heading: Option<Arc<str>>,
+    /// Its page, from 1, where the format has pages.
+    pub page: Option<u32>,
+    /// The language that it is written in, as an ISO 639-3 code.
+    pub language: Option<&'static str>,
+}
+
+/// A title or heading as it is kept: at most [`HEADING_CHARS`](limits::HEADING_CHARS) characters, cut
+/// at a word with `…` where it is longer.
+pub fn cut_title(title: &str) -> Cow<'_, str> {
+    cut_at_word(title, limits::HEADING_CHARS)
+}
+
+/// At most `limit` characters of a text: where it is longer, its first words and `…`, or as much of
+/// its first word as fits.
+pub fn cut_at_word(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit || text.chars().nth(limit).is_none() {
+        return text.into();
+    }
+    let last = text.char_indices().nth(limit.saturating_sub(1));
+    let start = last.and_then(|(end, _)| text.get(..end)).unwrap_or_default();
+    // A word that goes on behind the cut is left out.
+    let ends_word =
+        text.get(start.len()..).is_some_and(|rest| rest.starts_with(char::is_whitespace));
+    let space = start.trim_end().rfind(char::is_whitespace).filter(|_| !ends_word);
+    let words = space.and_then(|end| start.get(..end)).map(str::trim_end);
+    let kept = words.filter(|words| !words.is_empty()).unwrap_or(start.trim_end());
+    format!("{kept}…").into()
 }
 
 /// One readable whole: a text, a file, a page of a website, a pair.
@@ -44,7 +134,7 @@ impl Document {
     }
 }
 
-/// A stretch of a document that is found and cited as one.
+/// A stretch of a document as it is stored, found and cited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// Its number within the source, from 0.
@@ -63,4 +153,66 @@ pub struct Passage {
     pub is_pair: bool,
     /// The language that it is written in, as an ISO 639-3 code; none where it could not be told.
     pub language: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CutDocument, Document, Extracted, Stretch, cut_at_word, cut_title};
+    use crate::limits;
+
+    #[test]
+    fn a_title_is_cut_at_a_word() {
+        assert_eq!(cut_at_word("one two three", 13), "one two three");
+        assert_eq!(cut_at_word("one two three", 12), "one two…");
+        assert_eq!(cut_at_word("one two three", 8), "one two…");
+        assert_eq!(cut_at_word("one two three", 7), "one…");
+        assert_eq!(cut_at_word("one two three", 2), "o…");
+        assert_eq!(cut_at_word("ééééé", 4), "ééé…");
+        let long = "a heading of several words ".repeat(30_000);
+        let cut = cut_title(&long);
+        assert!(cut.chars().count() <= limits::HEADING_CHARS && cut.ends_with(" a…"), "{cut}");
+        assert_eq!(cut_title(&"x".repeat(1_000)).chars().count(), limits::HEADING_CHARS);
+    }
+
+    fn pair(position: i64, question: &str, answer: &str, parts: usize) -> CutDocument {
+        let length = answer.len() / parts;
+        let stretch = |part| Stretch {
+            range: part * length..(part + 1) * length,
+            heading: None,
+            page: None,
+            language: Some("eng"),
+        };
+        let document = Document {
+            position,
+            url: None,
+            title: Some(question.to_owned()),
+            page_count: None,
+            text: answer.to_owned(),
+            is_pair: true,
+        };
+        CutDocument { document, stretches: (0..parts).map(stretch).collect() }
+    }
+
+    #[test]
+    fn passages_are_numbered_through_all_documents() {
+        let documents = vec![pair(0, "a", "onetwo", 2), pair(1, "a", "six", 1)];
+        let extracted = Extracted { title: None, documents };
+        let passages: Vec<_> = extracted
+            .passages()
+            .map(|(document, passage)| (document, passage.position, passage.text))
+            .collect();
+        let expected = [(0, 0, "one"), (0, 1, "two"), (1, 2, "six")];
+        assert_eq!(passages, expected.map(|(at, number, text)| (at, number, text.to_owned())));
+    }
+
+    #[test]
+    fn a_long_question_is_whole_on_one_passage_and_cut_on_several() {
+        let question = "why ".repeat(400);
+        let titles = |parts| -> Vec<usize> {
+            let passages = pair(0, &question, "ab", parts).passages(0).collect::<Vec<_>>();
+            passages.iter().map(|passage| passage.title.as_deref().unwrap().len()).collect()
+        };
+        assert_eq!(titles(1), [question.len()]);
+        assert!(titles(2).into_iter().all(|length| length <= limits::HEADING_CHARS + 2));
+    }
 }

@@ -1,6 +1,6 @@
 //! Crawls: what a website's pages are compared with, and what one that is under way has seen.
 
-use crate::content::{Document, Passage};
+use crate::content::CutDocument;
 use crate::source::{CrawledPageStatus, Progress};
 use crate::timestamp::Timestamp;
 
@@ -54,14 +54,9 @@ pub enum PageContent {
     None,
     /// What the last crawl extracted: the document of that number.
     Kept(i64),
-    /// What was extracted now. `position` of the document and of the passages count from 0 within
-    /// the page; the store gives them their place within the source, behind all that is there.
-    New {
-        /// The page as a whole.
-        document: Document,
-        /// Its passages, in order.
-        passages: Vec<Passage>,
-    },
+    /// What was extracted now. The store gives the document and its passages their place within the
+    /// source, behind all that is there.
+    New(CutDocument),
 }
 
 /// A page that was visited, with what became of it.
@@ -103,4 +98,6 @@ pub struct CrawlSoFar {
     pub visited: Vec<(String, CrawledPageStatus, Option<[u8; 32]>)>,
     /// How far it is.
     pub progress: Progress,
+    /// Crashes of the job's workers since a page was visited.
+    pub crashes: u32,
 }

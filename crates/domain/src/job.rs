@@ -1,6 +1,7 @@
 //! Jobs: work on a source as rows with leases.
 
 use crate::id::{Id, kind};
+use crate::limits;
 use crate::source::{Source, SourceType};
 use crate::timestamp::Timestamp;
 
@@ -111,5 +112,64 @@ pub struct Reclaimed {
 }
 
 /// The `error_message` of a source whose job took its worker down too often.
-pub const POISONED: &str = "processing crashed three times on this content; \
+pub const POISONED: &str = "processing crashed too often on this content; \
      check that the file is not damaged, or split it, and add it again";
+
+/// How often the workers of a job crashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Crashes {
+    /// Since the job last made progress.
+    pub in_a_row: u32,
+    /// Since the job was queued.
+    pub in_all: u32,
+}
+
+impl Crashes {
+    /// After one more crash.
+    #[must_use]
+    pub const fn and_another(self) -> Self {
+        Self { in_a_row: self.in_a_row.saturating_add(1), in_all: self.in_all.saturating_add(1) }
+    }
+
+    /// After progress. A crawl makes progress only when it visits pages that it had not visited before:
+    /// finding pages, or visiting one again, brings it no further past the page that it crashed on.
+    #[must_use]
+    pub const fn after_progress(self, pages_visited_first: usize) -> Self {
+        if pages_visited_first == 0 { self } else { Self { in_a_row: 0, ..self } }
+    }
+
+    /// Whether the job is not tried again: it crashed [`JOB_CRASHES`](limits::JOB_CRASHES) times without
+    /// progress, or [`JOB_CRASHES_IN_ALL`](limits::JOB_CRASHES_IN_ALL) times.
+    pub const fn are_too_many(self) -> bool {
+        self.in_a_row >= limits::JOB_CRASHES || self.in_all >= limits::JOB_CRASHES_IN_ALL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Crashes;
+    use crate::limits;
+
+    /// Crashes until the job ends, where so many pages are visited first between two of them.
+    fn until_end(pages: usize) -> u32 {
+        let mut crashes = Crashes::default();
+        while !crashes.are_too_many() {
+            crashes = crashes.after_progress(pages).and_another();
+        }
+        crashes.in_all
+    }
+
+    #[test]
+    fn a_job_ends_after_three_crashes_without_progress_and_a_hundred_with() {
+        assert_eq!(until_end(0), limits::JOB_CRASHES);
+        assert_eq!(until_end(1), limits::JOB_CRASHES_IN_ALL);
+    }
+
+    #[test]
+    fn progress_ends_a_row_of_crashes() {
+        let two = Crashes::default().and_another().and_another();
+        let after = two.after_progress(1);
+        assert_eq!(after, Crashes { in_a_row: 0, in_all: 2 });
+        assert_eq!(two.after_progress(0), two);
+    }
+}

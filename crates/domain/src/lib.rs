@@ -39,7 +39,7 @@ pub mod webhook;
 pub use access::{Account, ApiKey, Permission, Permissions, Scope};
 pub use agent::{Agent, AgentPatch, AgentStatus};
 pub use clock::{Clock, Entropy, SystemClock, SystemEntropy};
-pub use content::{Document, Extracted, Passage};
+pub use content::{CutDocument, Document, Extracted, Passage, Stretch};
 pub use conversation::{Citation, Conversation, Message, Role};
 pub use error::{Error, FieldError};
 pub use id::{Id, kind};

@@ -28,6 +28,31 @@ pub const METADATA_VALUE_CHARS: usize = 500;
 pub const TEXT_SOURCE_CHARS: usize = 100_000;
 /// Most question/answer pairs of a `qa` source.
 pub const QA_PAIRS: usize = 500;
+/// Longest question of a pair.
+pub const QUESTION_CHARS: usize = 2_000;
+/// Longest address of a website.
+pub const WEBSITE_URL_CHARS: usize = 2_048;
+/// Longest title or heading that is kept; a longer one is cut at a word.
+pub const HEADING_CHARS: usize = 200;
+/// Longest path of headings of a passage; where it is longer, the outer headings are left out.
+pub const HEADING_PATH_CHARS: usize = 400;
+/// Most text of a page, a PDF or a DOCX file, in bytes of UTF-8 (10 MiB): such a file can hold far more
+/// text than it has bytes.
+pub const DOCUMENT_TEXT_BYTES: usize = 10 * 1_024 * 1_024;
+/// Most text of a text file, in bytes of UTF-8 (20 MiB): the largest file fits in every encoding whose
+/// characters take at most twice as many bytes in UTF-8.
+pub const PLAIN_TEXT_BYTES: usize = 2 * FILE_BYTES;
+/// Most passages of one document. Passages of a long text are larger instead of more.
+pub const DOCUMENT_PASSAGES: usize = 20_000;
+/// Most bytes that the headings of one document's passages take together (4 MiB). Passages beyond
+/// carry none.
+pub const DOCUMENT_HEADING_BYTES: usize = 4 * 1_024 * 1_024;
+/// Most passages that an index is given at a time.
+pub const FEED_PASSAGES: usize = 500;
+/// Most links of a page that are followed.
+pub const PAGE_LINKS: usize = 10_000;
+/// Most bytes that the links of a page take together (1 MiB).
+pub const PAGE_LINK_BYTES: usize = 1_024 * 1_024;
 /// Largest uploaded file, in bytes (10 MiB).
 pub const FILE_BYTES: usize = 10 * 1_024 * 1_024;
 /// Smallest and largest page of a list.
@@ -65,8 +90,10 @@ pub const HISTORY_MESSAGES: usize = 40;
 pub const REPLY_PASSAGES: usize = 8;
 /// Fewest characters of a root key given by the operator.
 pub const ROOT_KEY_CHARS: usize = 32;
-/// Crashes of a job's worker after which its source fails.
+/// Crashes of a job's worker without progress between them after which its source fails.
 pub const JOB_CRASHES: u32 = 3;
+/// Crashes of a job's worker after which its source fails, whatever progress was made between them.
+pub const JOB_CRASHES_IN_ALL: u32 = 100;
 /// Attempts of a job that meets transient faults.
 pub const JOB_ATTEMPTS: u32 = 5;
 /// Life of a job's lease without a heartbeat.

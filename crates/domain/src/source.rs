@@ -1,12 +1,15 @@
 //! Sources: what an agent knows, and the states that one goes through.
 
-use serde::Deserialize;
+mod pairs;
+
 use url::Url;
 
-use crate::error::{Error, FieldError, check_text};
+use crate::error::{Error, check_text};
 use crate::id::{Id, kind};
 use crate::limits;
 use crate::timestamp::Timestamp;
+
+pub use pairs::{QaPair, qa_pairs};
 
 /// Content of an agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,8 +138,9 @@ fn parse_text(text: String) -> Result<String, Error> {
     Ok(text)
 }
 
-/// An absolute http or https address with a host and without credentials.
+/// An absolute http or https address with a host and without credentials, of at most 2,048 characters.
 pub fn parse_website(text: &str) -> Result<Url, Error> {
+    check_text(text, limits::WEBSITE_URL_CHARS).map_err(|m| Error::invalid("content", m))?;
     parse_address("content", text)
 }
 
@@ -162,75 +166,6 @@ pub(crate) fn parse_address(param: &str, text: &str) -> Result<Url, Error> {
         return Err(bad("must not contain credentials".to_owned()));
     }
     Ok(url)
-}
-
-/// A question and its answer.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct QaPair {
-    /// The question.
-    pub question: String,
-    /// The answer.
-    pub answer: String,
-}
-
-/// Reads the pairs of a `qa` source: a JSON array of 1 to 500 objects with the non-empty string
-/// fields `question` and `answer`.
-///
-/// Fails with [`Error::Validation`], one entry a finding, at most 20.
-pub fn qa_pairs(text: &str) -> Result<Vec<QaPair>, Error> {
-    let value: serde_json::Value = serde_json::from_str(text).map_err(|cause| {
-        Error::validation(
-            "content",
-            format!("must be a JSON array of question/answer pairs ({cause})"),
-        )
-    })?;
-    let serde_json::Value::Array(items) = value else {
-        return Err(Error::validation("content", "must be a JSON array of question/answer pairs"));
-    };
-    if items.is_empty() {
-        return Err(Error::validation("content", "must hold at least one pair"));
-    }
-    if items.len() > limits::QA_PAIRS {
-        let message = format!("must hold at most {} pairs, not {}", limits::QA_PAIRS, items.len());
-        return Err(Error::validation("content", message));
-    }
-    let mut findings = Vec::new();
-    let mut pairs = Vec::with_capacity(items.len());
-    for (index, item) in items.into_iter().enumerate() {
-        match qa_pair(index, item) {
-            Ok(pair) => pairs.push(pair),
-            Err(mut found) => findings.append(&mut found),
-        }
-        if findings.len() >= 20 {
-            break;
-        }
-    }
-    if findings.is_empty() { Ok(pairs) } else { Err(Error::from(findings)) }
-}
-
-fn qa_pair(index: usize, item: serde_json::Value) -> Result<QaPair, Vec<FieldError>> {
-    let serde_json::Value::Object(mut fields) = item else {
-        let message = "must be an object with the string fields `question` and `answer`";
-        return Err(vec![FieldError::new(format!("content[{index}]"), message)]);
-    };
-    let mut take = |name: &str| {
-        let param = format!("content[{index}].{name}");
-        match fields.remove(name) {
-            Some(serde_json::Value::String(text)) if text.trim().is_empty() => {
-                Err(FieldError::new(param, "must not be empty"))
-            }
-            Some(serde_json::Value::String(text)) if text.contains('\0') => {
-                Err(FieldError::new(param, "must not contain the NUL character"))
-            }
-            Some(serde_json::Value::String(text)) => Ok(text),
-            Some(_) => Err(FieldError::new(param, "must be a string")),
-            None => Err(FieldError::new(param, "is required")),
-        }
-    };
-    match (take("question"), take("answer")) {
-        (Ok(question), Ok(answer)) => Ok(QaPair { question, answer }),
-        (question, answer) => Err([question.err(), answer.err()].into_iter().flatten().collect()),
-    }
 }
 
 /// What was last extracted from a source, and answers questions until something replaces it.

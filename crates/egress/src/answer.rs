@@ -47,10 +47,7 @@ impl Answer {
     ///
     /// [`EgressError::TooLarge`], and those of [`Answer::chunk`].
     pub async fn bytes(mut self, limit: usize) -> Result<Bytes, EgressError> {
-        let announced = self.body.content_length().unwrap_or_default();
-        if usize::try_from(announced).map_or(true, |announced| announced > limit) {
-            return Err(EgressError::TooLarge { limit });
-        }
+        self.check_announced(limit)?;
         let mut whole = BytesMut::new();
         while let Some(chunk) = self.chunk().await? {
             if chunk.len() > limit - whole.len() {
@@ -59,6 +56,19 @@ impl Answer {
             whole.extend_from_slice(&chunk);
         }
         Ok(whole.freeze())
+    }
+
+    /// Refuses a body that says itself that it is longer than `limit` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`EgressError::TooLarge`].
+    pub fn check_announced(&self, limit: usize) -> Result<(), EgressError> {
+        let announced = self.body.content_length().unwrap_or_default();
+        if usize::try_from(announced).is_ok_and(|announced| announced <= limit) {
+            return Ok(());
+        }
+        Err(EgressError::TooLarge { limit })
     }
 
     /// What is left of the request's time.

@@ -70,7 +70,8 @@ impl CrawlStore for Printer {
         now: Timestamp,
     ) -> Result<Option<CrawlSoFar>, cicerone_domain::Error> {
         let progress = Progress::default();
-        Ok(Some(CrawlSoFar { began_at: now, waiting: Vec::new(), visited: Vec::new(), progress }))
+        let (waiting, visited) = (Vec::new(), Vec::new());
+        Ok(Some(CrawlSoFar { began_at: now, waiting, visited, progress, crashes: 0 }))
     }
 
     async fn known_pages(

@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use cicerone_ingestion::{
-    Material, Readers, Reading, SandboxSettings, detect_upload_type, extract, serve_reader,
+    Material, Prepared, Readers, SandboxSettings, detect_upload_type, extract, serve_reader,
 };
 
 /// The argument with which this program starts itself to read a document.
@@ -34,17 +34,20 @@ async fn show(path: &str) -> Result<(), Box<dyn Error>> {
     });
     let kind = detect_upload_type(&bytes)
         .ok_or_else(|| format!("`{path}` is no text, PDF, DOCX or HTML file"))?;
-    let reading = readers.file(kind, bytes.into()).await?;
-    print(path, &reading)
+    let prepared = readers.file(kind, bytes.into(), None).await?;
+    print(path, prepared)
 }
 
-fn print(path: &str, reading: &Reading) -> Result<(), Box<dyn Error>> {
-    let extracted = extract(Material::File { name: path, reading })?;
+fn print(path: &str, prepared: Prepared) -> Result<(), Box<dyn Error>> {
+    let stated = prepared.title.clone();
+    let extracted = extract(Material::File { name: path, prepared })?;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "title: {}", reading.title.as_deref().unwrap_or("-"))?;
-    writeln!(out, "pages: {}", reading.pages.len())?;
-    writeln!(out, "\n{}", reading.text)?;
-    for passage in &extracted.passages {
+    writeln!(out, "title: {}", stated.as_deref().unwrap_or("-"))?;
+    for cut in &extracted.documents {
+        writeln!(out, "pages: {}", cut.document.page_count.unwrap_or_default())?;
+        writeln!(out, "\n{}", cut.document.text)?;
+    }
+    for (_, passage) in extracted.passages() {
         let heading = passage.heading.as_deref().unwrap_or("-");
         let language = passage.language.as_deref().unwrap_or("?");
         let page = passage.page.map_or_else(String::new, |page| format!(", page {page}"));

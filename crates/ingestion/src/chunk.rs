@@ -4,6 +4,9 @@ mod blocks;
 mod pieces;
 
 use std::ops::Range;
+use std::sync::Arc;
+
+use cicerone_domain::limits;
 
 use blocks::{Kind, blocks};
 use pieces::{Piece, pieces};
@@ -12,92 +15,117 @@ use pieces::{Piece, pieces};
 const TARGET_CHARS: usize = 1_600;
 /// A stretch takes what is left of its section up to this many characters, so that no crumb remains.
 const MAX_CHARS: usize = 2_000;
-/// A stretch below this many characters is joined with its neighbour.
+/// A stretch below this many characters is joined with its neighbour, or below more in a long text.
 const MIN_CHARS: usize = 200;
 /// What joins the headings of a path.
 const PATH_SEPARATOR: &str = " › ";
+/// Stands for the outer headings that a path leaves out.
+const LEFT_OUT: &str = "… › ";
 
 /// A stretch of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
     /// Its bytes in the text, without white space around.
     pub range: Range<usize>,
-    /// The headings that it stands under, outermost first, joined by ` › `.
-    pub heading: Option<String>,
+    /// The headings that it stands under, outermost first, joined by ` › `: at most 400 characters,
+    /// each heading at most 200. Stretches of one section share it.
+    pub heading: Option<Arc<str>>,
 }
 
 /// Splits a text into stretches of about 1,600 and at most 2,000 characters, in order.
 ///
 /// A stretch ends at a heading where it can, else between blocks (paragraphs, lists, code), else
-/// between sentences; only a sentence that is longer than a stretch is split within.
+/// between sentences; only a sentence that is longer than a stretch is split within. There are at most
+/// 20,000 of them: in a text of more than two million characters, more small sections share one.
+/// Headings take at most 4 MiB in all; stretches beyond have none.
 ///
 /// Invariant: every character that is not white space or a thematic break lies in exactly one of
 /// them.
 pub fn chunks(text: &str) -> Vec<Chunk> {
-    let mut stretches = Vec::new();
-    for section in sections(text) {
-        section.pack(&mut stretches);
+    // Any two neighbours have more than the minimum together, so that this bounds their number.
+    let min = MIN_CHARS.max(text.chars().count() / (limits::DOCUMENT_PASSAGES / 2) + 1);
+    let mut joined = Joined { stretches: Vec::new(), min };
+    let mut section = Section::default();
+    // The headings above the current place, with their levels.
+    let mut open: Vec<(u8, Arc<str>)> = Vec::new();
+    let mut end = 0;
+    for block in blocks(text) {
+        if let Kind::Heading { level, title } = &block.kind {
+            std::mem::take(&mut section).pack(&mut joined);
+            open.retain(|(above, _)| above < level);
+            open.push((*level, title.as_str().into()));
+            section.path = open.iter().map(|(_, title)| Arc::clone(title)).collect();
+        }
+        for mut piece in pieces(text, &block) {
+            let gap = text.get(end..piece.range.start).unwrap_or_default();
+            piece.gap = gap.chars().count();
+            end = piece.range.end;
+            section.pieces.push(piece);
+        }
     }
-    join_small(stretches)
-        .into_iter()
-        .map(|stretch| Chunk {
-            range: stretch.range,
-            heading: (!stretch.path.is_empty()).then(|| stretch.path.join(PATH_SEPARATOR)),
-        })
-        .collect()
+    section.pack(&mut joined);
+    with_headings(joined.finish())
 }
 
+/// Writes the path of each stretch, once for neighbours that share it.
+fn with_headings(stretches: Vec<Stretch>) -> Vec<Chunk> {
+    let mut left = limits::DOCUMENT_HEADING_BYTES;
+    let mut last: Option<(Path, Option<Arc<str>>)> = None;
+    let mut chunks = Vec::with_capacity(stretches.len());
+    for Stretch { path, range, .. } in stretches {
+        let heading = match last.take() {
+            Some((same, heading)) if Arc::ptr_eq(&same, &path) => heading,
+            _ => joined_path(&path),
+        };
+        let bytes = heading.as_ref().map_or(0, |heading| heading.len());
+        let kept = heading.clone().filter(|_| bytes <= left);
+        left = left.saturating_sub(bytes);
+        last = Some((path, heading));
+        chunks.push(Chunk { range, heading: kept });
+    }
+    chunks
+}
+
+/// The headings of a path in one line. Where they are too long together, the outermost are left out.
+fn joined_path(path: &[Arc<str>]) -> Option<Arc<str>> {
+    let innermost = path.last()?;
+    let mut left = limits::HEADING_PATH_CHARS - LEFT_OUT.chars().count();
+    left = left.saturating_sub(innermost.chars().count());
+    let fits = |heading: &&Arc<str>| {
+        let chars = heading.chars().count() + PATH_SEPARATOR.chars().count();
+        let fits = chars <= left;
+        left = left.saturating_sub(chars);
+        fits
+    };
+    let outer = path.iter().rev().skip(1).take_while(fits).count();
+    let first = path.len() - 1 - outer;
+    let joined = path.get(first..)?.join(PATH_SEPARATOR);
+    Some(if first == 0 { joined.into() } else { format!("{LEFT_OUT}{joined}").into() })
+}
+
+/// Headings, the outermost first: shared by all that stands under them.
+type Path = Arc<[Arc<str>]>;
+
 /// What stands under one heading, up to the next.
+#[derive(Default)]
 struct Section {
-    path: Vec<String>,
+    path: Path,
     pieces: Vec<Piece>,
 }
 
 /// Pieces put together.
 #[derive(Debug)]
 struct Stretch {
-    path: Vec<String>,
+    path: Path,
     range: Range<usize>,
     chars: usize,
     /// Characters between the stretch before and this one.
     gap: usize,
 }
 
-fn sections(text: &str) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
-    // The headings above the current place, with their levels.
-    let mut open: Vec<(u8, String)> = Vec::new();
-    for block in blocks(text) {
-        if let Kind::Heading { level, title } = &block.kind {
-            open.retain(|(above, _)| above < level);
-            open.push((*level, title.clone()));
-        }
-        let starts = matches!(block.kind, Kind::Heading { .. }) || sections.is_empty();
-        if starts {
-            let path = open.iter().map(|(_, title)| title.clone()).collect();
-            sections.push(Section { path, pieces: Vec::new() });
-        }
-        if let Some(section) = sections.last_mut() {
-            section.pieces.extend(pieces(text, &block));
-        }
-    }
-    measure_gaps(text, &mut sections);
-    sections
-}
-
-/// Counts what stands before each piece, back to the one before.
-fn measure_gaps(text: &str, sections: &mut [Section]) {
-    let mut end = 0;
-    for piece in sections.iter_mut().flat_map(|section| &mut section.pieces) {
-        let gap = text.get(end..piece.range.start).unwrap_or_default();
-        piece.gap = gap.chars().count();
-        end = piece.range.end;
-    }
-}
-
 impl Section {
     /// Puts its pieces together, as many to a stretch as fit.
-    fn pack(self, stretches: &mut Vec<Stretch>) {
+    fn pack(self, stretches: &mut Joined) {
         let mut left: usize = self.pieces.iter().map(|piece| piece.gap + piece.chars).sum();
         let mut current: Option<Stretch> = None;
         for piece in self.pieces {
@@ -111,33 +139,42 @@ impl Section {
                 }
             }
             let Piece { range, chars, gap } = piece;
-            let next = Stretch { path: self.path.clone(), range, chars, gap };
-            stretches.extend(current.replace(next));
+            let next = Stretch { path: Arc::clone(&self.path), range, chars, gap };
+            if let Some(full) = current.replace(next) {
+                stretches.add(full);
+            }
         }
-        stretches.extend(current);
+        if let Some(last) = current {
+            stretches.add(last);
+        }
     }
 }
 
-/// Joins stretches too small to stand alone with the next one, and the last with the one before.
-fn join_small(stretches: Vec<Stretch>) -> Vec<Stretch> {
-    let mut joined: Vec<Stretch> = Vec::new();
-    for stretch in stretches {
-        match joined.last_mut() {
-            Some(last) if last.chars < MIN_CHARS && last.takes(&stretch) => {
-                last.join(stretch);
-            }
-            Some(_) | None => joined.push(stretch),
+/// Stretches of which those too small to stand alone are joined with the next one, and the last with
+/// the one before.
+struct Joined {
+    stretches: Vec<Stretch>,
+    /// A stretch of fewer characters is too small.
+    min: usize,
+}
+
+impl Joined {
+    fn add(&mut self, stretch: Stretch) {
+        match self.stretches.last_mut() {
+            Some(last) if last.chars < self.min && last.takes(&stretch) => last.join(stretch),
+            Some(_) | None => self.stretches.push(stretch),
         }
     }
-    if let Some(last) = joined.pop() {
-        match joined.last_mut() {
-            Some(before) if last.chars < MIN_CHARS && before.takes(&last) => {
-                before.join(last);
+
+    fn finish(mut self) -> Vec<Stretch> {
+        if let Some(last) = self.stretches.pop() {
+            match self.stretches.last_mut() {
+                Some(before) if last.chars < self.min && before.takes(&last) => before.join(last),
+                Some(_) | None => self.stretches.push(last),
             }
-            Some(_) | None => joined.push(last),
         }
+        self.stretches
     }
-    joined
 }
 
 impl Stretch {
@@ -149,11 +186,15 @@ impl Stretch {
     /// Takes in the stretch after it. The path is that of the larger part where one stands under the
     /// other, else what both share.
     fn join(&mut self, next: Self) {
-        let shared =
-            self.path.iter().zip(&next.path).take_while(|(left, right)| left == right).count();
+        let shared = self
+            .path
+            .iter()
+            .zip(next.path.iter())
+            .take_while(|(left, right)| left == right)
+            .count();
         let nested = shared == self.path.len() || shared == next.path.len();
         if !nested {
-            self.path.truncate(shared);
+            self.path = self.path.iter().take(shared).cloned().collect();
         } else if next.chars > self.chars {
             self.path = next.path;
         }

@@ -4,29 +4,27 @@ mod decode;
 mod detect;
 pub(crate) mod docx;
 pub(crate) mod html;
-mod passages;
 pub(crate) mod pdf;
 mod reading;
 pub(crate) mod text;
 mod title;
 
 use cicerone_domain::source::{QaPair, qa_pairs};
-use cicerone_domain::{Document, Extracted, Passage};
+use cicerone_domain::{CutDocument, Document, Extracted, Stretch, limits};
 use cicerone_language::Language;
 
 use crate::chunk::chunks;
-use passages::code;
+use reading::one_stretch;
 
 pub use decode::decode;
 pub use detect::detect_upload_type;
-pub(crate) use passages::passages_of;
-pub use reading::{PageReading, Reading};
+pub use reading::{PageReading, Prepared, Reading};
 
 /// An answer beyond this many characters is searched in several passages.
 const PAIR_PASSAGE_CHARS: usize = 6_400;
 
 /// What a source holds, at hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Material<'a> {
     /// A text.
     Text(&'a str),
@@ -37,7 +35,7 @@ pub enum Material<'a> {
         /// Its name, which becomes the title.
         name: &'a str,
         /// What it holds.
-        reading: &'a Reading,
+        prepared: Prepared,
     },
 }
 
@@ -58,64 +56,58 @@ impl Unreadable {
 /// own, and one passage. Fails with [`Unreadable`] where the content holds no text.
 pub fn extract(material: Material<'_>) -> Result<Extracted, Unreadable> {
     match material {
-        Material::Text(text) => Ok(whole(title::of_text(text), &Reading::plain(text.to_owned()))),
+        Material::Text(text) => {
+            let prepared = Reading::plain(text.to_owned()).cut(limits::DOCUMENT_TEXT_BYTES)?;
+            Ok(whole(title::of_text(text).as_deref(), prepared))
+        }
         Material::Pairs(text) => {
             let pairs = qa_pairs(text).map_err(|error| Unreadable::new(error.to_string()))?;
             Ok(paired(pairs))
         }
-        Material::File { name, reading } => {
-            if reading.text.trim().is_empty() {
+        Material::File { name, prepared } => {
+            if prepared.text.trim().is_empty() {
                 return Err(Unreadable::new("the file contains no text"));
             }
-            Ok(whole(Some(name.to_owned()), reading))
+            Ok(whole(Some(name), prepared))
         }
     }
 }
 
 /// One document and its passages.
-fn whole(title: Option<String>, reading: &Reading) -> Extracted {
-    let (document, passages) = passages_of(reading, title.as_deref(), None);
-    Extracted { title, documents: vec![document], passages }
+fn whole(title: Option<&str>, prepared: Prepared) -> Extracted {
+    let cut = prepared.into_document(title, None);
+    Extracted { title: cut.document.title.clone(), documents: vec![cut] }
 }
 
 /// A document a pair, and its passage; the source's title is the first question.
 fn paired(pairs: Vec<QaPair>) -> Extracted {
     let title = pairs.first().and_then(|pair| title::of_text(&pair.question));
-    let mut documents = Vec::with_capacity(pairs.len());
-    let mut passages = Vec::with_capacity(pairs.len());
-    for (pair, position) in pairs.into_iter().zip(0..) {
-        let language = code(Language::detect(&format!("{}\n{}", pair.question, pair.answer)));
-        for text in answer_texts(&pair.answer) {
-            passages.push(Passage {
-                position: i64::try_from(passages.len()).unwrap_or(i64::MAX),
-                title: Some(pair.question.clone()),
-                heading: None,
-                url: None,
-                page: None,
-                text,
-                is_pair: true,
-                language: language.clone(),
-            });
-        }
-        documents.push(Document {
+    let documents = (0..).zip(pairs).map(|(position, pair)| {
+        let stretches = stretches_of_pair(&pair);
+        let document = Document {
             position,
             url: None,
             title: Some(pair.question),
             page_count: None,
             text: pair.answer,
             is_pair: true,
-        });
-    }
-    Extracted { title, documents, passages }
+        };
+        CutDocument { document, stretches }
+    });
+    Extracted { title, documents: documents.collect() }
 }
 
 /// The answer whole; in stretches only where no prompt would hold it.
-fn answer_texts(answer: &str) -> Vec<String> {
-    if answer.chars().nth(PAIR_PASSAGE_CHARS).is_none() {
-        return vec![answer.to_owned()];
+fn stretches_of_pair(pair: &QaPair) -> Vec<Stretch> {
+    let QaPair { question, answer } = pair;
+    let start = answer.char_indices().nth(PAIR_PASSAGE_CHARS);
+    let is_long = start.is_some();
+    let start = start.and_then(|(end, _)| answer.get(..end)).unwrap_or(answer);
+    let language = Language::detect(&format!("{question}\n{start}"));
+    if !is_long {
+        return vec![one_stretch(0..answer.len(), language)];
     }
-    let stretches = chunks(answer).into_iter();
-    stretches.filter_map(|chunk| answer.get(chunk.range).map(str::to_owned)).collect()
+    chunks(answer).into_iter().map(|chunk| one_stretch(chunk.range, language)).collect()
 }
 
 #[cfg(test)]

@@ -25,9 +25,11 @@ pub use extract::pdf::read as read_pdf;
 #[doc(hidden)]
 pub use extract::pdf::{PdfReader, read_alone as read_pdf_alone};
 pub use extract::{
-    Material, PageReading, Reading, Unreadable, decode, detect_upload_type, extract,
+    Material, PageReading, Prepared, Reading, Unreadable, decode, detect_upload_type, extract,
 };
 pub use housekeeper::{Housekeeper, Retention, Swept};
+#[doc(hidden)]
+pub use sandbox::put_up_walls;
 pub use sandbox::{Readers, SandboxSettings, serve_reader};
 pub use worker::{Step, Worker, WorkerPorts, WorkerSettings};
 

@@ -5,11 +5,11 @@
 //! time than it is allowed; it reads one document after the other and ends when it is idle for long.
 //! Whatever becomes of it, the caller gets a reading or an [`Unreadable`] with a sentence for people.
 //!
-//! Invariant: nothing here parses a document outside a child process; a text file is no such document,
-//! it is decoded where it is.
+//! Invariant: nothing here parses, decodes or cuts a document outside a child process, be it a text.
 
 mod child;
 mod end;
+mod outline;
 mod pool;
 mod process;
 mod settings;
@@ -24,12 +24,13 @@ use cicerone_domain::{Id, UploadType, kind};
 use url::Url;
 
 use crate::crawl::ReadPage;
-use crate::extract::{PageReading, Reading, Unreadable, text};
+use crate::extract::{PageReading, Prepared, Unreadable};
 use pool::Pool;
-use wire::{Answer, Request};
+use wire::{Reply, Request};
 
 pub use child::serve_reader;
 pub use settings::SandboxSettings;
+pub use walls::put_up as put_up_walls;
 
 /// The address of a page that has none (RFC 6694).
 const NOWHERE: &str = "about:blank";
@@ -59,50 +60,56 @@ impl Readers {
         url: &Url,
         bytes: Bytes,
         charset: Option<&str>,
-    ) -> Result<PageReading, Unreadable> {
-        let charset = charset.map(|label| label.chars().take(wire::CHARSET_CHARS).collect());
-        let request = Request::Page { url: url.as_str().to_owned(), charset };
+    ) -> Result<PageReading<Prepared>, Unreadable> {
+        let request = Request::Page { url: url.as_str().to_owned(), charset: label(charset) };
         match self.pool.read(self.party, &request, bytes).await? {
-            Answer::Page(page) => Ok(page),
-            Answer::Unreadable(reason) => Err(Unreadable(reason)),
-            Answer::File(_) | Answer::Panicked => Err(end::crashed()),
+            Reply::Page(page) => Ok(page),
+            Reply::Unreadable(reason) => Err(Unreadable(reason)),
+            Reply::File(_) | Reply::Panicked => Err(end::crashed()),
         }
     }
 
-    /// Reads a file. A text is merely decoded, in this process.
+    /// Reads a file. `charset` is what a `Content-Type` header said of a text's encoding.
     ///
     /// Dropping the future kills the process that reads. Fails with a sentence for the source's
     /// owner.
-    pub async fn file(&self, kind: UploadType, bytes: Bytes) -> Result<Reading, Unreadable> {
+    pub async fn file(
+        &self,
+        kind: UploadType,
+        bytes: Bytes,
+        charset: Option<&str>,
+    ) -> Result<Prepared, Unreadable> {
         let request = match kind {
             UploadType::Pdf => Request::Pdf,
             UploadType::Docx => Request::Docx,
             UploadType::Html => return self.saved_page(bytes).await,
-            UploadType::Text => {
-                let decoding = tokio::task::spawn_blocking(move || text::read(&bytes)).await;
-                return decoding.unwrap_or_else(|_| Err(end::crashed()));
-            }
+            UploadType::Text => Request::Text { charset: label(charset) },
         };
         match self.pool.read(self.party, &request, bytes).await? {
-            Answer::File(reading) => Ok(reading),
-            Answer::Unreadable(reason) => Err(Unreadable(reason)),
-            Answer::Page(_) | Answer::Panicked => Err(end::crashed()),
+            Reply::File(prepared) => Ok(prepared),
+            Reply::Unreadable(reason) => Err(Unreadable(reason)),
+            Reply::Page(_) | Reply::Panicked => Err(end::crashed()),
         }
     }
 
     /// Reads a page that is a file: nobody says where it was found, nor in which encoding.
-    async fn saved_page(&self, bytes: Bytes) -> Result<Reading, Unreadable> {
+    async fn saved_page(&self, bytes: Bytes) -> Result<Prepared, Unreadable> {
         let request = Request::Page { url: NOWHERE.to_owned(), charset: None };
         match self.pool.read(self.party, &request, bytes).await? {
-            Answer::Page(page) if page.needs_javascript => Err(Unreadable(
+            Reply::Page(page) if page.needs_javascript => Err(Unreadable(
                 "the page shows its text by running scripts; save it as the browser shows it"
                     .to_owned(),
             )),
-            Answer::Page(page) => Ok(page.reading),
-            Answer::Unreadable(reason) => Err(Unreadable(reason)),
-            Answer::File(_) | Answer::Panicked => Err(end::crashed()),
+            Reply::Page(page) => Ok(page.reading),
+            Reply::Unreadable(reason) => Err(Unreadable(reason)),
+            Reply::File(_) | Reply::Panicked => Err(end::crashed()),
         }
     }
+}
+
+/// The label of an encoding as it is passed on.
+fn label(charset: Option<&str>) -> Option<String> {
+    charset.map(|label| label.chars().take(wire::CHARSET_CHARS).collect())
 }
 
 #[async_trait]
@@ -116,11 +123,16 @@ impl ReadPage for Readers {
         url: &Url,
         bytes: Bytes,
         charset: Option<&str>,
-    ) -> Result<PageReading, Unreadable> {
+    ) -> Result<PageReading<Prepared>, Unreadable> {
         self.page(url, bytes, charset).await
     }
 
-    async fn file(&self, kind: UploadType, bytes: Bytes) -> Result<Reading, Unreadable> {
-        self.file(kind, bytes).await
+    async fn file(
+        &self,
+        kind: UploadType,
+        bytes: Bytes,
+        charset: Option<&str>,
+    ) -> Result<Prepared, Unreadable> {
+        self.file(kind, bytes, charset).await
     }
 }

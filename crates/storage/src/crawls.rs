@@ -11,7 +11,7 @@ mod rows;
 use async_trait::async_trait;
 use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, VisitedPage};
 use cicerone_domain::id::kind;
-use cicerone_domain::job::Lease;
+use cicerone_domain::job::{Crashes, Lease};
 use cicerone_domain::ports::CrawlStore;
 use cicerone_domain::source::{CrawledPage, Progress};
 use cicerone_domain::{Error, Id, Page, PageRequest, Source, Timestamp};
@@ -22,7 +22,7 @@ pub(crate) use finish::fail;
 pub(crate) use rows::PageRow;
 
 use crate::bytes;
-use crate::columns::to_json;
+use crate::columns::{narrow, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect::{self, Begin, transaction};
 use crate::error::Failure;
@@ -68,14 +68,11 @@ impl CrawlStore for Storage {
             .write(move |c| {
                 let Some(source) = leased_source(c, &lease)? else { return Ok(false) };
                 let crawl = running(c, &lease)?;
-                record::record(c, &source, crawl, &visited, &found)?;
+                let visited_first = record::record(c, &source, crawl, &visited, &found)?;
                 bytes::recount(c, &source)?;
                 bytes::check(c, quota, source.account_id, 0)?;
                 set_progress(c, &source, progress)?;
-                // Crashes count against what brought nothing forward between them.
-                diesel::update(jobs::table.find(lease.job_id.to_string()))
-                    .set(jobs::crashes.eq(0))
-                    .execute(c)?;
+                note_progress(c, &lease, visited_first)?;
                 Ok(true)
             })
             .await
@@ -91,6 +88,34 @@ impl CrawlStore for Storage {
         let lease = lease.clone();
         self.db.write(move |c| finish::finish(c, &lease, title.clone(), event, now)).await
     }
+}
+
+/// Crashes count anew from here where that many pages mean progress.
+fn note_progress(
+    c: &mut AnyConnection,
+    lease: &Lease,
+    visited_first: usize,
+) -> Result<(), Failure> {
+    let before = crashes(c, lease)?;
+    let after = before.after_progress(visited_first);
+    if after != before {
+        diesel::update(jobs::table.find(lease.job_id.to_string()))
+            .set(jobs::crashes.eq(i64::from(after.in_a_row)))
+            .execute(c)?;
+    }
+    Ok(())
+}
+
+/// How often the workers of the lease's job crashed.
+fn crashes(c: &mut AnyConnection, lease: &Lease) -> Result<Crashes, Failure> {
+    let (in_a_row, in_all): (i64, i64) = jobs::table
+        .find(lease.job_id.to_string())
+        .select((jobs::crashes, jobs::crashes_in_all))
+        .get_result(c)?;
+    Ok(Crashes {
+        in_a_row: narrow("jobs.crashes", in_a_row)?,
+        in_all: narrow("jobs.crashes_in_all", in_all)?,
+    })
 }
 
 /// The source of a lease that still holds; its row and the job's are held.
@@ -122,7 +147,8 @@ fn begin(
 ) -> Result<Option<CrawlSoFar>, Failure> {
     let Some(source) = leased_source(c, lease)? else { return Ok(None) };
     if let Some(crawl) = running_row(c, lease)? {
-        let mut so_far = crawl.begun(source.progress.unwrap_or_default());
+        let crashes = crashes(c, lease)?.in_a_row;
+        let mut so_far = crawl.begun(source.progress.unwrap_or_default(), crashes);
         for row in seen(c, &crawl)? {
             row.join(&mut so_far)?;
         }
@@ -145,7 +171,7 @@ fn begin(
     };
     diesel::insert_into(crawls::table).values(&crawl).execute(c)?;
     set_progress(c, &source, Progress::default())?;
-    Ok(Some(crawl.begun(Progress::default())))
+    Ok(Some(crawl.begun(Progress::default(), 0)))
 }
 
 /// The pages of a crawl under way, in the order in which they were found.

@@ -25,7 +25,7 @@ use crate::storage::Limits;
 use crate::usage::UsageRow;
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
-const ROWS: usize = 500;
+pub(crate) const ROWS: usize = 500;
 
 /// A job with its source.
 type Work = (JobRow, SourceRow);
@@ -406,7 +406,7 @@ pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> Q
 }
 
 /// Adds the texts of documents.
-pub(crate) fn insert_texts(c: &mut AnyConnection, rows: &[TextRow]) -> QueryResult<()> {
+pub(crate) fn insert_texts(c: &mut AnyConnection, rows: &[TextRow<'_>]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(document_texts::table).values(rows);
         match c {

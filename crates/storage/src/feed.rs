@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cicerone_domain::content::Passage;
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::{AgentContent, PassageFeed};
-use cicerone_domain::{Error, Id};
+use cicerone_domain::{Error, Id, limits};
 use diesel::prelude::*;
 
 use crate::columns::{id, narrow, narrow_option, wide};
@@ -77,15 +77,24 @@ impl PassageFeed for Storage {
         source: Id<kind::Source>,
         version: u64,
         documents: &[i64],
+        after: Option<(i64, i64)>,
     ) -> Result<Option<Vec<(i64, Passage)>>, Error> {
         let (source, documents) = (source.to_string(), documents.to_vec());
         self.at_version(source, version, move |c, source| {
             let mut found = Vec::new();
+            let (document, position) = after.unwrap_or((i64::MIN, i64::MIN));
+            let is_behind = || {
+                let same = passages::document.eq(document).and(passages::position.gt(position));
+                passages::document.gt(document).or(same)
+            };
             for documents in documents.chunks(DOCUMENTS) {
+                let left = limits::FEED_PASSAGES - found.len();
                 let rows = passages::table
                     .filter(passages::source_id.eq(source))
                     .filter(passages::document.eq_any(documents))
+                    .filter(is_behind())
                     .order((passages::document, passages::position))
+                    .limit(i64::try_from(left).unwrap_or(i64::MAX))
                     .select(PassageRow::as_select())
                     .load(c)?;
                 for row in rows {

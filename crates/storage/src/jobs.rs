@@ -12,11 +12,11 @@ use cicerone_domain::content::Extracted;
 use cicerone_domain::event::Event;
 use cicerone_domain::id::kind;
 use cicerone_domain::job::{
-    Claimable, ClaimedJob, Lane, Lease, NewJob, POISONED, Reclaim, Reclaimed,
+    Claimable, ClaimedJob, Crashes, Lane, Lease, NewJob, POISONED, Reclaim, Reclaimed,
 };
 use cicerone_domain::ports::JobStore;
 use cicerone_domain::source::Trained;
-use cicerone_domain::{Error, Id, Source, SourceState, Timestamp, limits};
+use cicerone_domain::{Error, Id, Source, SourceState, Timestamp};
 use diesel::dsl::min;
 use diesel::prelude::*;
 
@@ -55,9 +55,19 @@ pub(crate) struct JobRow {
     lease_until: Option<i64>,
     attempts: i64,
     crashes: i64,
+    crashes_in_all: i64,
     queued_at: i64,
     request_id: Option<String>,
     lane: String,
+}
+
+impl JobRow {
+    fn crashes(&self) -> Result<Crashes, Failure> {
+        Ok(Crashes {
+            in_a_row: narrow("jobs.crashes", self.crashes)?,
+            in_all: narrow("jobs.crashes_in_all", self.crashes_in_all)?,
+        })
+    }
 }
 
 /// Queues a job for a source.
@@ -77,6 +87,7 @@ pub(crate) fn queue(
         lease_until: None,
         attempts: 0,
         crashes: 0,
+        crashes_in_all: 0,
         queued_at: now.as_millis(),
         request_id: job.request_id.map(|id| id.to_string()),
         lane: Lane::of(source.content.source_type()).name().to_owned(),
@@ -300,8 +311,8 @@ fn reclaim(
 ) -> Result<Reclaimed, Failure> {
     let mut done = Reclaimed::default();
     for (job, source) in dialect::abandoned_jobs(c, until, RECLAIMED_AT_ONCE)? {
-        let crashes = job.crashes + 1;
-        if crashes >= i64::from(limits::JOB_CRASHES) {
+        let crashes = job.crashes()?.and_another();
+        if crashes.are_too_many() {
             fail(c, &job.id, Source::try_from(source)?, POISONED.to_owned(), event_id(), now)?;
             done.poisoned += 1;
         } else {
@@ -313,14 +324,20 @@ fn reclaim(
 }
 
 /// Queues a job again after a crash.
-fn release(c: &mut AnyConnection, job: &str, crashes: i64, now: Timestamp) -> Result<(), Failure> {
+fn release(
+    c: &mut AnyConnection,
+    job: &str,
+    crashes: Crashes,
+    now: Timestamp,
+) -> Result<(), Failure> {
     diesel::update(jobs::table.find(job))
         .set((
             jobs::state.eq(QUEUED),
             jobs::due_at.eq(now.as_millis()),
             jobs::lease_token.eq(None::<String>),
             jobs::lease_until.eq(None::<i64>),
-            jobs::crashes.eq(crashes),
+            jobs::crashes.eq(i64::from(crashes.in_a_row)),
+            jobs::crashes_in_all.eq(i64::from(crashes.in_all)),
         ))
         .execute(c)?;
     Ok(())

@@ -183,6 +183,7 @@ table! {
         lease_until -> Nullable<BigInt>,
         attempts -> BigInt,
         crashes -> BigInt,
+        crashes_in_all -> BigInt,
         queued_at -> BigInt,
         request_id -> Nullable<Text>,
         lane -> Text,

@@ -1,6 +1,5 @@
 //! Sources: rows, and the use of them by callers. Jobs change them too.
 
-mod belonging;
 mod content;
 mod state;
 
@@ -16,7 +15,7 @@ use cicerone_domain::{
 };
 use diesel::prelude::*;
 
-pub(crate) use content::{DocumentRow, PassageRow, TextRow, insert, replace};
+pub(crate) use content::{DocumentRow, PassageRow, Placed, TextRow, insert, replace};
 pub(crate) use state::StateRow;
 
 use crate::agents::{self, raise_generation};

@@ -4,6 +4,7 @@ pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod documents;
 pub(crate) mod get;
+mod large;
 pub(crate) mod list;
 pub(crate) mod pages;
 pub(crate) mod passages;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cicerone_domain::ports::{AgentContent, PassageFeed};
-use cicerone_domain::{Error, Id, Passage, kind};
+use cicerone_domain::{Error, Id, Passage, kind, limits};
 
 /// One agent with one source.
 pub(crate) struct MemoryFeed {
@@ -29,7 +29,10 @@ impl PassageFeed for MemoryFeed {
         _: Id<kind::Source>,
         _: u64,
         _: &[i64],
+        after: Option<(i64, i64)>,
     ) -> Result<Option<Vec<(i64, Passage)>>, Error> {
-        Ok(Some(self.passages.iter().map(|passage| (0, passage.clone())).collect()))
+        let behind = |passage: &&Passage| after.is_none_or(|after| (0, passage.position) > after);
+        let some = self.passages.iter().filter(behind).take(limits::FEED_PASSAGES);
+        Ok(Some(some.map(|passage| (0, passage.clone())).collect()))
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let bytes = Bytes::from(std::fs::read(&path).with_context(|| format!("reading `{name}`"))?);
         let begun = Instant::now();
-        let outcome = runtime.block_on(readers.file(UploadType::Pdf, bytes));
+        let outcome = runtime.block_on(readers.file(UploadType::Pdf, bytes, None));
         let took = begun.elapsed();
         if took > slowest.0 {
             slowest = (took, name.clone());

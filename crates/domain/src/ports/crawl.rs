@@ -28,9 +28,10 @@ pub trait CrawlStore: Send + Sync {
     async fn known_pages(&self, lease: &Lease) -> Result<Option<Vec<KnownPage>>, Error>;
     /// Keeps, in one transaction, what became of pages, the pages that were found through them (those
     /// that are known to this crawl already are left out), and the source's progress. A page keeps
-    /// its place in the order in which pages were found; what moves on is no poison, so that crashes
-    /// of the job count anew from here; one that was visited without having been
-    /// found comes next, and of one that is visited again the last visit counts. Fails with
+    /// its place in the order in which pages were found; one that was visited without having been
+    /// found comes next, and of one that is visited again the last visit counts. Where a page was
+    /// visited for the first time, crashes of the job without progress count anew from here
+    /// ([`Crashes::after_progress`](crate::job::Crashes::after_progress)). Fails with
     /// [`Error::Internal`] where a page keeps a document that the source does not have.
     async fn record_pages(
         &self,

@@ -50,12 +50,16 @@ pub trait PassageFeed: Send + Sync {
         source: Id<kind::Source>,
         version: u64,
     ) -> Result<Option<Vec<(i64, u64)>>, Error>;
-    /// The passages of some of a source's documents, each with its document's position, in order; none
-    /// where the source is no longer at `version`. `documents` are in order too.
+    /// Passages of some of a source's documents, each with its document's position, in order of both;
+    /// none where the source is no longer at `version`. `documents` are in order too.
+    ///
+    /// Gives at most [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES) of them, from behind `after` on, the
+    /// positions of a document and a passage of it: if there are as many, ask again behind the last.
     async fn passages(
         &self,
         source: Id<kind::Source>,
         version: u64,
         documents: &[i64],
+        after: Option<(i64, i64)>,
     ) -> Result<Option<Vec<(i64, Passage)>>, Error>;
 }

@@ -53,8 +53,8 @@ pub trait JobStore: Send + Sync {
     /// Gives a job back to be tried again at `at`: after a transient fault, which counts as an
     /// attempt, or at a graceful stop, which does not.
     async fn requeue(&self, lease: &Lease, at: Timestamp, counts: bool) -> Result<bool, Error>;
-    /// Takes back jobs whose worker is gone, each as a crash. A job that saw
-    /// [`JOB_CRASHES`](crate::limits::JOB_CRASHES) of them ends: its source fails with
+    /// Takes back jobs whose worker is gone, each as a crash. A job that saw too many of them
+    /// ([`Crashes::are_too_many`](crate::job::Crashes::are_too_many)) ends: its source fails with
     /// [`POISONED`](crate::job::POISONED) and gets its event, whose id `event_id` gives.
     async fn reclaim(
         &self,

@@ -98,7 +98,9 @@ fn not_blank(limit: usize) -> ObjectBuilder {
 /// One schema for each type, as the type decides what `content` holds.
 fn source() -> RefOr<Schema> {
     let (text, pairs) = (limits::TEXT_SOURCE_CHARS, limits::QA_PAIRS);
+    let question = limits::QUESTION_CHARS;
     let website = string()
+        .max_length(Some(limits::WEBSITE_URL_CHARS))
         .format(Some(SchemaFormat::Custom("uri".to_owned())))
         .pattern(Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]"))
         .description(Some("A full http or https address with a host, without credentials."));
@@ -107,7 +109,7 @@ fn source() -> RefOr<Schema> {
         .content_schema(Some(pairs_schema()))
         .description(Some(format!(
             "The text of a JSON array of 1 to {pairs} objects with the non-empty strings \
-             `question` and `answer`."
+             `question`, of at most {question} characters, and `answer`."
         )));
     let file = string().pattern(Some(id_pattern("file_"))).description(Some(
         "The id of an uploaded file. One that does not exist is refused with 400.",
@@ -140,7 +142,7 @@ fn source_of(kind: &str, content: ObjectBuilder, may_crawl: bool) -> Object {
 /// What the text of a `qa` source decodes to.
 fn pairs_schema() -> RefOr<Schema> {
     let pair = ObjectBuilder::new()
-        .property("question", string().pattern(Some(NOT_BLANK)))
+        .property("question", not_blank(limits::QUESTION_CHARS))
         .property("answer", string().pattern(Some(NOT_BLANK)))
         .required("question")
         .required("answer");

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use cicerone_domain::content::cut_title;
+
 /// The longest line of plain text that can be a heading, in characters.
 const TITLE_LINE_CHARS: usize = 80;
 
@@ -189,9 +191,9 @@ fn atx_heading(body: &str) -> Option<(u8, String)> {
     (is_heading && !title.is_empty()).then_some((u8::try_from(level).ok()?, title))
 }
 
-/// A title without the marks of emphasis and code.
+/// A title without the marks of emphasis and code, cut where it is too long.
 fn plain(title: &str) -> String {
-    title.replace(['*', '`'], "").trim().to_owned()
+    cut_title(title.replace(['*', '`'], "").trim()).into_owned()
 }
 
 fn is_thematic_break(body: &str) -> bool {

@@ -58,16 +58,19 @@ fn piece(text: &str, range: Range<usize>) -> Option<Piece> {
     (!trimmed.is_empty()).then(|| Piece { range, chars: trimmed.chars().count(), gap: 0 })
 }
 
-/// The piece itself where it fits, else parts of it that end between words where there are any.
+/// The piece itself where it fits, else parts of it that end between words where there are any. Takes
+/// time by the length of the piece: nothing is counted twice.
 fn fitting(text: &str, whole: Piece) -> Vec<Piece> {
     let mut parts = Vec::new();
     let mut rest = whole;
     while rest.chars > MAX_CHARS {
         let body = text.get(rest.range.clone()).unwrap_or_default();
-        let cut = cut_at(body);
-        parts.extend(piece(text, rest.range.start..rest.range.start + cut));
-        let Some(next) = piece(text, rest.range.start + cut..rest.range.end) else { return parts };
-        rest = next;
+        let (part, behind) = body.split_at_checked(cut_at(body)).unwrap_or((body, ""));
+        let next = behind.trim_start();
+        parts.extend(piece(text, rest.range.start..rest.range.start + part.len()));
+        let passed = body.get(..body.len() - next.len()).unwrap_or_default();
+        rest.range.start += passed.len();
+        rest.chars -= passed.chars().count();
     }
     parts.push(rest);
     parts

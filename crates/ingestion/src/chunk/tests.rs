@@ -1,3 +1,7 @@
+use std::sync::Arc;
+
+use cicerone_domain::limits;
+
 use super::{Chunk, MAX_CHARS, MIN_CHARS, TARGET_CHARS, chunks};
 
 fn texts(text: &str) -> Vec<&str> {
@@ -5,7 +9,7 @@ fn texts(text: &str) -> Vec<&str> {
 }
 
 fn headings(text: &str) -> Vec<Option<String>> {
-    chunks(text).into_iter().map(|chunk| chunk.heading).collect()
+    chunks(text).into_iter().map(|chunk| Some(chunk.heading?.as_ref().to_owned())).collect()
 }
 
 /// `count` sentences of 60 characters.
@@ -189,4 +193,64 @@ fn no_text_is_lost_or_doubled_and_no_chunk_is_too_long() {
                 .all(|chunk| text[chunk.range.clone()].trim().chars().count() <= MAX_CHARS + 100)
         );
     }
+}
+
+#[test]
+fn headings_are_cut_and_shared_by_what_stands_under_them() {
+    let long = "a heading that goes on and on ".repeat(25_000);
+    let sections: String =
+        (0..3_000).map(|number| format!("## {number}\n\n{}\n\n", prose(5))).collect();
+    let found = chunks(&format!("# {long}\n\n{sections}"));
+    let bytes: usize =
+        found.iter().filter_map(|chunk| chunk.heading.as_ref()).map(|h| h.len()).sum();
+    assert!(bytes < 3_200 * 250, "{bytes}");
+    assert!(found.iter().flat_map(|chunk| &chunk.heading).all(|path| path.contains("…")));
+    let text = format!("# One\n\n{}", prose(200));
+    let found = chunks(&text);
+    let first = found[0].heading.as_ref().unwrap();
+    assert!(found.iter().all(|chunk| Arc::ptr_eq(chunk.heading.as_ref().unwrap(), first)));
+}
+
+#[test]
+fn a_path_leaves_out_outer_headings_where_it_is_too_long() {
+    let heading = |level: usize| format!("{} {}{level}\n\n", "#".repeat(level), "é".repeat(120));
+    let text: String = (1..=6).map(heading).chain([prose(5)]).collect();
+    let path = headings(&text).pop().flatten().unwrap();
+    assert!(path.starts_with("… › é") && path.ends_with('6'), "{path}");
+    assert_eq!(path.matches(" › ").count(), 3);
+    assert!(path.chars().count() <= limits::HEADING_PATH_CHARS);
+}
+
+#[test]
+fn a_long_text_has_no_more_stretches_than_a_document_may_have() {
+    let sections = (0..8_000).map(|number| format!("## {number}\n\n{}\n\n", "x".repeat(230)));
+    let text: String = sections.collect();
+    assert_eq!(chunks(&text).len(), 8_000);
+    let long = text.repeat(3);
+    let found = chunks(&long);
+    assert!((6_000..=limits::DOCUMENT_PASSAGES).contains(&found.len()), "{}", found.len());
+}
+
+#[test]
+fn headings_beyond_their_bound_are_left_out_and_no_text_is() {
+    let path: String = (1..=5)
+        .map(|level| format!("{} {}\n\n", "#".repeat(level), "\u{1f5fc}".repeat(66)))
+        .collect();
+    let section = |number| format!("###### {number}\n\n{}\n\n", "y".repeat(190));
+    let text: String = std::iter::once(path).chain((0..5_000).map(section)).collect();
+    let found = chunks(&text);
+    let bytes: usize = found.iter().flat_map(|chunk| &chunk.heading).map(|path| path.len()).sum();
+    assert!(bytes <= limits::DOCUMENT_HEADING_BYTES, "{bytes}");
+    assert!(found.last().unwrap().heading.is_none() && found[0].heading.is_some());
+    assert_eq!(
+        found.iter().map(|chunk| text[chunk.range.clone()].matches('y').count()).sum::<usize>(),
+        950_000
+    );
+}
+
+#[test]
+fn a_word_of_megabytes_is_cut_in_one_pass() {
+    let word = "é".repeat(3_000_000);
+    let found = chunks(&word);
+    assert_eq!(found.iter().map(|chunk| chunk.range.len()).sum::<usize>(), word.len());
 }

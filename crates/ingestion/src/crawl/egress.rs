@@ -1,5 +1,7 @@
 //! Fetching through the guarded client.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use cicerone_domain::crawl::Validators;
@@ -8,13 +10,14 @@ use cicerone_egress::header::{
     IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER,
 };
 use cicerone_egress::{Answer, Egress, EgressError, Request};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::fetch::{Excess, Fetch, FetchError, FetchRequest, Fetched};
+use super::fetch::{Excess, Fetch, FetchError, FetchRequest, Fetched, LIGHT_BYTES};
 
 /// What is encoded in an address that is no UTF-8: nothing of ASCII.
 const BEYOND_ASCII: &percent_encoding::AsciiSet = &percent_encoding::AsciiSet::EMPTY;
 /// Longest `ETag` that is kept.
-const VALIDATOR_CHARS: usize = 1_024;
+const VALIDATOR_CHARS: usize = 256;
 
 /// The guarded client as a crawl uses it.
 #[derive(Debug, Clone)]
@@ -32,7 +35,7 @@ impl EgressFetch {
 #[async_trait]
 impl Fetch for EgressFetch {
     async fn fetch(&self, request: FetchRequest) -> Result<Fetched, FetchError> {
-        let FetchRequest { url, accept, validators, wanted, limit, excess } = request;
+        let FetchRequest { url, accept, validators, wanted, limit, excess, places } = request;
         let mut outgoing = Request::get(url).with_header(ACCEPT, HeaderValue::from_static(accept));
         for (name, value) in
             [(IF_NONE_MATCH, validators.etag), (IF_MODIFIED_SINCE, validators.last_modified)]
@@ -45,10 +48,9 @@ impl Fetch for EgressFetch {
         let answer = self.egress.send(outgoing).await?;
         let mut fetched = head(&answer);
         if answer.status.is_success() && wanted(fetched.content_type.as_deref()) {
-            fetched.body = Some(match excess {
-                Excess::Fail => answer.bytes(limit).await?,
-                Excess::Cut => start_of(answer, limit).await?,
-            });
+            let (body, place) = body(answer, limit, excess, places).await?;
+            fetched.body = Some(body);
+            fetched.place = place;
         }
         Ok(fetched)
     }
@@ -65,6 +67,7 @@ fn head(answer: &Answer) -> Fetched {
         robots_tags: text(&answer.headers, HeaderName::from_static("x-robots-tag")).collect(),
         validators: Validators { etag: validator(ETAG), last_modified: validator(LAST_MODIFIED) },
         body: None,
+        place: None,
     }
 }
 
@@ -82,15 +85,40 @@ fn text(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = String> {
     values.filter_map(|value| std::str::from_utf8(value.as_bytes()).ok().map(str::to_owned))
 }
 
-async fn start_of(mut answer: Answer, limit: usize) -> Result<Bytes, EgressError> {
-    let mut start = BytesMut::new();
-    while start.len() < limit
-        && let Some(chunk) = answer.chunk().await?
-    {
-        start.extend_from_slice(&chunk);
+/// A body, and the place that it takes if it is large.
+type Held = (Bytes, Option<Arc<OwnedSemaphorePermit>>);
+
+/// The body of an answer, decompressed. Beyond [`LIGHT_BYTES`] it goes on when there is a place for a
+/// large one.
+async fn body(
+    mut answer: Answer,
+    limit: usize,
+    excess: Excess,
+    places: Arc<Semaphore>,
+) -> Result<Held, EgressError> {
+    if excess == Excess::Fail {
+        answer.check_announced(limit)?;
     }
-    start.truncate(limit);
-    Ok(start.freeze())
+    let (mut whole, mut place) = (BytesMut::new(), None);
+    while let Some(chunk) = answer.chunk().await? {
+        let room = limit - whole.len();
+        if chunk.len() > room && excess == Excess::Fail {
+            return Err(EgressError::TooLarge { limit });
+        }
+        if whole.len() + chunk.len() > LIGHT_BYTES && place.is_none() {
+            let wait =
+                tokio::time::timeout(answer.time_left(), Arc::clone(&places).acquire_owned());
+            let permit = wait.await.map_err(|_| EgressError::Timeout)?;
+            place = permit.ok().map(Arc::new);
+            // Memory that is not written is not taken; growing by doubling would take more.
+            whole.reserve(limit - whole.len());
+        }
+        whole.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+        if whole.len() >= limit && excess == Excess::Cut {
+            break;
+        }
+    }
+    Ok((whole.freeze(), place))
 }
 
 impl From<EgressError> for FetchError {

@@ -1,6 +1,7 @@
 //! What a site says at its entrance: its `robots.txt` and its sitemaps.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::crawl::Validators;
@@ -30,6 +31,7 @@ pub(super) async fn robots(site: &Site, requests: &Requests) -> Result<Robots, S
         wanted: |_| true,
         limit: ROBOTS_BYTES,
         excess: Excess::Cut,
+        places: Arc::clone(&requests.places),
     };
     // The rules of a file that lies on another host are this host's.
     match requests.follow(request, |_| true).await {
@@ -93,8 +95,12 @@ pub(super) async fn listed_pages(
         pages.extend(sitemap.pages.iter().filter_map(inside).take(most - pages.len()));
         let further = sitemap.sitemaps.iter().filter_map(inside);
         let further: Vec<Url> = further.filter(|url| robots.allows(url)).collect();
-        // The last is taken first, so that they are read in their order.
-        waiting.extend(further.into_iter().rev().filter(|url| seen.insert(url.clone())));
+        // More than are read need not be kept. The last is taken first, so that they are read in order.
+        let room = requests.settings.sitemaps.saturating_sub(read + waiting.len());
+        let mut further: Vec<Url> =
+            further.into_iter().filter(|url| seen.insert(url.clone())).take(room).collect();
+        further.reverse();
+        waiting.extend(further);
     }
     Listed { pages, is_whole }
 }
@@ -118,16 +124,19 @@ async fn sitemap(site: &Site, requests: &Requests, robots: &Robots, url: Url) ->
         wanted: |_| true,
         limit,
         excess: Excess::Cut,
+        places: Arc::clone(&requests.places),
     };
     let may_follow = |target: &Url| site.contains(target) && robots.allows(target);
-    let body = match requests.follow(request, may_follow).await {
+    let (body, place) = match requests.follow(request, may_follow).await {
         Ok(answer) if is_transient_status(answer.status) => return None,
-        Ok(answer) => answer.body,
+        Ok(answer) => (answer.body, answer.place),
         Err(error) => {
             tracing::debug!(%url, %error, "a sitemap could not be fetched");
             return None;
         }
     };
     let Some(body) = body else { return Some(Sitemap::default()) };
-    tokio::task::spawn_blocking(move || Sitemap::parse(&body, limit)).await.ok()
+    let parsed = tokio::task::spawn_blocking(move || Sitemap::parse(&body, limit)).await.ok();
+    drop(place);
+    parsed
 }

@@ -1,8 +1,11 @@
 //! The seam to the network: one request, one answer, no redirects followed.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use cicerone_domain::crawl::Validators;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
 /// A request for what lies at an address.
@@ -20,7 +23,12 @@ pub struct FetchRequest {
     pub limit: usize,
     /// What becomes of a body that is larger.
     pub excess: Excess,
+    /// Whose place a large body takes, for as long as it is held.
+    pub places: Arc<Semaphore>,
 }
+
+/// A body beyond so many bytes takes one of the places for large ones.
+pub(super) const LIGHT_BYTES: usize = 1_024 * 1_024;
 
 /// What becomes of a body that is larger than wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +40,7 @@ pub enum Excess {
 }
 
 /// An answer, with the headers that a crawl looks at.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Fetched {
     /// The status.
     pub status: u16,
@@ -48,6 +56,8 @@ pub struct Fetched {
     pub validators: Validators,
     /// The body, decompressed; none where the answer is no success or its body was not wanted.
     pub body: Option<Bytes>,
+    /// The place that it takes if it is large.
+    pub place: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 /// Why there is no answer.

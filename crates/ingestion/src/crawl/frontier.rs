@@ -8,6 +8,9 @@ use url::Url;
 
 use super::refusal::{Variants, is_overlong, refusal};
 
+/// Most bytes of addresses that are ever found; four thousand usual ones have less than a tenth.
+const ADDRESS_BYTES: usize = 4 * 1_024 * 1_024;
+
 /// What waits to be visited, and what was ever found.
 #[derive(Debug, Default)]
 pub(super) struct Frontier {
@@ -20,6 +23,8 @@ pub(super) struct Frontier {
     capacity: usize,
     /// How many of those that were found are no pages.
     refused: usize,
+    /// Bytes of the addresses that were found.
+    bytes: usize,
 }
 
 impl Frontier {
@@ -33,6 +38,7 @@ impl Frontier {
             self.variants.admit(&url);
             self.refused += usize::from(refusal(&url).is_some());
         }
+        self.bytes += name.len();
         self.seen.insert(name.to_owned());
     }
 
@@ -40,6 +46,7 @@ impl Frontier {
     pub(super) fn restore(&mut self, page: FoundPage) {
         let Ok(url) = Url::parse(&page.url) else { return };
         self.refused += usize::from(refusal(&url).is_some());
+        self.bytes += page.url.len();
         self.seen.insert(page.url.clone());
         self.wait(&url, page);
     }
@@ -56,9 +63,10 @@ impl Frontier {
         }
         let is_refused = refusal(name).is_some();
         let of_its_kind = if is_refused { self.refused } else { self.seen.len() - self.refused };
-        if of_its_kind >= self.capacity {
+        if of_its_kind >= self.capacity || self.bytes + name.as_str().len() > ADDRESS_BYTES {
             return None;
         }
+        self.bytes += name.as_str().len();
         self.refused += usize::from(is_refused);
         self.seen.insert(name.to_string());
         let page = FoundPage { url: name.to_string(), depth };
@@ -86,7 +94,7 @@ impl Frontier {
 mod tests {
     use url::Url;
 
-    use super::Frontier;
+    use super::{ADDRESS_BYTES, Frontier};
 
     #[test]
     fn pages_come_in_the_order_in_which_they_were_found_and_once() {
@@ -102,6 +110,16 @@ mod tests {
             std::iter::from_fn(|| frontier.next()).map(|page| page.url).collect();
         assert_eq!(order, [url("/b"), url("/a"), url("/c")].map(String::from));
         assert_eq!(frontier.found(), 4);
+    }
+
+    #[test]
+    fn addresses_have_a_bound_in_bytes() {
+        let long = "x".repeat(1_900);
+        let url = |number| Url::parse(&format!("https://example.com/{number}/{long}")).unwrap();
+        let mut frontier = Frontier::new(4_000);
+        let taken = (0..4_000).filter(|number| frontier.offer(&url(*number), 1).is_some()).count();
+        assert!((2_000..=ADDRESS_BYTES / 1_900).contains(&taken), "{taken}");
+        assert!(frontier.offer(&Url::parse("https://example.com/short").unwrap(), 1).is_some());
     }
 
     #[test]

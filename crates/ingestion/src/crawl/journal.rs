@@ -13,7 +13,7 @@ use super::Stop;
 
 /// Most pages that are kept in one transaction.
 const BATCH_PAGES: usize = 64;
-/// Most text that waits to be kept, in bytes.
+/// Most text and links that wait to be kept, in bytes.
 const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// What was done, and the part of it that is not recorded yet.
@@ -79,9 +79,10 @@ impl Journal {
     /// Takes in a page that was visited.
     pub(super) fn visited(&mut self, page: VisitedPage) {
         self.count(&page.url, page.status, page.content_hash, page.fetched_at.is_some());
-        if let PageContent::New { document, .. } = &page.content {
-            self.bytes += document.text.len();
+        if let PageContent::New(cut) = &page.content {
+            self.bytes += cut.document.text.len();
         }
+        self.bytes += page.links.iter().map(String::len).sum::<usize>();
         self.visited.push(page);
     }
 

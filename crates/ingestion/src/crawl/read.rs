@@ -7,7 +7,7 @@ use bytes::Bytes;
 use cicerone_domain::{Id, UploadType, kind};
 use url::Url;
 
-use crate::extract::{PageReading, Reading, Unreadable};
+use crate::extract::{PageReading, Prepared, Unreadable};
 
 /// Reads what was fetched.
 #[async_trait]
@@ -24,10 +24,15 @@ pub trait ReadPage: Send + Sync {
         url: &Url,
         bytes: Bytes,
         charset: Option<&str>,
-    ) -> Result<PageReading, Unreadable>;
+    ) -> Result<PageReading<Prepared>, Unreadable>;
 
-    /// Reads a file.
+    /// Reads a file. `charset` is what the `Content-Type` header said of a text's encoding.
     ///
     /// Fails where it cannot be read, with a sentence for the source's owner.
-    async fn file(&self, kind: UploadType, bytes: Bytes) -> Result<Reading, Unreadable>;
+    async fn file(
+        &self,
+        kind: UploadType,
+        bytes: Bytes,
+        charset: Option<&str>,
+    ) -> Result<Prepared, Unreadable>;
 }

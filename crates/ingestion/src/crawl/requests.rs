@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cicerone_domain::{Clock, Entropy, Id, kind};
 use cicerone_egress::retry_after;
+use tokio::sync::Semaphore;
 use url::Url;
 
 use super::fetch::{Fetch, FetchError, FetchRequest, Fetched};
@@ -19,6 +20,8 @@ pub(super) struct Requests {
     pub(super) gate: Arc<Gate>,
     /// The pause that the site's `robots.txt` asks for.
     pub(super) delay: Option<Duration>,
+    /// One permit for each large body that may be held.
+    pub(super) places: Arc<Semaphore>,
     pub(super) settings: CrawlSettings,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) entropy: Arc<dyn Entropy>,

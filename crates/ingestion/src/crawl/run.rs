@@ -11,6 +11,7 @@ use cicerone_domain::job::Lease;
 use cicerone_domain::{Id, kind};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use url::Url;
 
@@ -25,10 +26,20 @@ use super::site::Site;
 use super::visit::{Visiting, Visitor, left_out, not_got_to};
 use super::{Crawler, Stop};
 
+/// Pages, texts, PDFs and sitemaps of more than 1 MiB that a crawl holds at a time.
+const LARGE_BODIES: usize = 2;
 /// Pages that are found for each that is visited at most.
 const FOUND_A_PAGE: usize = 4;
 /// After so many pages in a row that fail as those of a site that is down do, it is asked whether it is.
 const OUTAGES: u32 = 10;
+
+/// After a crash of the server, so many pages are visited one by one, each recorded before the next:
+/// more than can have been under way or not yet recorded. So a page that the server crashes on is known
+/// by the crashes that follow without progress.
+const PAGES_ALONE: usize = 128;
+/// Most links of pages that are kept to be followed by a refresh, in bytes (8 MiB, with what each takes
+/// beside its text). Beyond, a page keeps those that were found through it.
+const LINK_BYTES: usize = 8 * 1_024 * 1_024;
 
 /// Why a crawl visits no further pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +72,10 @@ struct Run<'a> {
     parted: HashSet<String>,
     /// Whether all that the sitemaps list is known.
     is_listed: bool,
+    /// How many pages are visited one by one still.
+    alone: usize,
+    /// How many more bytes of links are kept.
+    link_bytes: usize,
 }
 
 /// A page that is left out for another.
@@ -114,6 +129,8 @@ pub(super) async fn run(
         copies: Vec::new(),
         parted: HashSet::new(),
         is_listed: !crawl_subpages,
+        alone: if so_far.crashes > 0 { PAGES_ALONE } else { 0 },
+        link_bytes: LINK_BYTES,
     };
     // The start page is recorded together with all that it and the sitemaps lead to.
     if so_far.visited.is_empty() {
@@ -149,6 +166,7 @@ async fn enter(
         account,
         gate: crawler.hosts.gate(site.host_key(), settings.parallel),
         delay: None,
+        places: Arc::new(Semaphore::new(LARGE_BODIES)),
         settings,
         clock: Arc::clone(&crawler.ports.clock),
         entropy: Arc::clone(&crawler.ports.entropy),
@@ -180,7 +198,7 @@ impl Run<'_> {
         let mut tick = interval(settings.record_every);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            while flights.len() < settings.parallel.max(1)
+            while flights.len() < self.parallel()
                 && let Some(found) = self.next_page()
             {
                 flights.push(visitor.visit(found, Visiting::Again));
@@ -208,11 +226,22 @@ impl Run<'_> {
             tokio::select! {
                 biased;
                 () = sleep_until(deadline) => return Ok(Limit::Time),
-                Some(visit) = flights.next() => self.settle(visit),
+                Some(visit) = flights.next() => {
+                    self.settle(visit);
+                    if self.alone > 0 {
+                        self.alone -= 1;
+                        self.journal.record(self.frontier.found()).await?;
+                    }
+                }
                 _ = tick.tick() => {}
             }
             self.journal.record_if_due(settings.record_every, self.frontier.found()).await?;
         }
+    }
+
+    /// How many pages are visited at a time.
+    fn parallel(&self) -> usize {
+        if self.alone > 0 { 1 } else { self.crawler.settings.parallel.max(1) }
     }
 
     /// Takes in the pages of the last crawl that have text and that this one did not come upon, where
@@ -236,6 +265,7 @@ impl Run<'_> {
             wanted: |_| false,
             limit: 0,
             excess: Excess::Cut,
+            places: Arc::clone(&self.visitor.requests.places),
         };
         match self.visitor.requests.send(request).await {
             Ok(answer) => !is_transient_status(answer.status),

@@ -1,5 +1,6 @@
 //! Sitemaps (sitemaps.org): the addresses that a site lists of itself, as XML or as plain text.
 
+use std::borrow::Cow;
 use std::io::Read as _;
 
 use flate2::read::MultiGzDecoder;
@@ -29,9 +30,9 @@ impl Sitemap {
     ///
     /// Blocks for the time that decompression and parsing take.
     pub fn parse(file: &[u8], limit: usize) -> Self {
-        let bytes = match inflate(file, limit) {
-            Some(bytes) => bytes,
-            None => file.get(..limit).unwrap_or(file).to_vec(),
+        let bytes: Cow<'_, [u8]> = match inflate(file, limit) {
+            Some(bytes) => bytes.into(),
+            None => file.get(..limit).unwrap_or(file).into(),
         };
         let text = decode(&bytes);
         if text.trim_start().starts_with('<') { of_xml(&text) } else { of_lines(&text) }
@@ -56,7 +57,7 @@ fn inflate(file: &[u8], limit: usize) -> Option<Vec<u8>> {
 }
 
 /// UTF-8, or what the byte order mark says.
-fn decode(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+fn decode(bytes: &[u8]) -> Cow<'_, str> {
     encoding_rs::UTF_8.decode(bytes).0
 }
 

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cicerone_domain::content::cut_title;
 use cicerone_domain::crawl::{FoundPage, KnownPage, PageContent, Validators, VisitedPage};
 use cicerone_domain::source::CrawledPageStatus;
 use cicerone_domain::{Timestamp, UploadType};
@@ -19,7 +20,7 @@ use super::reasons;
 use super::requests::{Requests, is_transient_status, redirect_target};
 use super::robots::Robots;
 use super::site::Site;
-use crate::extract::{PageReading, Unreadable, passages_of};
+use crate::extract::{PageReading, Prepared, Unreadable};
 use content::{Kind, may_be_readable};
 
 /// What pages are asked for as.
@@ -122,6 +123,7 @@ impl Visitor {
             wanted: may_be_readable,
             limit: self.requests.settings.page_bytes,
             excess: Excess::Fail,
+            places: Arc::clone(&self.requests.places),
         }
     }
 
@@ -151,7 +153,7 @@ impl Visitor {
         let name = self.site.name(&target);
         let to = name.as_ref().unwrap_or(&target);
         let where_to = if name.is_some() { "" } else { "another host: " };
-        let page = skipped(page, format!("it redirects to {where_to}`{to}`"));
+        let page = skipped(page, format!("it redirects to {where_to}`{}`", cut_title(to.as_str())));
         let lead = Some(Lead::Redirect(target));
         Visit { lead, ..visit(page, found.depth) }
     }
@@ -192,6 +194,8 @@ impl Visitor {
         known: Option<&KnownPage>,
     ) -> Visit {
         let (tag, content_type) = (tag_of(&answer), answer.content_type);
+        // Held until the page is read.
+        let _place = answer.place;
         let Some(bytes) = answer.body else {
             return visit(skipped(page, unreadable_type(content_type.as_deref())), found.depth);
         };
@@ -212,32 +216,35 @@ impl Visitor {
             return visit(skipped(page, unreadable_type(content_type.as_deref())), found.depth);
         };
         match self.read(url, kind, body.bytes).await {
-            Ok(reading) => self.understood(found, page, reading, tag, known).await,
+            Ok(reading) => self.understood(found, page, reading, tag, known),
             Err(unreadable) => visit(failed(page, known, unreadable.to_string()), found.depth),
         }
     }
 
     /// Reads a body; a text or a PDF is a page without links.
-    async fn read(&self, url: &Url, kind: Kind, bytes: Bytes) -> Result<PageReading, Unreadable> {
-        let (file, bytes) = match kind {
+    async fn read(
+        &self,
+        url: &Url,
+        kind: Kind,
+        bytes: Bytes,
+    ) -> Result<PageReading<Prepared>, Unreadable> {
+        let (file, charset) = match kind {
             Kind::Html { charset } => {
                 return self.reader.page(url, bytes, charset.as_deref()).await;
             }
-            Kind::Pdf => (UploadType::Pdf, bytes),
-            Kind::Text { charset } => {
-                (UploadType::Text, content::in_utf8(bytes, charset.as_deref()))
-            }
+            Kind::Pdf => (UploadType::Pdf, None),
+            Kind::Text { charset } => (UploadType::Text, charset),
         };
-        let reading = self.reader.file(file, bytes).await?;
+        let reading = self.reader.file(file, bytes, charset.as_deref()).await?;
         Ok(PageReading { reading, ..PageReading::default() })
     }
 
     /// Makes of a reading what it asks for.
-    async fn understood(
+    fn understood(
         &self,
         found: &FoundPage,
         mut page: VisitedPage,
-        read: PageReading,
+        read: PageReading<Prepared>,
         tag: RobotsTag,
         known: Option<&KnownPage>,
     ) -> Visit {
@@ -261,21 +268,16 @@ impl Visitor {
         if read.reading.text.trim().is_empty() {
             return visit(skipped(page, reasons::EMPTY.to_owned()), found.depth);
         }
-        let title = read.reading.title.clone().unwrap_or_else(|| page.url.clone());
-        let (reading, url) = (read.reading, page.url.clone());
-        let cut = move || passages_of(&reading, Some(&title), Some(&url));
-        let Ok((document, passages)) = tokio::task::spawn_blocking(cut).await else {
-            let page = failed(page, known, "reading it failed unexpectedly".to_owned());
-            return visit(page, found.depth);
-        };
+        let title = page.title.clone().unwrap_or_else(|| page.url.clone());
+        let cut = read.reading.into_document(Some(&title), Some(&page.url));
         page.status = CrawledPageStatus::Indexed;
-        page.character_count = u64::try_from(document.text.chars().count()).ok();
-        page.content = PageContent::New { document, passages };
+        page.character_count = Some(cut.document.character_count());
+        page.content = PageContent::New(cut);
         Visit { lead: canonical.map(Lead::Canonical), ..visit(page, found.depth) }
     }
 
     /// The name of the page that a page says it is a copy of, if it is another one of the site.
-    fn canonical(&self, read: &PageReading, own: &str) -> Option<Url> {
+    fn canonical(&self, read: &PageReading<Prepared>, own: &str) -> Option<Url> {
         if !self.follows_links {
             return None;
         }
@@ -284,7 +286,7 @@ impl Visitor {
     }
 
     /// The names of the pages of the site that a page links to, in order and without repeats.
-    fn links(&self, read: &PageReading, canonical: Option<&Url>) -> Vec<String> {
+    fn links(&self, read: &PageReading<Prepared>, canonical: Option<&Url>) -> Vec<String> {
         let linked = read.links.iter().filter_map(|link| Url::parse(link).ok());
         let linked = linked.filter_map(|link| self.site.name(&link));
         let mut seen = std::collections::HashSet::new();

@@ -1,9 +1,19 @@
 //! What a reader makes of a file or a web page: text with its structure, in one form for all formats.
 
+use std::ops::Range;
+
+use cicerone_domain::content::{CutDocument, Document, Stretch, cut_title};
+use cicerone_language::Language;
 use serde::{Deserialize, Serialize};
 
-/// A file or page, read. It crosses from the child process to the server as JSON.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+use super::Unreadable;
+use crate::chunk::chunks;
+
+/// So much of a text tells its language.
+const LANGUAGE_CHARS: usize = 4_000;
+
+/// A file or page, as its format is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The title that the content itself states.
     pub title: Option<String>,
@@ -21,15 +31,94 @@ impl Reading {
     pub fn plain(text: String) -> Self {
         Self { text, ..Self::default() }
     }
+
+    /// Cuts the text into stretches of about 1,600 characters.
+    ///
+    /// A stretch knows the headings that it stands under and, where the reading has pages, the page
+    /// that it begins on. A stretch whose language cannot be told is taken to be in that of the whole.
+    ///
+    /// Fails with [`Unreadable`] where the text has more than `limit` bytes.
+    pub fn cut(self, limit: usize) -> Result<Prepared, Unreadable> {
+        let Self { title, text, pages } = self;
+        if text.len() > limit {
+            return Err(Unreadable::new(format!(
+                "the document holds more text than the {limit} bytes that one may; add it in parts"
+            )));
+        }
+        let stretches = stretches_of(&text, &pages);
+        let page_count = u32::try_from(pages.len()).ok().filter(|count| *count > 0);
+        let title = title.map(|title| cut_title(&title).into_owned());
+        Ok(Prepared { title, text, page_count, stretches })
+    }
+}
+
+/// A file or page, read and cut into stretches: what comes out of a child process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prepared {
+    /// The title that the content itself states, at most 200 characters.
+    pub title: Option<String>,
+    /// The text, as [`Reading::text`] has it.
+    pub text: String,
+    /// Pages, where the format has them.
+    pub page_count: Option<u32>,
+    /// The stretches of the text, in order.
+    pub stretches: Vec<Stretch>,
+}
+
+impl Prepared {
+    /// The document that it is under a title, which is cut at 200 characters, and at an address.
+    pub(crate) fn into_document(self, title: Option<&str>, url: Option<&str>) -> CutDocument {
+        let document = Document {
+            position: 0,
+            url: url.map(str::to_owned),
+            title: title.map(|title| cut_title(title).into_owned()),
+            page_count: self.page_count,
+            text: self.text,
+            is_pair: false,
+        };
+        CutDocument { document, stretches: self.stretches }
+    }
+}
+
+/// The stretches of a text whose pages begin at these bytes.
+pub(super) fn stretches_of(text: &str, pages: &[usize]) -> Vec<Stretch> {
+    let language = Language::detect(start_of(text));
+    let stretches = chunks(text).into_iter().map(|chunk| {
+        let own = text.get(chunk.range.clone()).and_then(Language::detect);
+        Stretch {
+            page: page_of(pages, chunk.range.start),
+            language: own.or(language).map(Language::code),
+            range: chunk.range,
+            heading: chunk.heading,
+        }
+    });
+    stretches.collect()
+}
+
+/// A text that is one stretch in a language.
+pub(super) fn one_stretch(range: Range<usize>, language: Option<Language>) -> Stretch {
+    Stretch { range, heading: None, page: None, language: language.map(Language::code) }
+}
+
+/// The number, from 1, of the page that the byte `at` lies on: the last that begins there or before.
+fn page_of(pages: &[usize], at: usize) -> Option<u32> {
+    let begun = pages.partition_point(|start| *start <= at);
+    // What stands before the first page belongs to it.
+    (!pages.is_empty()).then(|| u32::try_from(begun.max(1)).unwrap_or(u32::MAX))
+}
+
+fn start_of(text: &str) -> &str {
+    let end = text.char_indices().nth(LANGUAGE_CHARS).map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or_default()
 }
 
 /// A web page, read: its text and what it says to a crawler.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageReading {
+pub struct PageReading<R = Reading> {
     /// Its text.
-    pub reading: Reading,
+    pub reading: R,
     /// Where it links to (`a` and `area`), resolved against its base, in order and without repeats; without those
-    /// marked `rel=nofollow`. Only http and https, without fragments.
+    /// marked `rel=nofollow`. Only http and https, without fragments; at most 10,000 of 1 MiB together.
     pub links: Vec<String>,
     /// Where it says that it really lives (`link rel=canonical`), resolved.
     pub canonical: Option<String>,
@@ -39,4 +128,70 @@ pub struct PageReading {
     pub is_nofollow: bool,
     /// Whether it is the shell of an application that shows its text by running scripts.
     pub needs_javascript: bool,
+}
+
+impl<R> PageReading<R> {
+    /// The page with its text in another form. Fails as `change` does.
+    pub fn try_map<S, E>(
+        self,
+        change: impl FnOnce(R) -> Result<S, E>,
+    ) -> Result<PageReading<S>, E> {
+        Ok(PageReading {
+            reading: change(self.reading)?,
+            links: self.links,
+            canonical: self.canonical,
+            is_noindex: self.is_noindex,
+            is_nofollow: self.is_nofollow,
+            needs_javascript: self.needs_javascript,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::limits;
+
+    use super::{Reading, page_of};
+
+    #[test]
+    fn a_stretch_knows_its_headings_and_the_page_that_it_begins_on() {
+        let first = "# Tides\n\nThe harbour falls dry twice a day. ".repeat(20);
+        let second = "## Pilots\n\nA pilot is taken at the outer buoy. ".repeat(20);
+        let text = format!("{first}\n\n{second}");
+        let pages = vec![0, first.len() + 2];
+        let reading = Reading { title: None, text, pages };
+        let prepared = reading.cut(limits::DOCUMENT_TEXT_BYTES).unwrap();
+        let cut = prepared.into_document(Some("Harbour"), Some("http://h.example/"));
+        assert_eq!(cut.document.page_count, Some(2));
+        assert_eq!(cut.document.url.as_deref(), Some("http://h.example/"));
+        let passages: Vec<_> = cut.passages(0).collect();
+        let last = passages.last().unwrap();
+        assert_eq!(passages[0].page, Some(1));
+        assert_eq!(last.page, Some(2));
+        assert_eq!(last.heading.as_deref(), Some("Tides › Pilots"));
+        assert_eq!(last.title.as_deref(), Some("Harbour"));
+        assert_eq!(last.language.as_deref(), Some("eng"));
+    }
+
+    #[test]
+    fn a_page_without_text_is_passed_over() {
+        let pages = [0, 10, 10, 25];
+        assert_eq!(page_of(&pages, 0), Some(1));
+        assert_eq!(page_of(&pages, 9), Some(1));
+        assert_eq!(page_of(&pages, 10), Some(3));
+        assert_eq!(page_of(&pages, 400), Some(4));
+        assert_eq!(page_of(&[], 4), None);
+    }
+
+    #[test]
+    fn a_reading_without_pages_has_no_page_count() {
+        let prepared = Reading::plain("A line.".to_owned()).cut(7).unwrap();
+        assert_eq!((prepared.page_count, prepared.stretches[0].page), (None, None));
+    }
+
+    #[test]
+    fn more_text_than_may_be_is_refused() {
+        let reason = Reading::plain("A line.".to_owned()).cut(6).unwrap_err().to_string();
+        assert!(reason.contains("more text than the 6 bytes"), "{reason}");
+    }
 }

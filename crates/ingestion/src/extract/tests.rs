@@ -1,14 +1,18 @@
 use std::io::{Cursor, Write as _};
 
-use cicerone_domain::{Extracted, UploadType};
+use cicerone_domain::{Extracted, Passage, UploadType, limits};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::{Material, Reading, Unreadable, decode, detect_upload_type, extract, text};
 
 fn file(bytes: &[u8]) -> Result<Extracted, Unreadable> {
-    let reading = text::read(bytes)?;
-    extract(Material::File { name: "notes.txt", reading: &reading })
+    let prepared = text::read(bytes, None)?.cut(limits::PLAIN_TEXT_BYTES)?;
+    extract(Material::File { name: "notes.txt", prepared })
+}
+
+fn passages(extracted: &Extracted) -> Vec<Passage> {
+    extracted.passages().map(|(_, passage)| passage).collect()
 }
 
 fn archive(entries: &[(&str, &str)]) -> Vec<u8> {
@@ -32,10 +36,10 @@ fn a_text_is_one_document_titled_by_its_first_line() {
     let extracted = extract(Material::Text(text)).unwrap();
     assert_eq!(extracted.title.as_deref(), Some("The harbour light"));
     assert_eq!(extracted.documents.len(), 1);
-    assert_eq!(extracted.documents[0].text, text);
+    assert_eq!(extracted.documents[0].document.text, text);
     assert_eq!(extracted.character_count(), 61);
-    assert_eq!(extracted.passages[0].title, extracted.title);
-    assert_eq!(extracted.passages[0].heading.as_deref(), Some("The harbour light"));
+    assert_eq!(passages(&extracted)[0].title, extracted.title);
+    assert_eq!(passages(&extracted)[0].heading.as_deref(), Some("The harbour light"));
 }
 
 #[test]
@@ -51,16 +55,16 @@ fn each_pair_is_a_document_and_a_passage_under_its_question() {
                     {"question": "Do you ship abroad?", "answer": "To all of Europe."}]"#;
     let extracted = extract(Material::Pairs(pairs)).unwrap();
     assert_eq!(extracted.title.as_deref(), Some("When do you open?"));
-    let passages: Vec<_> = extracted
-        .passages
+    let all = passages(&extracted);
+    let passages: Vec<_> = all
         .iter()
         .map(|passage| (passage.position, passage.title.as_deref().unwrap(), passage.text.as_str()))
         .collect();
     let expected =
         [(0, "When do you open?", "At nine."), (1, "Do you ship abroad?", "To all of Europe.")];
     assert_eq!(passages, expected);
-    assert!(extracted.passages.iter().all(|passage| passage.is_pair));
-    assert_eq!(extracted.documents[1].title.as_deref(), Some("Do you ship abroad?"));
+    assert!(all.iter().all(|passage| passage.is_pair));
+    assert_eq!(extracted.documents[1].document.title.as_deref(), Some("Do you ship abroad?"));
     assert_eq!(extracted.character_count(), 17 + 8 + 19 + 17);
 }
 
@@ -70,8 +74,8 @@ fn an_answer_beyond_any_prompt_is_several_passages_of_one_document() {
     let pairs = format!(r#"[{{"question": "Q?", "answer": "{answer}"}}]"#);
     let extracted = extract(Material::Pairs(&pairs)).unwrap();
     assert_eq!(extracted.documents.len(), 1);
-    assert!(extracted.passages.len() > 5);
-    assert!(extracted.passages.iter().all(|passage| passage.title.as_deref() == Some("Q?")));
+    assert!(passages(&extracted).len() > 5);
+    assert!(passages(&extracted).iter().all(|passage| passage.title.as_deref() == Some("Q?")));
 }
 
 #[test]
@@ -84,7 +88,7 @@ fn a_file_is_titled_by_its_name_and_read_in_its_encoding() {
     for bytes in [german.as_bytes(), &latin, &utf16, &marked] {
         let extracted = file(bytes).unwrap();
         assert_eq!(extracted.title.as_deref(), Some("notes.txt"));
-        assert_eq!(extracted.documents[0].text, german);
+        assert_eq!(extracted.documents[0].document.text, german);
         assert_eq!(detect_upload_type(bytes), Some(UploadType::Text));
     }
     let japanese = "営業時間は午前九時から午後五時までです。祝日はお休みをいただきます。";
@@ -108,10 +112,11 @@ fn a_file_without_text_fails_with_a_reason() {
 fn a_file_keeps_its_structure_and_pages() {
     let text = "# Berths\n\nShort stays.\n\n".to_owned() + &"Long stays are booked. ".repeat(100);
     let reading = Reading { title: Some("Stated".to_owned()), pages: vec![0, 25], text };
-    let extracted = extract(Material::File { name: "berths.pdf", reading: &reading }).unwrap();
+    let prepared = reading.cut(limits::DOCUMENT_TEXT_BYTES).unwrap();
+    let extracted = extract(Material::File { name: "berths.pdf", prepared }).unwrap();
     assert_eq!(extracted.title.as_deref(), Some("berths.pdf"));
-    assert_eq!(extracted.documents[0].page_count, Some(2));
-    let pages: Vec<_> = extracted.passages.iter().map(|passage| passage.page).collect();
+    assert_eq!(extracted.documents[0].document.page_count, Some(2));
+    let pages: Vec<_> = passages(&extracted).iter().map(|passage| passage.page).collect();
     assert_eq!(pages, [Some(1), Some(2)]);
 }
 

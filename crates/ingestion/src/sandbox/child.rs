@@ -7,8 +7,13 @@ use std::process::ExitCode;
 use url::Url;
 
 use super::walls;
-use super::wire::{Answer, DOCUMENT_BYTES, HEADER_BYTES, Header, Request, read_frame, write_frame};
-use crate::extract::{Unreadable, docx, html, pdf};
+use cicerone_domain::limits;
+
+use super::outline::Outline;
+use super::wire::{
+    ANSWER_BYTES, Answer, DOCUMENT_BYTES, HEADER_BYTES, Header, Request, read_frame, write_frame,
+};
+use crate::extract::{Prepared, Reading, Unreadable, docx, html, pdf, text};
 
 /// The stack that documents are read on: parsers recurse as deep as documents are nested.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
@@ -37,7 +42,8 @@ fn serve_behind_walls() -> io::Result<()> {
         serve(&mut io::stdin().lock(), &mut io::stdout().lock(), &mut |header, document| {
             walls::limit_memory(header.memory)?;
             walls::allow_processor_time(header.seconds)?;
-            read(&header.request, document)
+            let most = usize::try_from(header.output).unwrap_or(usize::MAX);
+            read(&header.request, document, most)
         })
     })?;
     thread.join().unwrap_or_else(|_| Err(io::Error::other("the loop panicked")))
@@ -47,44 +53,78 @@ fn serve_behind_walls() -> io::Result<()> {
 fn serve(
     input: &mut impl Read,
     output: &mut impl Write,
-    read: &mut impl FnMut(&Header<Request>, &[u8]) -> io::Result<Answer>,
+    read: &mut impl FnMut(&Header<Request>, &[u8]) -> io::Result<(Answer, String)>,
 ) -> io::Result<()> {
     while let Some(header) = read_frame(input, HEADER_BYTES)? {
         let header: Header<Request> = serde_json::from_slice(&header)?;
         let document = read_frame(input, DOCUMENT_BYTES)?.ok_or(io::ErrorKind::UnexpectedEof)?;
         // A reader that panicked leaves nothing behind that the next document could meet.
-        let answer = match catch_unwind(AssertUnwindSafe(|| read(&header, &document))) {
+        let (mut answer, text) = match catch_unwind(AssertUnwindSafe(|| read(&header, &document))) {
             Ok(answer) => answer?,
-            Err(_) => Answer::Panicked,
+            Err(_) => (Answer::Panicked, String::new()),
         };
         drop(document);
         let mut frame = serde_json::to_vec(&answer)?;
-        drop(answer);
-        if u32::try_from(frame.len()).map_or(true, |length| length > header.output) {
-            let reason = "the document holds more text than can be read; add it in parts";
-            frame = serde_json::to_vec(&Answer::Unreadable(reason.to_owned()))?;
+        if u32::try_from(frame.len()).map_or(true, |length| length > ANSWER_BYTES) {
+            let reason =
+                "the document has more headings and links than can be kept; add it in parts";
+            answer = Answer::Unreadable(reason.to_owned());
+            frame = serde_json::to_vec(&answer)?;
         }
         write_frame(output, &frame)?;
+        if answer.has_text() {
+            write_frame(output, text.as_bytes())?;
+        }
     }
     Ok(())
 }
 
-fn read(request: &Request, document: &[u8]) -> io::Result<Answer> {
+/// Reads a document and cuts its text, which has at most so many bytes.
+fn read(request: &Request, document: &[u8], most: usize) -> io::Result<(Answer, String)> {
+    let cut = |reading: Reading| reading.cut(most.min(limits::DOCUMENT_TEXT_BYTES));
+    let file = |prepared: Prepared| {
+        let (outline, text) = Outline::of(prepared);
+        (Answer::File(outline), text)
+    };
     let answer = match request {
         Request::Page { url, charset } => {
             let url = Url::parse(url).map_err(io::Error::other)?;
-            html::read(document, charset.as_deref(), &url).map(Answer::Page)
+            let page = html::read(document, charset.as_deref(), &url);
+            page.and_then(|page| {
+                let mut text = String::new();
+                let page = page.try_map(|reading| {
+                    let (outline, of_page) = Outline::of(cut(reading)?);
+                    text = of_page;
+                    Ok::<_, Unreadable>(outline)
+                })?;
+                Ok((Answer::Page(page), text))
+            })
         }
-        Request::Pdf => pdf::read(document).map(Answer::File),
-        Request::Docx => docx::read(document).map(Answer::File),
+        Request::Pdf => pdf::read(document).and_then(cut).map(file),
+        Request::Docx => docx::read(document).and_then(cut).map(file),
+        Request::Text { charset } => {
+            let read = text::read(document, charset.as_deref());
+            read.and_then(|read| read.cut(most.min(limits::PLAIN_TEXT_BYTES))).map(file)
+        }
     };
-    Ok(answer.unwrap_or_else(|Unreadable(reason)| Answer::Unreadable(reason)))
+    let unreadable = |Unreadable(reason)| (Answer::Unreadable(reason), String::new());
+    Ok(answer.unwrap_or_else(unreadable))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::{Answer, Header, Request, read_frame, write_frame};
-    use super::serve;
+    use super::super::wire::{ANSWER_BYTES, Answer, Header, Request, read_frame, write_frame};
+    use super::{read, serve};
+
+    #[test]
+    fn a_text_follows_its_outline_and_is_refused_beyond_its_limit() {
+        let request = Request::Text { charset: None };
+        let (answer, text) = read(&request, b"# A\n\nlittle text", 16).unwrap();
+        assert!(answer.has_text() && text == "# A\n\nlittle text");
+        let (answer, text) = read(&request, b"# A\n\nlittle text", 15).unwrap();
+        assert!(matches!(answer, Answer::Unreadable(reason) if reason.contains("15 bytes")));
+        assert_eq!(text, "");
+    }
 
     #[test]
     fn a_panic_and_too_long_an_answer_cost_one_document_each() {
@@ -97,8 +137,11 @@ mod tests {
         let mut output = Vec::new();
         serve(&mut input.as_slice(), &mut output, &mut |_, document| match document {
             b"panic" => panic!("as a parser does"),
-            b"long" => Ok(Answer::Unreadable("x".repeat(201))),
-            _ => Ok(Answer::Unreadable("read".to_owned())),
+            b"long" => {
+                let reason = "x".repeat(usize::try_from(ANSWER_BYTES).unwrap());
+                Ok((Answer::Unreadable(reason), String::new()))
+            }
+            _ => Ok((Answer::Unreadable("read".to_owned()), String::new())),
         })
         .unwrap();
         let mut output = output.as_slice();
@@ -108,7 +151,9 @@ mod tests {
                 .map(|frame| serde_json::from_slice(&frame).unwrap())
         };
         assert!(matches!(next(), Some(Answer::Panicked)));
-        assert!(matches!(next(), Some(Answer::Unreadable(reason)) if reason.contains("more text")));
+        assert!(
+            matches!(next(), Some(Answer::Unreadable(reason)) if reason.contains("more headings"))
+        );
         assert!(matches!(next(), Some(Answer::Unreadable(reason)) if reason == "read"));
         assert!(next().is_none());
     }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::end;
 use super::process::Process;
 use super::settings::SandboxSettings;
-use super::wire::{Answer, DOCUMENT_BYTES, Request};
+use super::wire::{DOCUMENT_BYTES, Reply, Request};
 use crate::extract::Unreadable;
 
 /// Pauses between attempts to start a process.
@@ -60,14 +60,14 @@ impl Pool {
         party: Option<Id<kind::Account>>,
         request: &Request,
         document: Bytes,
-    ) -> Result<Answer, Unreadable> {
+    ) -> Result<Reply, Unreadable> {
         let began = Instant::now();
         let kind = request.kind();
         let answer = self.read_in_place(party, request, document).await;
         let outcome = match &answer {
-            Ok(Answer::Page(_) | Answer::File(_)) => "read",
-            Ok(Answer::Unreadable(_)) => "unreadable",
-            Ok(Answer::Panicked) | Err(_) => "crashed",
+            Ok(Reply::Page(_) | Reply::File(_)) => "read",
+            Ok(Reply::Unreadable(_)) => "unreadable",
+            Ok(Reply::Panicked) | Err(_) => "crashed",
         };
         metrics::counter!("cicerone_documents_read_total", "kind" => kind, "outcome" => outcome)
             .increment(1);
@@ -81,7 +81,7 @@ impl Pool {
         party: Option<Id<kind::Account>>,
         request: &Request,
         document: Bytes,
-    ) -> Result<Answer, Unreadable> {
+    ) -> Result<Reply, Unreadable> {
         if u32::try_from(document.len()).map_or(true, |length| length > DOCUMENT_BYTES) {
             return Err(end::too_large());
         }
@@ -91,7 +91,7 @@ impl Pool {
             Some(process) => process,
             None => self.start().await?,
         };
-        let (process, answer) = process.read(&self.0.settings, request, &document).await?;
+        let (process, answer) = process.read(&self.0.settings, request, document).await?;
         self.keep(process);
         Ok(answer)
     }

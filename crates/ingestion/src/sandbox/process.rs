@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use super::child::NO_FILTER;
 use super::end;
 use super::settings::SandboxSettings;
-use super::wire::{Answer, Header, Request};
+use super::wire::{ANSWER_BYTES, Answer, Header, Reply, Request};
 use crate::extract::Unreadable;
 
 /// So much of what a child says on standard error is kept: its end.
@@ -85,12 +85,12 @@ impl Process {
         mut self,
         settings: &SandboxSettings,
         request: &Request,
-        document: &Bytes,
-    ) -> Result<(Self, Answer), Unreadable> {
+        document: Bytes,
+    ) -> Result<(Self, Reply), Unreadable> {
         self.documents += 1;
         let exchange = self.exchange(settings, request, document);
         match tokio::time::timeout(settings.wall, exchange).await {
-            Ok(Ok(answer)) => Ok((self, answer)),
+            Ok(Ok(reply)) => Ok((self, reply)),
             Ok(Err(error)) => Err(self.post_mortem(&error).await),
             Err(_) => Err(end::timed_out(settings.wall)),
         }
@@ -100,8 +100,8 @@ impl Process {
         &mut self,
         settings: &SandboxSettings,
         request: &Request,
-        document: &[u8],
-    ) -> io::Result<Answer> {
+        document: Bytes,
+    ) -> io::Result<Reply> {
         let header = Header {
             memory: settings.memory,
             seconds: settings.processor.as_secs().max(1),
@@ -109,14 +109,27 @@ impl Process {
             request,
         };
         self.send(&serde_json::to_vec(&header)?).await?;
-        self.send(document).await?;
+        self.send(&document).await?;
+        // What was read is not held twice.
+        drop(document);
+        let answer: Answer = serde_json::from_slice(&self.receive(ANSWER_BYTES).await?)?;
+        let text =
+            if answer.has_text() { self.receive(settings.output).await? } else { Vec::new() };
+        let check = move || String::from_utf8(text).ok().and_then(|text| answer.with(text));
+        let reply = tokio::task::spawn_blocking(check).await.map_err(io::Error::other)?;
+        reply.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    /// A frame of at most `limit` bytes, in no more memory than it has bytes.
+    async fn receive(&mut self, limit: u32) -> io::Result<Vec<u8>> {
         let length = self.output.read_u32().await?;
-        if length > settings.output {
+        if length > limit {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        let mut frame = Vec::new();
-        (&mut self.output).take(u64::from(length)).read_to_end(&mut frame).await?;
-        Ok(serde_json::from_slice(&frame)?)
+        let length = usize::try_from(length).map_err(io::Error::other)?;
+        let mut frame = vec![0; length];
+        self.output.read_exact(&mut frame).await?;
+        Ok(frame)
     }
 
     async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {

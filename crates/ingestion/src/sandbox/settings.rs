@@ -5,6 +5,8 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cicerone_domain::limits;
+
 /// The program itself on Linux, also after its file was replaced by a newer version, which would
 /// speak another language.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -31,7 +33,8 @@ pub struct SandboxSettings {
     pub processor: Duration,
     /// Bytes of address space of a process.
     pub memory: u64,
-    /// The longest reading, in bytes of JSON.
+    /// The longest text of a document, in bytes of UTF-8; less for what is no text file
+    /// ([`limits::DOCUMENT_TEXT_BYTES`]).
     pub output: u32,
 }
 
@@ -47,7 +50,7 @@ impl Default for SandboxSettings {
             wall: Duration::from_secs(20),
             processor: Duration::from_secs(20),
             memory: 1024 * 1024 * 1024,
-            output: 64 * 1024 * 1024,
+            output: u32::try_from(limits::PLAIN_TEXT_BYTES).unwrap_or(u32::MAX),
         }
     }
 }

@@ -1,18 +1,23 @@
 //! What parent and child say to each other: frames over standard input and output.
 //!
 //! A frame is its length (4 bytes, big endian) and so many bytes. A request is two frames, the header
-//! as JSON and the document; an answer is one frame of JSON. Both sides bound what they take.
+//! as JSON and the document; an answer is a frame of JSON and, if the document was read, a frame with
+//! its text in UTF-8. Both sides bound what they take.
 
 use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::extract::{PageReading, Reading};
+use super::outline::{Outline, has_bounded_links};
+use crate::extract::{PageReading, Prepared};
 
 /// The longest header: an address is the longest part of it.
 pub(super) const HEADER_BYTES: u32 = 256 * 1024;
 /// The longest document.
 pub(super) const DOCUMENT_BYTES: u32 = 64 * 1024 * 1024;
+/// The longest frame of JSON that answers: headings, links and 20,000 stretches at their bounds are
+/// shorter.
+pub(super) const ANSWER_BYTES: u32 = 16 * 1024 * 1024;
 /// The longest label of an encoding that is passed on; all that mean something are shorter.
 pub(super) const CHARSET_CHARS: usize = 64;
 
@@ -23,7 +28,7 @@ pub(super) struct Header<R> {
     pub(super) memory: u64,
     /// Seconds of processor time.
     pub(super) seconds: u64,
-    /// The longest answer.
+    /// The longest text, in bytes.
     pub(super) output: u32,
     /// What is to be read.
     pub(super) request: R,
@@ -44,13 +49,18 @@ pub(super) enum Request {
     Pdf,
     /// A DOCX file.
     Docx,
+    /// A text file.
+    Text {
+        /// What its server said of its encoding.
+        charset: Option<String>,
+    },
 }
 
 impl Request {
     /// Whether it is usually read in milliseconds; the others may take their whole time.
     pub(super) const fn is_quick(&self) -> bool {
         match self {
-            Self::Page { .. } => true,
+            Self::Page { .. } | Self::Text { .. } => true,
             Self::Pdf | Self::Docx => false,
         }
     }
@@ -61,18 +71,55 @@ impl Request {
             Self::Page { .. } => "html",
             Self::Pdf => "pdf",
             Self::Docx => "docx",
+            Self::Text { .. } => "text",
         }
     }
 }
 
-/// What became of a document.
+/// What became of a document: the first frame of an answer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Answer {
+    /// A web page was read. Its text follows.
+    Page(PageReading<Outline>),
+    /// A file was read. Its text follows.
+    File(Outline),
+    /// It cannot be read, and why.
+    Unreadable(String),
+    /// Reading it panicked.
+    Panicked,
+}
+
+impl Answer {
+    /// Whether the text follows in a frame of its own.
+    pub(super) const fn has_text(&self) -> bool {
+        match self {
+            Self::Page(_) | Self::File(_) => true,
+            Self::Unreadable(_) | Self::Panicked => false,
+        }
+    }
+
+    /// The answer with the text that followed it, checked; none if it cannot be true.
+    pub(super) fn with(self, text: String) -> Option<Reply> {
+        Some(match self {
+            Self::Page(page) => {
+                let page = page.try_map(|outline| outline.with(text).ok_or(())).ok()?;
+                has_bounded_links(&page).then_some(Reply::Page(page))?
+            }
+            Self::File(outline) => Reply::File(outline.with(text)?),
+            Self::Unreadable(reason) => Reply::Unreadable(reason),
+            Self::Panicked => Reply::Panicked,
+        })
+    }
+}
+
+/// What became of a document, as the server takes it.
+#[derive(Debug)]
+pub(super) enum Reply {
     /// A web page was read.
-    Page(PageReading),
+    Page(PageReading<Prepared>),
     /// A file was read.
-    File(Reading),
+    File(Prepared),
     /// It cannot be read, and why.
     Unreadable(String),
     /// Reading it panicked.

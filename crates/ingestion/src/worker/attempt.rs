@@ -28,10 +28,20 @@ pub(super) enum Outcome {
 impl Worker {
     /// Works on a job until it is done, its lease is lost, its time is over or `release` asks for
     /// it back.
-    pub(super) async fn attempt(&self, job: &ClaimedJob, release: &CancellationToken) -> Outcome {
+    pub(super) async fn attempt(
+        &self,
+        job: &mut ClaimedJob,
+        release: &CancellationToken,
+    ) -> Outcome {
+        // A text of many megabytes is not held twice.
+        let text = match &mut job.source.content {
+            SourceContent::Text(text) | SourceContent::Qa(text) => std::mem::take(text),
+            SourceContent::Website { .. } | SourceContent::File(_) => String::new(),
+        };
+        let job = &*job;
         tokio::select! {
             biased;
-            outcome = self.process(job) => outcome,
+            outcome = self.process(job, text) => outcome,
             () = self.lose(&job.lease) => Outcome::Lost,
             () = release.cancelled() => Outcome::Released,
             () = tokio::time::sleep(self.settings.deadline) => {
@@ -44,13 +54,14 @@ impl Worker {
         }
     }
 
-    async fn process(&self, job: &ClaimedJob) -> Outcome {
+    /// Processes a source whose content is a website, a file, or this text.
+    async fn process(&self, job: &ClaimedJob, text: String) -> Outcome {
         let content = match &job.source.content {
             SourceContent::Website { url, crawl_subpages } => {
                 return self.crawl(job, url, *crawl_subpages).await;
             }
-            SourceContent::Text(text) => Content::Text(text.clone()),
-            SourceContent::Qa(text) => Content::Pairs(text.clone()),
+            SourceContent::Text(_) => Content::Text(text),
+            SourceContent::Qa(_) => Content::Pairs(text),
             SourceContent::File(id) => match self.read_file(&job.source, *id).await {
                 Ok(content) => content,
                 Err(outcome) => return outcome,

@@ -4,17 +4,17 @@ use cicerone_domain::{Extracted, Id, Scope, Source, kind};
 
 use super::Worker;
 use super::attempt::Outcome;
-use crate::extract::{Material, Reading, Unreadable, extract};
+use crate::extract::{Material, Prepared, Unreadable, extract};
 
 /// What a source holds, read.
 pub(super) enum Content {
     Text(String),
     Pairs(String),
-    File { name: String, reading: Reading },
+    File { name: String, prepared: Prepared },
 }
 
 impl Worker {
-    /// Fetches an uploaded file and has it read, in a process of its own where it is more than text.
+    /// Fetches an uploaded file and has it read, in a process of its own.
     pub(super) async fn read_file(
         &self,
         source: &Source,
@@ -26,8 +26,8 @@ impl Worker {
         let bytes = self.ports.objects.get(&upload.object_key()).await.map_err(Outcome::Fault)?;
         let bytes = bytes.ok_or_else(missing)?;
         let reader = self.ports.reader.for_account(source.account_id);
-        match reader.file(upload.content_type, bytes).await {
-            Ok(reading) => Ok(Content::File { name: upload.filename, reading }),
+        match reader.file(upload.content_type, bytes, None).await {
+            Ok(prepared) => Ok(Content::File { name: upload.filename, prepared }),
             Err(unreadable) => Err(Outcome::Unreadable(unreadable.to_string())),
         }
     }
@@ -41,11 +41,11 @@ fn missing() -> Outcome {
 }
 
 impl Content {
-    pub(super) fn extract(&self) -> Result<Extracted, Unreadable> {
-        extract(match self {
-            Self::Text(text) => Material::Text(text),
-            Self::Pairs(text) => Material::Pairs(text),
-            Self::File { name, reading } => Material::File { name, reading },
-        })
+    pub(super) fn extract(self) -> Result<Extracted, Unreadable> {
+        match self {
+            Self::Text(text) => extract(Material::Text(&text)),
+            Self::Pairs(text) => extract(Material::Pairs(&text)),
+            Self::File { name, prepared } => extract(Material::File { name: &name, prepared }),
+        }
     }
 }

@@ -54,7 +54,8 @@ async fn what_was_read_is_recorded_with_the_page() {
     assert_eq!(first.validators.etag.as_deref(), Some("\"1\""));
     assert_eq!(first.validators.last_modified.as_deref(), Some("Sat, 31 Jan 2026 08:00:00 GMT"));
     assert_eq!(first.links, [site.url("/b"), site.url("/a")]);
-    let PageContent::New { document, passages } = first.content else { panic!("no text") };
+    let PageContent::New(cut) = first.content else { panic!("no text") };
+    let (document, passages) = (&cut.document, cut.passages(0).collect::<Vec<_>>());
     assert_eq!(document.url, Some(site.url("/")));
     assert_eq!(document.title.as_deref(), Some("Start"));
     assert_eq!(first.character_count, Some(document.text.chars().count() as u64));

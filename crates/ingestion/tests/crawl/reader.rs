@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cicerone_domain::{Id, UploadType, kind};
-use cicerone_ingestion::{PageReading, ReadPage, Reading, Unreadable};
+use cicerone_domain::{Id, UploadType, kind, limits};
+use cicerone_ingestion::{PageReading, Prepared, ReadPage, Reading, Unreadable};
 use parking_lot::Mutex;
 use url::Url;
 
@@ -33,24 +33,29 @@ impl ReadPage for Reader {
         url: &Url,
         bytes: Bytes,
         _charset: Option<&str>,
-    ) -> Result<PageReading, Unreadable> {
+    ) -> Result<PageReading<Prepared>, Unreadable> {
         self.read.lock().push(url.path().to_owned());
         let html = String::from_utf8(bytes.to_vec()).unwrap();
         if html.contains("UNREADABLE") {
             return Err(Unreadable("the page is too deep".to_owned()));
         }
-        Ok(read(url, &html))
+        read(url, &html).try_map(|reading| reading.cut(limits::DOCUMENT_TEXT_BYTES))
     }
 
-    async fn file(&self, kind: UploadType, bytes: Bytes) -> Result<Reading, Unreadable> {
+    async fn file(
+        &self,
+        kind: UploadType,
+        bytes: Bytes,
+        _charset: Option<&str>,
+    ) -> Result<Prepared, Unreadable> {
         let title = (kind == UploadType::Pdf).then(|| "A PDF".to_owned());
         let text = String::from_utf8(bytes.to_vec()).unwrap();
-        Ok(Reading { title, text, ..Reading::default() })
+        Reading { title, text, ..Reading::default() }.cut(limits::DOCUMENT_TEXT_BYTES)
     }
 }
 
 fn read(url: &Url, html: &str) -> PageReading {
-    let mut page = PageReading::default();
+    let mut page: PageReading = PageReading::default();
     let (mut base, mut in_title) = (url.clone(), false);
     for part in html.split('<').skip(1) {
         let (tag, text) = part.split_once('>').unwrap();

@@ -38,7 +38,7 @@ impl Store {
             let document = match page.content {
                 PageContent::None => None,
                 PageContent::Kept(document) => Some(document),
-                PageContent::New { .. } => {
+                PageContent::New(_) => {
                     next += 1;
                     Some(next)
                 }
@@ -121,6 +121,7 @@ impl CrawlStore for Store {
             waiting: state.waiting.clone(),
             visited: state.visited.iter().map(visited).collect(),
             progress: state.progress.last().copied().unwrap_or_default(),
+            crashes: 0,
         }))
     }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, reason = "a test fails where its surroundings do")]
 
 mod hostile;
+mod large;
 mod walls;
 
 use std::io::{Cursor, Write as _};
@@ -49,21 +50,23 @@ async fn pages_and_files_are_read() {
     let latin = Bytes::from_static(b"<p>caf\xe9");
     let page = readers.page(&address(), latin, Some("iso-8859-1")).await.expect("a page");
     assert_eq!(page.reading.text, "café");
-    let docx = readers.file(UploadType::Docx, docx("A short stay.")).await.expect("a file");
+    let docx = readers.file(UploadType::Docx, docx("A short stay."), None).await.expect("a file");
     assert_eq!(docx.text.trim(), "A short stay.");
-    let text = readers.file(UploadType::Text, Bytes::from_static(b"plain")).await.expect("a text");
+    let plain = Bytes::from_static(b"plain");
+    let text = readers.file(UploadType::Text, plain, None).await.expect("a text");
     assert_eq!(text.text, "plain");
-    let saved = readers.file(UploadType::Html, html("It is open.")).await.expect("a saved page");
+    let saved = readers.file(UploadType::Html, html("It is open."), None).await;
+    let saved = saved.expect("a saved page");
     assert_eq!((saved.title.as_deref(), &*saved.text), (Some("T"), "# Harbour\n\nIt is open."));
 }
 
 #[tokio::test]
 async fn what_is_no_file_of_its_kind_is_told_as_such() {
     let readers = Readers::new(settings());
-    let no_docx = readers.file(UploadType::Docx, Bytes::from_static(b"PK\x03\x04")).await;
+    let no_docx = readers.file(UploadType::Docx, Bytes::from_static(b"PK\x03\x04"), None).await;
     assert!(no_docx.is_err_and(|reason| !reason.to_string().contains("unexpectedly")));
     let shell = Bytes::from_static(b"<html><div id=root></div><script src=app.js></script>");
-    let reason = readers.file(UploadType::Html, shell).await.unwrap_err().to_string();
+    let reason = readers.file(UploadType::Html, shell, None).await.unwrap_err().to_string();
     assert!(reason.contains("running scripts"), "{reason}");
 }
 

@@ -71,7 +71,10 @@ impl Script {
 
     pub(crate) fn worker(&self) -> Worker {
         // Only texts are read here, which is done in this process.
-        let reader = Arc::new(Readers::new(SandboxSettings::default()));
+        let program = env!("CARGO_BIN_EXE_cicerone-reader").into();
+        let arguments = Vec::new();
+        let settings = SandboxSettings { program, arguments, ..SandboxSettings::default() };
+        let reader = Arc::new(Readers::new(settings));
         let ports = WorkerPorts {
             jobs: Arc::new(self.clone()),
             uploads: Arc::new(self.clone()),
@@ -250,7 +253,7 @@ impl JobStore for Script {
         if self.0.finish_broken.load(Ordering::SeqCst) {
             return Err(out_of_reach());
         }
-        let line = format!("trained {} passages", extracted.passages.len());
+        let line = format!("trained {} passages", extracted.passages().count());
         let trained = Trained { character_count: 0, title: extracted.title, version: 1 };
         Ok(self.end(lease, line, SourceState::Trained(trained)))
     }

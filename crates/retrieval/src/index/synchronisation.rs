@@ -8,7 +8,7 @@ use std::time::Instant;
 use cicerone_domain::fairness::{FairPermit, Urgency};
 use cicerone_domain::ports::AgentContent;
 use cicerone_domain::retrieval::AgentVersion;
-use cicerone_domain::{Error, Id, Passage, kind};
+use cicerone_domain::{Error, Id, Passage, kind, limits};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument as _;
 
@@ -237,22 +237,30 @@ async fn replace(
         .map(|(document, _)| *document)
         .collect();
     for documents in lacking.chunks(DOCUMENTS_AT_ONCE) {
-        let passages = shared.feed.passages(source, version, documents).await;
-        let Some(passages) = passages.map_err(Failure::Feed)? else { return Ok(None) };
-        let keyed: Vec<(String, Passage)> = passages
-            .into_iter()
-            .filter_map(|(document, passage)| {
-                let version = wanted.get(&document)?;
-                Some((document_key(source, document, *version), passage))
+        let mut after = None;
+        loop {
+            let passages = shared.feed.passages(source, version, documents, after).await;
+            let Some(passages) = passages.map_err(Failure::Feed)? else { return Ok(None) };
+            let are_all = passages.len() < limits::FEED_PASSAGES;
+            after = passages.last().map(|(document, passage)| (*document, passage.position));
+            let keyed: Vec<(String, Passage)> = passages
+                .into_iter()
+                .filter_map(|(document, passage)| {
+                    let version = wanted.get(&document)?;
+                    Some((document_key(source, document, *version), passage))
+                })
+                .collect();
+            writer = tokio::task::spawn_blocking(move || {
+                for (document, passage) in keyed {
+                    writer.add(source, &document, passage)?;
+                }
+                tantivy::Result::Ok(writer)
             })
-            .collect();
-        writer = tokio::task::spawn_blocking(move || {
-            for (document, passage) in keyed {
-                writer.add(source, &document, passage)?;
+            .await??;
+            if are_all {
+                break;
             }
-            tantivy::Result::Ok(writer)
-        })
-        .await??;
+        }
     }
     Ok(Some(writer))
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use async_trait::async_trait;
 use cicerone_domain::ports::{AgentContent, PassageFeed, PassageIndex as _};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
-use cicerone_domain::{Error, Id, Passage, kind};
+use cicerone_domain::{Error, Id, Passage, kind, limits};
 use cicerone_language::Language;
 use cicerone_retrieval::{Index, IndexConfig};
 use parking_lot::Mutex;
@@ -137,15 +137,20 @@ impl PassageFeed for Rows {
         source: Id<kind::Source>,
         version: u64,
         documents: &[i64],
+        after: Option<(i64, i64)>,
     ) -> Result<Option<Vec<(i64, Passage)>>, Error> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        self.documents_read.fetch_add(documents.len(), Ordering::Relaxed);
+        if after.is_none() {
+            self.documents_read.fetch_add(documents.len(), Ordering::Relaxed);
+        }
         let Some(row) = self.at_version(source, version) else { return Ok(None) };
         let mut found = Vec::new();
         for at in documents {
             let (_, passages) = row.documents.get(at).unwrap();
             found.extend(passages.iter().map(|passage| (*at, passage.clone())));
         }
+        found.retain(|(at, passage)| after.is_none_or(|after| (*at, passage.position) > after));
+        found.truncate(limits::FEED_PASSAGES);
         Ok(Some(found))
     }
 }

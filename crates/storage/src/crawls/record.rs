@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use cicerone_domain::Source;
-use cicerone_domain::content::{Document, Passage};
+use cicerone_domain::content::CutDocument;
 use cicerone_domain::crawl::{FoundPage, PageContent, VisitedPage};
 use diesel::dsl::max;
 use diesel::prelude::*;
@@ -13,20 +13,20 @@ use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::Failure;
 use crate::schema::{crawl_pages, documents, passages};
-use crate::sources::insert;
+use crate::sources::{Placed, insert};
 
 /// Addresses that are looked up in one query.
 const ADDRESSES: usize = 500;
 
 /// Keeps visited and found pages in a crawl of this number. What the crawl has found before keeps its
-/// place.
+/// place. Gives how many pages were visited for the first time.
 pub(super) fn record(
     c: &mut AnyConnection,
     source: &Source,
     crawl: i64,
     visited: &[VisitedPage],
     found: &[FoundPage],
-) -> Result<(), Failure> {
+) -> Result<usize, Failure> {
     let mut pages = Pages::open(c, source, crawl, visited, found)?;
     let mut texts = Texts::open(c, source)?;
     for page in visited {
@@ -38,15 +38,24 @@ pub(super) fn record(
     }
     pages.find(found);
     dialect::insert_crawl_pages(c, &pages.new)?;
-    Ok(())
+    Ok(pages.visited_first)
+}
+
+/// A page that a crawl knows.
+struct Seen {
+    position: i64,
+    document: Option<i64>,
+    is_visited: bool,
 }
 
 /// The pages of a crawl, as far as these are concerned.
 struct Pages<'a> {
     source: &'a Source,
     crawl: i64,
-    /// Those that the crawl knows, by address: their position and document.
-    known: HashMap<String, (i64, Option<i64>)>,
+    /// Those that the crawl knows, by address.
+    known: HashMap<String, Seen>,
+    /// How many were visited for the first time.
+    visited_first: usize,
     /// Those that it learns of now.
     new: Vec<PageRow>,
     next: i64,
@@ -70,16 +79,21 @@ impl<'a> Pages<'a> {
         let urls: Vec<&str> = visited.chain(found).collect::<HashSet<_>>().into_iter().collect();
         let mut known = HashMap::new();
         for urls in urls.chunks(ADDRESSES) {
-            let rows: Vec<(String, i64, Option<i64>)> = of_crawl()
-                .filter(crawl_pages::url.eq_any(urls))
-                .select((crawl_pages::url, crawl_pages::position, crawl_pages::document))
-                .load(c)?;
-            known.extend(
-                rows.into_iter().map(|(url, position, document)| (url, (position, document))),
+            let columns = (
+                crawl_pages::url,
+                crawl_pages::position,
+                crawl_pages::document,
+                crawl_pages::status.is_not_null(),
             );
+            let rows: Vec<(String, i64, Option<i64>, bool)> =
+                of_crawl().filter(crawl_pages::url.eq_any(urls)).select(columns).load(c)?;
+            known.extend(rows.into_iter().map(|(url, position, document, is_visited)| {
+                (url, Seen { position, document, is_visited })
+            }));
         }
         let last: Option<i64> = of_crawl().select(max(crawl_pages::position)).get_result(c)?;
-        Ok(Self { source, crawl, known, new: Vec::new(), next: last.map_or(0, |last| last + 1) })
+        let next = last.map_or(0, |last| last + 1);
+        Ok(Self { source, crawl, known, visited_first: 0, new: Vec::new(), next })
     }
 
     /// Notes what became of a page, and gives the document that it had before in this crawl.
@@ -90,16 +104,19 @@ impl<'a> Pages<'a> {
         document: Option<i64>,
         visit: VisitRow,
     ) -> Result<Option<i64>, Failure> {
-        let Some((position, before)) = self.known.get_mut(url) else {
+        let Some(seen) = self.known.get_mut(url) else {
             self.add(url, 0, visit);
             // Where the same page comes again in this call, it is a row already.
             dialect::insert_crawl_pages(c, &std::mem::take(&mut self.new))?;
-            self.known.insert(url.to_owned(), (self.next - 1, document));
+            let seen = Seen { position: self.next - 1, document, is_visited: true };
+            self.known.insert(url.to_owned(), seen);
+            self.visited_first += 1;
             return Ok(None);
         };
-        let key = (self.source.id.to_string(), self.crawl, *position);
+        let key = (self.source.id.to_string(), self.crawl, seen.position);
         diesel::update(crawl_pages::table.find(key)).set(visit).execute(c)?;
-        let before = std::mem::replace(before, document);
+        self.visited_first += usize::from(!std::mem::replace(&mut seen.is_visited, true));
+        let before = std::mem::replace(&mut seen.document, document);
         Ok(before.filter(|before| Some(*before) != document))
     }
 
@@ -107,7 +124,8 @@ impl<'a> Pages<'a> {
     fn find(&mut self, found: &[FoundPage]) {
         for page in found {
             if !self.known.contains_key(&page.url) {
-                self.known.insert(page.url.clone(), (self.next, None));
+                let seen = Seen { position: self.next, document: None, is_visited: false };
+                self.known.insert(page.url.clone(), seen);
                 self.add(&page.url, page.depth.into(), VisitRow::default());
             }
         }
@@ -170,27 +188,16 @@ impl<'a> Texts<'a> {
                 }
                 Ok(Some(*position))
             }
-            PageContent::New { document, passages } => self.add(c, document, passages).map(Some),
+            PageContent::New(cut) => self.add(c, cut).map(Some),
         }
     }
 
-    fn add(
-        &mut self,
-        c: &mut AnyConnection,
-        document: &Document,
-        passages: &[Passage],
-    ) -> Result<i64, Failure> {
-        let position = self.next_document;
+    fn add(&mut self, c: &mut AnyConnection, cut: &CutDocument) -> Result<i64, Failure> {
+        let (document, first_passage) = (self.next_document, self.next_passage);
         self.next_document += 1;
-        let document = Document { position, ..document.clone() };
-        let mut placed = passages.to_vec();
-        for passage in &mut placed {
-            passage.position = self.next_passage;
-            self.next_passage += 1;
-        }
-        let passages = placed.iter().map(|passage| (position, passage));
-        insert(c, self.source, None, std::slice::from_ref(&document), passages)?;
-        Ok(position)
+        self.next_passage += cut.passage_count();
+        insert(c, self.source, None, &[Placed { document, first_passage, cut }])?;
+        Ok(document)
     }
 
     /// Removes a document that a page had earlier in this crawl, unless it is one that answers.

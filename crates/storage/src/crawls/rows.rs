@@ -22,9 +22,9 @@ pub(super) struct CrawlRow {
 
 impl CrawlRow {
     /// The crawl without its pages.
-    pub(super) fn begun(&self, progress: Progress) -> CrawlSoFar {
+    pub(super) fn begun(&self, progress: Progress, crashes: u32) -> CrawlSoFar {
         let began_at = time(self.began_at);
-        CrawlSoFar { began_at, waiting: Vec::new(), visited: Vec::new(), progress }
+        CrawlSoFar { began_at, waiting: Vec::new(), visited: Vec::new(), progress, crashes }
     }
 }
 

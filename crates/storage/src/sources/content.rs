@@ -3,18 +3,20 @@
 //! Invariant: a document without a version, and its passages, belong to a crawl that is under way;
 //! whoever reads for others leaves them out.
 
-use cicerone_domain::content::{Document, Extracted, Passage};
+use cicerone_domain::content::{CutDocument, Document, Extracted, Passage};
 use cicerone_domain::id::kind;
 use cicerone_domain::{Id, Page, PageRequest, Source};
 use diesel::prelude::*;
 
-use super::belonging::documents_of_passages;
 use crate::columns::{narrow_option, wide};
 use crate::connection::AnyConnection;
-use crate::dialect;
+use crate::dialect::{self, ROWS};
 use crate::error::Failure;
 use crate::pages::{Size, fitting, lookahead, numbered_after, octet_length};
 use crate::schema::{crawls, document_texts, documents, passages};
+
+/// About as many bytes of text are made into rows at a time.
+const BATCH_BYTES: usize = 1_024 * 1_024;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = documents, treat_none_as_default_value = false)]
@@ -33,11 +35,11 @@ pub(crate) struct DocumentRow {
 /// The text of a document, apart: the row of a document is written again when it becomes visible.
 #[derive(Insertable)]
 #[diesel(table_name = document_texts)]
-pub(crate) struct TextRow {
-    source_id: String,
+pub(crate) struct TextRow<'a> {
+    source_id: &'a str,
     position: i64,
-    account_id: String,
-    text: String,
+    account_id: &'a str,
+    text: &'a str,
 }
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -70,6 +72,14 @@ impl DocumentRow {
     }
 }
 
+impl PassageRow {
+    /// Bytes of its longer texts.
+    fn size(&self) -> usize {
+        let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        self.text.len() + of(&self.title) + of(&self.heading) + of(&self.url)
+    }
+}
+
 impl TryFrom<PassageRow> for Passage {
     type Error = Failure;
 
@@ -98,27 +108,40 @@ pub(crate) fn replace(
     diesel::delete(documents::table.filter(documents::source_id.eq(&source_id))).execute(c)?;
     // What a crawl found belongs to what is gone.
     diesel::delete(crawls::table.filter(crawls::source_id.eq(&source_id))).execute(c)?;
-    let belonging = documents_of_passages(extracted);
-    let passages = belonging.into_iter().zip(&extracted.passages);
-    insert(c, source, Some(version), &extracted.documents, passages)
+    let mut placed = Vec::with_capacity(extracted.documents.len());
+    let mut first_passage = 0;
+    for cut in &extracted.documents {
+        placed.push(Placed { document: cut.document.position, first_passage, cut });
+        first_passage += cut.passage_count();
+    }
+    insert(c, source, Some(version), &placed)
 }
 
-/// Adds documents, and passages each with the position of its document. Without a version they belong
-/// to a crawl that is under way.
-pub(crate) fn insert<'a>(
+/// A document that is to be stored, and where in its source.
+pub(crate) struct Placed<'a> {
+    /// The position of the document.
+    pub(crate) document: i64,
+    /// The position of its first passage.
+    pub(crate) first_passage: i64,
+    /// The document; its own position says nothing.
+    pub(crate) cut: &'a CutDocument,
+}
+
+/// Adds documents with their passages. Without a version they belong to a crawl that is under way.
+///
+/// Rows are made for one statement after the other, so that little of the text is held twice.
+pub(crate) fn insert(
     c: &mut AnyConnection,
     source: &Source,
     version: Option<i64>,
-    documents: &[Document],
-    passages: impl Iterator<Item = (i64, &'a Passage)>,
+    documents: &[Placed<'_>],
 ) -> Result<(), Failure> {
     let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
-    let mut rows = Vec::with_capacity(documents.len());
-    let mut texts = Vec::with_capacity(documents.len());
-    for document in documents {
-        rows.push(DocumentRow {
+    let rows = documents.iter().map(|placed| {
+        let document = &placed.cut.document;
+        DocumentRow {
             source_id: source_id.clone(),
-            position: document.position,
+            position: placed.document,
             account_id: account_id.clone(),
             version,
             url: document.url.clone(),
@@ -126,33 +149,53 @@ pub(crate) fn insert<'a>(
             page_count: document.page_count.map(i64::from),
             character_count: wide(document.character_count()),
             is_pair: document.is_pair,
-        });
-        texts.push(TextRow {
-            source_id: source_id.clone(),
-            position: document.position,
-            account_id: account_id.clone(),
-            text: document.text.clone(),
-        });
-    }
-    dialect::insert_documents(c, &rows)?;
-    dialect::insert_texts(c, &texts)?;
-    let rows: Vec<_> = passages
-        .map(|(document, passage)| PassageRow {
+        }
+    });
+    let size = |row: &DocumentRow| row.title.as_ref().map_or(0, String::len);
+    in_batches(rows, size, |rows| dialect::insert_documents(c, rows))?;
+    let rows = documents.iter().map(|placed| TextRow {
+        source_id: &source_id,
+        position: placed.document,
+        account_id: &account_id,
+        text: &placed.cut.document.text,
+    });
+    in_batches(rows, |row| row.text.len(), |rows| dialect::insert_texts(c, rows))?;
+    let rows = documents.iter().flat_map(|placed| {
+        let passages = placed.cut.passages(placed.first_passage);
+        passages.map(|passage| PassageRow {
             source_id: source_id.clone(),
             position: passage.position,
             account_id: account_id.clone(),
-            document,
-            title: passage.title.clone(),
-            heading: passage.heading.clone(),
-            url: passage.url.clone(),
+            document: placed.document,
+            title: passage.title,
+            heading: passage.heading,
+            url: passage.url,
             page: passage.page.map(i64::from),
-            text: passage.text.clone(),
+            text: passage.text,
             is_pair: passage.is_pair,
-            language: passage.language.clone(),
+            language: passage.language,
         })
-        .collect();
-    dialect::insert_passages(c, &rows)?;
-    Ok(())
+    });
+    in_batches(rows, PassageRow::size, |rows| dialect::insert_passages(c, rows))
+}
+
+/// Hands rows over by the batch: at most [`ROWS`], of about [`BATCH_BYTES`] unless one alone is larger.
+fn in_batches<R>(
+    rows: impl Iterator<Item = R>,
+    size: impl Fn(&R) -> usize,
+    mut add: impl FnMut(&[R]) -> QueryResult<()>,
+) -> Result<(), Failure> {
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    for row in rows {
+        bytes += size(&row);
+        batch.push(row);
+        if batch.len() >= ROWS || bytes >= BATCH_BYTES {
+            add(&batch)?;
+            batch.clear();
+            bytes = 0;
+        }
+    }
+    if batch.is_empty() { Ok(()) } else { Ok(add(&batch)?) }
 }
 
 /// A page of a source's documents. The source is known to lie in the scope.

@@ -1,6 +1,6 @@
 //! Crawls as tests make them: every page lies on one host, and its text is two passages.
 
-use cicerone_domain::content::{Document, Passage};
+use cicerone_domain::content::{CutDocument, Document, Stretch};
 use cicerone_domain::crawl::{
     CrawlSoFar, FoundPage, KnownPage, PageContent, Validators, VisitedPage,
 };
@@ -31,16 +31,9 @@ pub(super) fn page(path: &str, text: &str) -> VisitedPage {
         text: text.to_owned(),
         is_pair: false,
     };
-    let passage = |position| Passage {
-        position,
-        title: Some(format!("Page {path}")),
-        heading: Some("Top".to_owned()),
-        url: Some(url(path)),
-        page: None,
-        text: format!("{text} {position}"),
-        is_pair: false,
-        language: None,
-    };
+    let stretch =
+        Stretch { range: 0..text.len(), heading: Some("Top".into()), page: None, language: None };
+    let cut = CutDocument { document, stretches: vec![stretch; 2] };
     let mut content_hash = [7; 32];
     content_hash.iter_mut().zip(text.bytes()).for_each(|(hash, byte)| *hash = byte);
     VisitedPage {
@@ -57,7 +50,7 @@ pub(super) fn page(path: &str, text: &str) -> VisitedPage {
         },
         content_hash: Some(content_hash),
         links: vec![url("/"), url("/röm?a=\"b\"")],
-        content: PageContent::New { document, passages: vec![passage(0), passage(1)] },
+        content: PageContent::New(cut),
     }
 }
 

@@ -23,7 +23,7 @@ async fn a_crawl_begins_with_nothing() {
         let began_at = world.now();
         let begun = world.storage.begin_crawl(&lease, began_at).await.unwrap();
         let (waiting, visited, progress) = (Vec::new(), Vec::new(), Progress::default());
-        assert_eq!(begun, Some(CrawlSoFar { began_at, waiting, visited, progress }));
+        assert_eq!(begun, Some(CrawlSoFar { began_at, waiting, visited, progress, crashes: 0 }));
         assert_eq!(world.storage.known_pages(&lease).await.unwrap(), Some(Vec::new()));
         assert_eq!(world.stored_source(&source).await.progress, Some(progress));
         assert!(world.pages(&source).await.is_empty());
@@ -50,7 +50,7 @@ async fn an_interrupted_crawl_goes_on_where_it_was() {
         let waiting = vec![found("/a", 1), found("/c", 1), found("/d", 2)];
         let progress = Progress { pages_done: 1, pages_found: 2, pages_failed: 0 };
         let began_at = crawl.so_far.began_at;
-        let expected = CrawlSoFar { began_at, waiting, visited, progress };
+        let expected = CrawlSoFar { began_at, waiting, visited, progress, crashes: 0 };
         // Asked again with the same lease, given back in order, and taken back after a crash.
         let again = world.storage.begin_crawl(&crawl.lease, world.now()).await.unwrap();
         assert_eq!(again.as_ref(), Some(&expected));
@@ -58,7 +58,7 @@ async fn an_interrupted_crawl_goes_on_where_it_was() {
         assert_eq!(world.begin().await.so_far, expected);
         world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await.unwrap();
         let crawl = world.begin().await;
-        assert_eq!(crawl.so_far, expected);
+        assert_eq!(crawl.so_far, CrawlSoFar { crashes: 1, ..expected });
         let source = world.end(&crawl).await;
         assert_eq!(world.texts(&source).await, [(0, "home".to_owned())]);
     })
@@ -158,7 +158,7 @@ async fn nothing_of_a_crawl_under_way_is_found_or_listed_as_a_document() {
         assert_eq!(world.passage_texts(&source).await.len(), 4);
         assert_eq!(world.documents(&source).await, [(0, 1), (1, 1)]);
         let (id, version) = (source.id, source.state.searchable().unwrap().version);
-        let passages = world.storage.passages(id, version, &[0, 1]).await.unwrap().unwrap();
+        let passages = world.storage.passages(id, version, &[0, 1], None).await.unwrap().unwrap();
         assert_eq!(passages.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 0, 1, 1]);
         let stored = world.stored_source(&source).await;
         assert_eq!(stored.state.searchable(), source.state.searchable());

@@ -46,20 +46,20 @@ async fn passages_are_given_for_the_version_that_answers_only() {
         let (id, storage) = (source.id, &world.storage);
         let first = source.state.searchable().unwrap().version;
         assert_eq!(storage.documents(id, first).await.unwrap(), Some(vec![(0, first)]));
-        let old = extracted("old", 2).passages.into_iter().map(|passage| (0, passage)).collect();
-        assert_eq!(storage.passages(id, first, &[0]).await.unwrap(), Some(old));
-        assert_eq!(storage.passages(id, first, &[1, 2]).await.unwrap(), Some(Vec::new()));
-        assert_eq!(storage.passages(id, first + 1, &[0]).await.unwrap(), None);
+        let old = extracted("old", 2).passages().collect();
+        assert_eq!(storage.passages(id, first, &[0], None).await.unwrap(), Some(old));
+        assert_eq!(storage.passages(id, first, &[1, 2], None).await.unwrap(), Some(Vec::new()));
+        assert_eq!(storage.passages(id, first + 1, &[0], None).await.unwrap(), None);
         assert_eq!(storage.documents(id, first + 1).await.unwrap(), None);
 
         let (scope, now) = (world.scope(), world.now());
         storage.refresh_source(&scope, id, new_job(), now, None).await.unwrap();
-        assert!(storage.passages(id, first, &[0]).await.unwrap().is_some());
+        assert!(storage.passages(id, first, &[0], None).await.unwrap().is_some());
         let source = world.finish(&source, extracted("", 0)).await;
         let second = source.state.searchable().unwrap().version;
-        assert_eq!(storage.passages(id, first, &[0]).await.unwrap(), None);
+        assert_eq!(storage.passages(id, first, &[0], None).await.unwrap(), None);
         assert_eq!(storage.documents(id, second).await.unwrap(), Some(vec![(0, second)]));
-        assert_eq!(storage.passages(id, second, &[0]).await.unwrap(), Some(Vec::new()));
+        assert_eq!(storage.passages(id, second, &[0], None).await.unwrap(), Some(Vec::new()));
     })
     .await;
 }
@@ -87,13 +87,13 @@ async fn a_reader_sees_the_old_content_or_the_new_and_never_a_mixture() {
                 assert_eq!(found, content.generation);
                 assert!(found >= version);
                 version = found;
-                let found = world.storage.passages(id, version, &[0]).await.unwrap();
+                let found = world.storage.passages(id, version, &[0], None).await.unwrap();
                 let Some(passages) = found else { continue };
                 let round = (counted(version) - 1).to_string();
                 let whole = passages
                     .iter()
-                    .enumerate()
-                    .all(|(position, passage)| passage.1.text == format!("{round} {position}"));
+                    .zip(0..)
+                    .all(|((_, passage), at)| passage.position == at && passage.text == round);
                 assert!(whole, "version {version} has {passages:?}");
                 assert_eq!(passages.len(), if counted(version) == 1 { 2 } else { 20 });
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use cicerone_domain::access::KeyHash;
 use cicerone_domain::agent::AgentProfile;
-use cicerone_domain::content::{Document, Extracted, Passage};
+use cicerone_domain::content::{CutDocument, Document, Extracted, Passage, Stretch};
 use cicerone_domain::conversation::{Metadata, Turn};
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{
@@ -365,8 +365,8 @@ pub(super) fn website(crawl_subpages: bool) -> SourceContent {
     SourceContent::Website { url: "https://example.com/röm".to_owned(), crawl_subpages }
 }
 
-/// One document and `count` passages of it.
-pub(super) fn extracted(text: &str, count: i64) -> Extracted {
+/// One document and `count` passages, each of its whole text.
+pub(super) fn extracted(text: &str, count: usize) -> Extracted {
     let document = Document {
         position: 0,
         url: Some("https://example.com/".to_owned()),
@@ -375,21 +375,19 @@ pub(super) fn extracted(text: &str, count: i64) -> Extracted {
         text: text.to_owned(),
         is_pair: false,
     };
-    let passage = |position| Passage {
-        position,
-        title: Some("Rome".to_owned()),
-        heading: Some("Italy › Rome".to_owned()),
-        url: None,
+    let stretch = Stretch {
+        range: 0..text.len(),
+        heading: Some("Italy › Rome".into()),
         page: Some(2),
-        text: format!("{text} {position}"),
-        is_pair: position % 2 == 1,
-        language: Some("eng".to_owned()),
+        language: Some("eng"),
     };
-    Extracted {
-        title: Some("Rome".to_owned()),
-        documents: vec![document],
-        passages: (0..count).map(passage).collect(),
-    }
+    let cut = CutDocument { document, stretches: vec![stretch; count] };
+    Extracted { title: Some("Rome".to_owned()), documents: vec![cut] }
+}
+
+/// The passages of what was extracted.
+pub(super) fn passages_of(extracted: &Extracted) -> Vec<Passage> {
+    extracted.passages().map(|(_, passage)| passage).collect()
 }
 
 fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timestamp) -> Turn {

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use cicerone_domain::content::Extracted;
 use cicerone_domain::job::{Claimable, ClaimableAccounts, Lane, POISONED, Reclaim, Reclaimed};
-use cicerone_domain::limits::JOB_CRASHES;
-use cicerone_domain::ports::{AgentStore as _, Housekeeping as _, JobStore as _, SourceStore as _};
+use cicerone_domain::limits::{FEED_PASSAGES, JOB_CRASHES};
+use cicerone_domain::ports::{
+    AgentStore as _, Housekeeping as _, JobStore as _, PassageFeed as _, SourceStore as _,
+};
 use cicerone_domain::{SourceState, SourceStatus};
 
-use super::fixture::{counted, extracted, first, new_id, new_job, on_each, website};
+use super::fixture::{counted, extracted, first, new_id, new_job, on_each, passages_of, website};
 
 /// Texts of any account.
 const QUICK: Claimable = Claimable { lane: Lane::Quick, accounts: ClaimableAccounts::All };
@@ -92,7 +94,7 @@ async fn a_trained_source_its_generation_and_its_event_come_together() {
         assert_eq!((counted(trained.version), trained.character_count), (2, 6));
         assert_eq!(world.changes(&agent).await, 2);
         let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
-        assert_eq!(passages.items, extracted("second", 3).passages);
+        assert_eq!(passages.items, passages_of(&extracted("second", 3)));
         assert_eq!(world.count("documents"), 1, "nothing of before is left");
         assert_eq!(world.count("events"), 2);
     })
@@ -125,8 +127,8 @@ async fn content_that_cannot_be_stored_changes_nothing() {
             .await
             .unwrap();
         let job = world.claim_job().await.unwrap();
-        let twice = extracted("new", 1).passages[0].clone();
-        let broken = Extracted { passages: vec![twice.clone(), twice], ..extracted("new", 1) };
+        let twice = extracted("new", 1).documents.remove(0);
+        let broken = Extracted { documents: vec![twice.clone(), twice], ..extracted("new", 1) };
         let finish = world.storage.finish_trained(&job.lease, broken, new_id(), world.now()).await;
         assert!(finish.is_err(), "{finish:?}");
 
@@ -134,7 +136,7 @@ async fn content_that_cannot_be_stored_changes_nothing() {
         assert_eq!(world.changes(&agent).await, 1);
         assert_eq!(world.count("events"), 1);
         let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
-        assert_eq!(passages.items, extracted("old", 2).passages);
+        assert_eq!(passages.items, passages_of(&extracted("old", 2)));
         let good = extracted("new", 1);
         let finish = world.storage.finish_trained(&job.lease, good, new_id(), world.now()).await;
         assert!(finish.unwrap().is_some(), "the lease still holds");
@@ -323,6 +325,45 @@ async fn content_that_crashes_its_worker_three_times_fails_with_one_event() {
         assert_eq!(world.count_where("events", "name = 'source.failed'"), 1);
         assert_eq!(world.count("jobs"), 0);
         assert_eq!(world.changes(&agent).await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn text_beyond_one_batch_is_stored_whole_and_in_order() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.text_source(&agent).await;
+        let mut content = extracted(&"ab".repeat(1_300_000), 3);
+        let cut = &mut content.documents[0];
+        let length = cut.document.text.len() / 1_700;
+        let heading = cut.stretches[0].heading.clone();
+        cut.stretches = (0..1_700)
+            .map(|at| cicerone_domain::Stretch {
+                range: at * length..(at + 1) * length,
+                heading: heading.clone(),
+                page: None,
+                language: None,
+            })
+            .collect();
+        let mut second = extracted("the end", 1).documents.remove(0);
+        second.document.position = 1;
+        content.documents.push(second);
+        let source = world.finish(&source, content.clone()).await;
+        let version = source.state.searchable().unwrap().version;
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let feed = world.storage.passages(source.id, version, &[0, 1], after).await;
+            let some = feed.unwrap().unwrap();
+            assert!(some.len() <= FEED_PASSAGES, "{}", some.len());
+            after = some.last().map(|(document, passage)| (*document, passage.position));
+            let are_all = some.len() < FEED_PASSAGES;
+            found.extend(some);
+            if are_all {
+                break;
+            }
+        }
+        assert_eq!(found, content.passages().collect::<Vec<_>>());
     })
     .await;
 }

@@ -1,6 +1,5 @@
 //! Sources, and what was extracted from them.
 
-use cicerone_domain::content::Document;
 use cicerone_domain::ports::{AgentStore as _, SourceFilter, SourceStore as _};
 use cicerone_domain::source::Trained;
 use cicerone_domain::webhook::EventName;
@@ -10,7 +9,7 @@ use cicerone_domain::{
 
 use super::fixture::{
     after, all_pages, assert_conflict, assert_not_found, extracted, first, new_account, new_id,
-    new_job, on_each, website,
+    new_job, on_each, passages_of, website,
 };
 
 #[tokio::test]
@@ -70,10 +69,12 @@ async fn documents_and_passages_end_a_page_before_the_text_that_would_exceed_it(
     on_each(async |world| {
         let agent = world.agent().await;
         let source = world.source(&agent, website(false)).await;
-        let mut extracted = extracted(&"x".repeat(limits::LIST_BYTES * 2 / 5), 3);
-        let document = extracted.documents.remove(0);
-        extracted.documents =
-            (0..3).map(|position| Document { position, ..document.clone() }).collect();
+        let mut extracted = extracted(&"x".repeat(limits::LIST_BYTES * 2 / 5), 1);
+        let cut = extracted.documents.remove(0);
+        extracted.documents = vec![cut; 3];
+        for (cut, position) in extracted.documents.iter_mut().zip(0..) {
+            cut.document.position = position;
+        }
         let source = world.finish(&source, extracted).await;
         let (scope, storage) = (world.scope(), &world.storage);
         let documents = storage.list_documents(&scope, source.id, first(100)).await.unwrap();
@@ -301,7 +302,8 @@ async fn what_was_extracted_is_listed_in_order() {
         let agent = world.agent().await;
         let source = world.text_source(&agent).await;
         let content = extracted("Rome", 1_203);
-        let (documents, passages) = (content.documents.clone(), content.passages.clone());
+        let documents = vec![content.documents[0].document.clone()];
+        let passages = passages_of(&content);
         let finished = world.finish(&source, content).await;
         let version = finished.state.searchable().unwrap().version;
         let trained = Trained { character_count: 4, title: Some("Rome".to_owned()), version };

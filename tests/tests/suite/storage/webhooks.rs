@@ -407,7 +407,7 @@ async fn deliveries_are_kept_for_their_time_and_events_with_them() {
         assert_eq!((world.count("events"), world.count("deliveries")), (0, 0));
         // And one without any endpoint.
         world.storage.delete_endpoint(world.account, endpoint.id, None).await.unwrap();
-        world.trained(&agent, website(true), &extracted("two", 1).documents[0].text).await;
+        world.trained(&agent, website(true), &extracted("two", 1).documents[0].document.text).await;
         assert_eq!(world.count("events"), 1);
         world.storage.expire_deliveries(world.now()).await.unwrap();
         assert_eq!(world.count("events"), 0);

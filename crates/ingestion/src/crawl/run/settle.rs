@@ -27,13 +27,9 @@ impl Run<'_> {
             }
             Some(Lead::Canonical(_)) | None => {}
         }
-        let page = self.unless_double(page);
+        let mut page = self.unless_double(page);
         let original = self.original_of(&page);
-        for link in &page.links {
-            if let Ok(name) = Url::parse(link) {
-                self.find(&name, depth.saturating_add(1));
-            }
-        }
+        page.links = self.follow(page.links, depth.saturating_add(1));
         tracing::debug!(
             url = page.url,
             status = page.status.name(),
@@ -87,11 +83,20 @@ impl Run<'_> {
         parted
     }
 
-    /// Takes in a page by its name, if it is new.
-    pub(super) fn find(&mut self, name: &Url, depth: u32) {
-        if let Some(found) = self.frontier.offer(name, depth) {
-            self.journal.found(found);
-        }
+    /// Takes in the pages that a page links to, and gives the links that are kept.
+    fn follow(&mut self, links: Vec<String>, depth: u32) -> Vec<String> {
+        let bytes = links.iter().map(|link| link.len() + size_of::<String>()).sum();
+        let are_kept = self.link_bytes.checked_sub(bytes).map(|left| self.link_bytes = left);
+        let mut found = |link: &String| Url::parse(link).is_ok_and(|name| self.find(&name, depth));
+        links.into_iter().filter(|link| found(link) || are_kept.is_some()).collect()
+    }
+
+    /// Takes in a page by its name; false where it is not new or there is no room for it.
+    pub(super) fn find(&mut self, name: &Url, depth: u32) -> bool {
+        let found = self.frontier.offer(name, depth);
+        let is_new = found.is_some();
+        found.into_iter().for_each(|found| self.journal.found(found));
+        is_new
     }
 
     /// Whether a page may be left out for the one that it calls its canonical address: only if that has

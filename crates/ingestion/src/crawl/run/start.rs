@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cicerone_domain::content::cut_title;
 use cicerone_domain::crawl::FoundPage;
 use cicerone_domain::source::CrawledPageStatus;
 use url::Url;
@@ -36,8 +37,9 @@ impl Run<'_> {
             self.journal.visited(visit.page);
             if !self.visitor.site.contains(&target) {
                 return Err(Stop::Failed(format!(
-                    "`{}` redirects to another host, `{target}`; add that address instead",
-                    self.start
+                    "`{}` redirects to another host, `{}`; add that address instead",
+                    self.start,
+                    cut_title(target.as_str())
                 )));
             }
             self.move_to(&target).await?;
@@ -80,7 +82,7 @@ impl Run<'_> {
     async fn opened(&mut self, visit: Visit) -> Result<(), Stop> {
         let page = &visit.page;
         let (url, status, reason) = (page.url.clone(), page.status, page.reason.clone());
-        self.title = Some(page.title.clone().unwrap_or_else(|| url.clone()));
+        self.title = Some(page.title.clone().unwrap_or_else(|| cut_title(&url).into_owned()));
         self.settle(visit);
         if status == CrawledPageStatus::Failed {
             self.journal.record(self.frontier.found()).await?;

@@ -1,6 +1,5 @@
 //! What an answer holds: a page, a text, a PDF, or something that is not read.
 
-use bytes::Bytes;
 use cicerone_domain::UploadType;
 
 use crate::extract::detect_upload_type;
@@ -107,22 +106,6 @@ fn sniffed(start: &[u8], bytes: &[u8], content_type: Option<&str>) -> Option<Kin
     }
 }
 
-/// A text in UTF-8, where it is in the encoding that its header names; as it is where it is not, or
-/// where it has a mark of its own.
-pub(super) fn in_utf8(bytes: Bytes, charset: Option<&str>) -> Bytes {
-    let said = charset.and_then(|label| encoding_rs::Encoding::for_label(label.trim().as_bytes()));
-    let Some(encoding) = said.filter(|encoding| *encoding != encoding_rs::UTF_8) else {
-        return bytes;
-    };
-    if encoding_rs::Encoding::for_bom(&bytes).is_some() {
-        return bytes;
-    }
-    match encoding.decode_without_bom_handling(&bytes) {
-        (text, false) => Bytes::from(text.into_owned()),
-        (_, true) => bytes,
-    }
-}
-
 /// The type without its parameters.
 pub(super) fn essence(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
@@ -138,7 +121,7 @@ fn charset(content_type: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, in_utf8, kind, may_be_readable};
+    use super::{Kind, kind, may_be_readable};
 
     fn html(charset: Option<&str>) -> Option<Kind> {
         Some(Kind::Html { charset: charset.map(str::to_owned) })
@@ -159,19 +142,6 @@ mod tests {
         ] {
             assert_eq!(kind(Some("text/html"), binary), None);
             assert_eq!(kind(Some("text/plain; charset=utf-8"), binary), None);
-        }
-    }
-
-    #[test]
-    fn a_text_is_in_the_encoding_that_its_header_names_where_that_fits() {
-        let text = "Привет, как дела?";
-        let (cyrillic, ..) = encoding_rs::WINDOWS_1251.encode(text);
-        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        for (bytes, charset) in [(&*cyrillic, "windows-1251"), (&*wide, "UTF-16LE")] {
-            assert_eq!(in_utf8(bytes.to_vec().into(), Some(charset)), text);
-        }
-        for charset in [None, Some("utf-8"), Some("shift_jis"), Some("nonsense")] {
-            assert_eq!(in_utf8(text.into(), charset), text);
         }
     }
 

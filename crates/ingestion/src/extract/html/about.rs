@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use cicerone_domain::content::cut_title;
+use cicerone_domain::limits;
 use select::document::Document;
 use select::node::Node;
 use select::predicate::Name;
@@ -9,8 +11,6 @@ use url::Url;
 
 use super::dom::elements;
 
-/// A title is cut after so many characters.
-const TITLE_CHARS: usize = 300;
 /// Names of the `meta` elements that speak to this crawler.
 const ROBOTS: [&str; 2] = ["robots", "cicerone"];
 
@@ -55,7 +55,8 @@ pub(super) fn of(document: &Document, url: &Url) -> About {
 fn base(document: &Document, url: &Url) -> Url {
     let stated =
         document.find(Name("base")).find_map(|base| url.join(base.attr("href")?.trim()).ok());
-    stated.filter(|base| !base.cannot_be_a_base()).unwrap_or_else(|| url.clone())
+    let stated = stated.filter(|base| !base.cannot_be_a_base() && !is_overlong(base));
+    stated.unwrap_or_else(|| url.clone())
 }
 
 /// The `title` element; else the title for shared links, else the first heading.
@@ -72,27 +73,39 @@ fn title(document: &Document) -> Option<String> {
     let heading = document.find(Name("h1")).map(|heading| heading.text());
     element.chain(shared).chain(heading).find_map(|title| {
         let words: Vec<&str> = title.split_whitespace().collect();
-        let title: String = words.join(" ").chars().take(TITLE_CHARS).collect();
-        (!title.is_empty()).then_some(title)
+        (!words.is_empty()).then(|| cut_title(&words.join(" ")).into_owned())
     })
 }
 
-/// Where the page links to, each address once.
+/// Where the page links to, each address once, as many as may be.
 fn links(document: &Document, base: &Url) -> Vec<String> {
     let mut seen = HashSet::new();
+    let mut left = limits::PAGE_LINK_BYTES;
     elements(document)
         .filter(|node| matches!(node.name(), Some("a" | "area")))
         .filter(|link| !has_token(link, "rel", "nofollow"))
         .filter_map(|link| resolved(&link, base))
         .filter(|address| seen.insert(address.clone()))
+        .take(limits::PAGE_LINKS)
+        .take_while(|address| {
+            let fits = address.len() <= left;
+            left = left.saturating_sub(address.len());
+            fits
+        })
         .collect()
+}
+
+/// Whether an address is longer than any page of a website may have.
+fn is_overlong(address: &Url) -> bool {
+    address.as_str().len() > limits::WEBSITE_URL_CHARS
 }
 
 /// The address that an element names, where it is one of the web; without its fragment.
 fn resolved(node: &Node<'_>, base: &Url) -> Option<String> {
     let mut address = base.join(node.attr("href")?.trim()).ok()?;
     address.set_fragment(None);
-    matches!(address.scheme(), "http" | "https").then(|| address.into())
+    let is_web = matches!(address.scheme(), "http" | "https");
+    (is_web && !is_overlong(&address)).then(|| address.into())
 }
 
 fn has_token(node: &Node<'_>, key: &str, token: &str) -> bool {

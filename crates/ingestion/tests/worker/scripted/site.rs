@@ -55,7 +55,8 @@ impl CrawlStore for Script {
         now: Timestamp,
     ) -> Result<Option<CrawlSoFar>, Error> {
         let (waiting, visited) = (Vec::new(), Vec::new());
-        Ok(Some(CrawlSoFar { began_at: now, waiting, visited, progress: Progress::default() }))
+        let progress = Progress::default();
+        Ok(Some(CrawlSoFar { began_at: now, waiting, visited, progress, crashes: 0 }))
     }
 
     async fn known_pages(&self, _lease: &Lease) -> Result<Option<Vec<KnownPage>>, Error> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cicerone_domain::job::{POISONED, Reclaim};
-use cicerone_domain::limits::JOB_CRASHES;
+use cicerone_domain::limits::{JOB_CRASHES, JOB_CRASHES_IN_ALL};
 use cicerone_domain::ports::JobStore as _;
 use cicerone_domain::source::{CrawledPageStatus, Progress, Trained};
 use cicerone_domain::{Source, SourceState};
@@ -37,7 +37,7 @@ async fn a_crawl_that_ends_well_answers_with_all_its_pages_at_once() {
         assert_eq!(world.changes(&agent).await, 1);
         let texts = [(0, "home".to_owned()), (1, "drüben".to_owned())];
         assert_eq!(world.texts(&source).await, texts);
-        let passages = ["home 0", "home 1", "drüben 0", "drüben 1"].map(str::to_owned);
+        let passages = ["home", "home", "drüben", "drüben"].map(str::to_owned);
         let passages: Vec<_> = (0..).zip(passages).collect();
         assert_eq!(world.passage_texts(&source).await, passages);
         assert_eq!(world.statuses(&source).await.len(), 3, "what still waited is forgotten");
@@ -166,6 +166,53 @@ async fn a_thousand_pages_end_as_one() {
         let source = world.end(&crawl).await;
         assert_eq!(world.documents(&source).await, [(1_000, 2)]);
         assert_eq!((world.count("documents"), world.count("passages")), (1, 2));
+    })
+    .await;
+}
+
+/// Ends a life of the server in the middle of a crawl, and gives whether the job is tried again.
+async fn crash(world: &World) -> bool {
+    let back = world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await.unwrap();
+    back.requeued == 1
+}
+
+#[tokio::test]
+async fn finding_pages_or_visiting_one_again_does_not_excuse_crashes() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        world.source(&agent, website(true)).await;
+        let crawl = world.begin().await;
+        world.record(&crawl, vec![page("/", "first")]).await;
+        for life in 0.. {
+            if !crash(world).await {
+                assert_eq!(life, JOB_CRASHES - 1, "it ended after so many more lives");
+                break;
+            }
+            let crawl = world.begin().await;
+            assert_eq!(crawl.so_far.crashes, life + 1);
+            world.record(&crawl, vec![page("/", "again")]).await;
+            world.record_found(&crawl, Vec::new(), vec![found(&format!("/{life}"), 1)]).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_crawl_that_moves_on_between_crashes_has_a_hundred_lives() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        world.source(&agent, website(true)).await;
+        let mut lives = 0;
+        loop {
+            let crawl = world.begin().await;
+            assert_eq!(crawl.so_far.crashes, u32::from(lives > 0));
+            lives += 1;
+            world.record(&crawl, vec![page(&format!("/{lives}"), "new")]).await;
+            if !crash(world).await {
+                break;
+            }
+        }
+        assert_eq!(lives, JOB_CRASHES_IN_ALL);
     })
     .await;
 }

@@ -1,0 +1,187 @@
+//! How a text that was cut crosses to the server: the text as it is, and an outline of its stretches.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cicerone_domain::content::Stretch;
+use cicerone_domain::limits;
+use cicerone_language::Language;
+use serde::{Deserialize, Serialize};
+
+use crate::extract::{PageReading, Prepared};
+
+/// Everything of a [`Prepared`] but its text. Headings and languages stand once, and stretches name
+/// them by their numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Outline {
+    title: Option<String>,
+    page_count: Option<u32>,
+    headings: Vec<String>,
+    languages: Vec<String>,
+    stretches: Vec<Line>,
+}
+
+/// One stretch: where it begins and ends, its heading, its page and its language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Line(usize, usize, Option<usize>, Option<u32>, Option<usize>);
+
+impl Outline {
+    /// The outline of what was read, and its text.
+    pub(super) fn of(prepared: Prepared) -> (Self, String) {
+        let Prepared { title, text, page_count, stretches } = prepared;
+        let mut headings = Names::default();
+        let mut languages = Names::default();
+        let lines = stretches.iter().map(|stretch| {
+            let heading = stretch.heading.as_deref().map(|heading| headings.number(heading));
+            let language = stretch.language.map(|language| languages.number(language));
+            Line(stretch.range.start, stretch.range.end, heading, stretch.page, language)
+        });
+        let stretches = lines.collect();
+        let (headings, languages) = (headings.names, languages.names);
+        (Self { title, page_count, headings, languages, stretches }, text)
+    }
+
+    /// What was read, if this can be the outline of that text: a process that reads documents is not
+    /// believed. None if anything is out of bounds.
+    pub(super) fn with(self, text: String) -> Option<Prepared> {
+        let is_short = |text: &String, limit: usize| text.chars().nth(limit).is_none();
+        let fits = self.title.iter().all(|title| is_short(title, limits::HEADING_CHARS))
+            && self.headings.iter().all(|path| is_short(path, limits::HEADING_PATH_CHARS))
+            && self.stretches.len() <= limits::DOCUMENT_PASSAGES;
+        if !fits {
+            return None;
+        }
+        let headings: Vec<Arc<str>> = self.headings.into_iter().map(Arc::from).collect();
+        let languages = self.languages.iter().map(|code| Language::from_code(code));
+        let languages: Vec<&str> =
+            languages.map(|code| Some(code?.code())).collect::<Option<_>>()?;
+        let (mut end, mut heading_bytes) = (0, 0);
+        let mut stretches = Vec::with_capacity(self.stretches.len());
+        for Line(from, to, heading, page, language) in self.stretches {
+            let is_next = end <= from && from < to && text.get(from..to).is_some();
+            let is_page = page.is_none_or(|page| page > 0 && Some(page) <= self.page_count);
+            if !is_next || !is_page {
+                return None;
+            }
+            end = to;
+            let heading = number(&headings, heading)?.map(Arc::clone);
+            heading_bytes += heading.as_ref().map_or(0, |heading| heading.len());
+            let language = number(&languages, language)?.copied();
+            stretches.push(Stretch { range: from..to, heading, page, language });
+        }
+        let Self { title, page_count, .. } = self;
+        (heading_bytes <= limits::DOCUMENT_HEADING_BYTES).then_some(Prepared {
+            title,
+            text,
+            page_count,
+            stretches,
+        })
+    }
+}
+
+/// Whether what a page says beside its text is within bounds.
+pub(super) fn has_bounded_links<R>(page: &PageReading<R>) -> bool {
+    let addresses = page.links.iter().chain(&page.canonical);
+    page.links.len() <= limits::PAGE_LINKS
+        && page.links.iter().map(String::len).sum::<usize>() <= limits::PAGE_LINK_BYTES
+        && addresses.map(String::len).all(|bytes| bytes <= limits::WEBSITE_URL_CHARS)
+}
+
+/// The item of a number, if there is a number; none if there is no such item.
+fn number<T>(items: &[T], number: Option<usize>) -> Option<Option<&T>> {
+    match number {
+        Some(number) => items.get(number).map(Some),
+        None => Some(None),
+    }
+}
+
+/// Names by their number, in the order in which they first came.
+#[derive(Default)]
+struct Names<'a> {
+    names: Vec<String>,
+    numbers: HashMap<&'a str, usize>,
+}
+
+impl<'a> Names<'a> {
+    fn number(&mut self, name: &'a str) -> usize {
+        *self.numbers.entry(name).or_insert_with(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::limits;
+
+    use super::{Line, Outline};
+    use crate::extract::{Prepared, Reading};
+
+    fn prepared() -> Prepared {
+        let section = "Die Öffnungszeiten für Gäste stehen im Hafen an der Tür. ".repeat(9);
+        let text = format!("# Häfen\n\n{section}\n\n## Süd\n\n{section}\n\n## Nord\n\n{section}");
+        let reading = Reading { title: Some("Hafen".to_owned()), pages: vec![0, 300], text };
+        reading.cut(limits::DOCUMENT_TEXT_BYTES).unwrap()
+    }
+
+    fn outline() -> (Outline, String) {
+        Outline::of(prepared())
+    }
+
+    #[test]
+    fn what_was_cut_comes_back() {
+        let (outline, text) = outline();
+        assert_eq!((outline.headings.len(), outline.languages.len()), (3, 1));
+        assert_eq!(outline.with(text), Some(prepared()));
+    }
+
+    #[test]
+    fn an_outline_that_does_not_fit_is_not_believed() {
+        let (whole, text) = outline();
+        let last = text.len();
+        let umlaut = text.find('ä').unwrap();
+        let lines = [
+            Line(last, last, None, None, None),
+            Line(0, last + 1, None, None, None),
+            Line(umlaut + 1, last, None, None, None),
+            Line(5, 3, None, None, None),
+            Line(0, 9, Some(3), None, None),
+            Line(0, 9, None, Some(3), None),
+            Line(0, 9, None, Some(0), None),
+            Line(0, 9, None, None, Some(1)),
+        ];
+        for line in lines {
+            let outline = Outline { stretches: vec![line], ..whole.clone() };
+            assert_eq!(outline.with(text.clone()), None, "{line:?}");
+        }
+        let twice = Outline { stretches: vec![Line(0, 9, None, None, None); 2], ..whole.clone() };
+        assert_eq!(twice.with(text.clone()), None);
+        let long = |chars: usize| "x".repeat(chars + 1);
+        for outline in [
+            Outline { title: Some(long(limits::HEADING_CHARS)), ..whole.clone() },
+            Outline { headings: vec![long(limits::HEADING_PATH_CHARS); 3], ..whole.clone() },
+            Outline { languages: vec!["???".to_owned()], ..whole.clone() },
+        ] {
+            assert_eq!(outline.with(text.clone()), None);
+        }
+    }
+
+    #[test]
+    fn headings_and_stretches_have_a_bound_in_all() {
+        let text = "x".repeat(2 * limits::DOCUMENT_PASSAGES + 2);
+        let outline = |count: usize, heading: &str| Outline {
+            title: None,
+            page_count: None,
+            headings: vec![heading.to_owned()],
+            languages: Vec::new(),
+            stretches: (0..count).map(|n| Line(n, n + 1, Some(0), None, None)).collect(),
+        };
+        let heading = "é".repeat(limits::HEADING_PATH_CHARS);
+        let most = limits::DOCUMENT_HEADING_BYTES / heading.len();
+        assert!(outline(most, &heading).with(text.clone()).is_some());
+        assert!(outline(most + 1, &heading).with(text.clone()).is_none());
+        assert!(outline(limits::DOCUMENT_PASSAGES, "x").with(text.clone()).is_some());
+        assert!(outline(limits::DOCUMENT_PASSAGES + 1, "x").with(text).is_none());
+    }
+}

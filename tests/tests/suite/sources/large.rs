@@ -1,0 +1,161 @@
+//! Sources that are made to be large in one dimension: they end, with bounds on what is kept of them,
+//! and none of them raises the server's memory by more than 64 MB.
+
+use cicerone_tests::scenario::{id, qa_content};
+use cicerone_tests::{Client, Resource, Server, Site};
+use serde_json::json;
+
+use crate::world::{client, program};
+
+/// What a source may add to the server's memory, in kB.
+const MOST_KB: u64 = 64 * 1_024;
+/// As large as files are here: a build without optimisation takes long for the largest that may be.
+const FILE_BYTES: usize = 1_024 * 1_024;
+/// Titles and headings are cut at so many characters.
+const HEADING_CHARS: usize = 200;
+
+/// A server that may fetch from loopback, and whose readers have time in a build without optimisation.
+fn patient_server() -> Server {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cicerone.toml");
+    std::fs::write(&file, "[workers]\ndocument_seconds = 120\n").unwrap();
+    Server::of(&program())
+        .env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8")
+        .env("CICERONE_CONFIG", file.to_str().unwrap())
+        .start()
+}
+
+/// A figure of the server's memory, in kB.
+fn memory(server: &Server, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// Has a source processed, and gives its id and by how much the server's memory was higher meanwhile
+/// than before, in kB.
+async fn raised(server: &Server, client: &Client, kind: &str, content: &str) -> (String, u64) {
+    let agent = client.agent().await;
+    let before = rest(server);
+    let source = client.source(&agent, kind, content).await;
+    client.trained(&source).await;
+    // The index is brought up by the first question at the latest.
+    client.ask(&agent, "Where is the harbour light?").await;
+    (source, memory(server, "VmHWM").saturating_sub(before))
+}
+
+/// The server's memory now, from where on its peak counts anew, in kB.
+fn rest(server: &Server) -> u64 {
+    std::fs::write(format!("/proc/{}/clear_refs", server.pid()), "5").unwrap();
+    memory(server, "VmRSS")
+}
+
+fn many_sections(heading: usize, sections: usize) -> String {
+    let sections: String = (0..sections).map(|number| format!("## {number}\n\n")).collect();
+    format!("# {}\n\n{sections}", "long ".repeat(heading / 5))
+}
+
+#[tokio::test]
+async fn no_source_raises_the_servers_memory_by_more_than_64_mb() {
+    let server = patient_server();
+    let client = server.client();
+    client.text(&client.agent().await, "The harbour light stands on the pier.").await;
+    let site = Site::start().await;
+    let sections: String = (0..30_000).map(|number| format!("<h2>{number}</h2>")).collect();
+    let page = format!("<main><h1>{}</h1>{sections}</main>", "long ".repeat(150_000));
+    site.put("/", Resource::html(page));
+    // Digits and Greek, whose language is told at once.
+    let ascii = "1854 ".repeat(FILE_BYTES / 5);
+    let ascii = id(&client.upload("ascii.txt", ascii).await.expect(201));
+    // An encoding of one byte a character, which has two in UTF-8 (ISO 8859-7).
+    let greek = [&[0xd6, 0xdc, 0xf1, 0xef, 0xf2], &b" "[..]].concat().repeat(FILE_BYTES / 6);
+    let greek = id(&client.upload("greek.txt", greek).await.expect(201));
+    let headings = id(&client.upload("a.txt", many_sections(1_000_000, 30_000)).await.expect(201));
+    let question = "why ".repeat(500);
+    let answer = "1854 ".repeat(500);
+    let pairs = qa_content(&vec![(question.as_str(), answer.as_str()); 500]);
+    let long = "1854 ".repeat(300_000);
+    let pair = qa_content(&[(question.as_str(), long.as_str())]);
+    let sources = [
+        ("text", many_sections(20_000, 8_000)),
+        ("website", site.url("/")),
+        ("file", headings),
+        ("file", ascii),
+        ("file", greek),
+        ("qa", pairs),
+        ("qa", pair),
+    ];
+    let mut raises = Vec::new();
+    for (kind, content) in &sources {
+        let (source, raise) = raised(&server, &client, kind, content).await;
+        raises.push((*kind, content.len(), raise));
+        let page = client.get(&format!("/v1/sources/{source}/passages")).await.expect(200);
+        for passage in page["data"].as_array().unwrap() {
+            let title = passage["title"].as_str().unwrap().chars().count();
+            assert!(title <= HEADING_CHARS || *kind == "qa", "a title of {title} characters");
+        }
+    }
+    println!("kind, bytes of content, kB more at the peak: {raises:?}");
+    assert!(raises.iter().all(|(.., raise)| *raise <= MOST_KB), "{raises:?}");
+}
+
+#[tokio::test]
+async fn a_heading_is_cut_at_200_characters() {
+    let client = client();
+    let agent = client.agent().await;
+    let site =
+        format!("<!doctype html><title>{}</title><p>It is open.", "a long title ".repeat(5_000));
+    let file = id(&client.upload("hours.html", site).await.expect(201));
+    let source = client.source(&agent, "file", &file).await;
+    client.trained(&source).await;
+    let text = client.text(&agent, &many_sections(90_000, 900)).await;
+    let trained = client.trained(&text).await;
+    assert_eq!(trained["title"].as_str().unwrap().chars().count(), 80);
+    let passages = client.list_all(&format!("/v1/sources/{text}/passages"), 100).await;
+    assert!(passages.len() < 200, "{}", passages.len());
+}
+
+#[tokio::test]
+async fn a_question_of_2000_characters_is_taken_and_one_more_is_refused() {
+    let client = client();
+    let agent = client.agent().await;
+    let path = format!("/v1/agents/{agent}/sources");
+    let add = async |chars: usize| {
+        let question = "é".repeat(chars);
+        let pairs = qa_content(&[("Q?", "A."), (question.as_str(), "A.")]);
+        client.post(&path, json!({ "type": "qa", "content": pairs })).await
+    };
+    add(2_000).await.expect(201);
+    let error = add(2_001).await.refused(422, "validation_error");
+    assert_eq!(error["errors"][0]["param"], "content[1].question", "{error}");
+    assert_eq!(error["errors"].as_array().unwrap().len(), 1, "{error}");
+}
+
+#[tokio::test]
+async fn an_address_of_2048_characters_is_taken_and_one_more_is_refused() {
+    let client = client();
+    let agent = client.agent().await;
+    let path = format!("/v1/agents/{agent}/sources");
+    let add = async |chars: usize| {
+        let start = "https://127.0.0.1:9/";
+        let url = format!("{start}{}", "ü".repeat(chars - start.len()));
+        client.post(&path, json!({ "type": "website", "content": url })).await
+    };
+    add(2_048).await.expect(201);
+    add(2_049).await.refuses(400, "invalid_parameter", "content");
+    add(3_000_000).await.refuses(400, "invalid_parameter", "content");
+}
+
+#[tokio::test]
+async fn what_is_no_pair_takes_no_memory_for_each_item() {
+    let server = patient_server();
+    let client = server.client();
+    let agent = client.agent().await;
+    let content = format!("[{}0]", "0,".repeat(3_000_000));
+    let before = rest(&server);
+    let body = json!({ "type": "qa", "content": content });
+    let answer = client.post(&format!("/v1/agents/{agent}/sources"), body).await;
+    answer.refused(422, "validation_error");
+    let raise = memory(&server, "VmHWM").saturating_sub(before);
+    assert!(raise <= MOST_KB, "{raise} kB");
+}
