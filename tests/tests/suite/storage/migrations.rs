@@ -127,8 +127,12 @@ async fn what_was_extracted_before_documents_had_versions_is_carried_over() {
         );
         assert_eq!(world.count_where("documents", "character_count = 5"), 4);
         let version = source.state.searchable().unwrap().version;
-        let passages =
-            world.storage.passages(source.id, version, &[0, 1, 2, 3, 4], None).await.unwrap().unwrap();
+        let passages = world
+            .storage
+            .passages(source.id, version, &[0, 1, 2, 3, 4], None)
+            .await
+            .unwrap()
+            .unwrap();
         let documents: Vec<i64> = passages.into_iter().map(|(document, _)| document).collect();
         assert_eq!(documents, [0, 0, 1, 1, 2, 4]);
         migrations::redo(&world.url).unwrap();
