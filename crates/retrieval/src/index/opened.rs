@@ -21,9 +21,12 @@ pub(super) struct Opened {
     kept: Mutex<Kept<Arc<Snapshot>>>,
 }
 
+/// What is kept for one account, each with the number of its last use.
+type Agents<T> = LruCache<Id<kind::Agent>, (u64, T)>;
+
 /// What is kept for each account, the latest used last to go.
 struct Kept<T> {
-    accounts: HashMap<Id<kind::Account>, LruCache<Id<kind::Agent>, (u64, T)>>,
+    accounts: HashMap<Id<kind::Account>, Agents<T>>,
     owners: HashMap<Id<kind::Agent>, Id<kind::Account>>,
     /// Counts uses, each of which has its number.
     uses: u64,
