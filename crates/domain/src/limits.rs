@@ -36,12 +36,9 @@ pub const WEBSITE_URL_CHARS: usize = 2_048;
 pub const HEADING_CHARS: usize = 200;
 /// Longest path of headings of a passage; where it is longer, the outer headings are left out.
 pub const HEADING_PATH_CHARS: usize = 400;
-/// Most text of a page, a PDF or a DOCX file, in bytes of UTF-8 (10 MiB): such a file can hold far more
-/// text than it has bytes.
-pub const DOCUMENT_TEXT_BYTES: usize = 10 * 1_024 * 1_024;
-/// Most text of a text file, in bytes of UTF-8 (20 MiB): the largest file fits in every encoding whose
-/// characters take at most twice as many bytes in UTF-8.
-pub const PLAIN_TEXT_BYTES: usize = 2 * FILE_BYTES;
+/// Most text of one page or file, in bytes of UTF-8 (10 MiB): as much as the largest text file in UTF-8
+/// has. A compressed file, or one of an older encoding, can hold far more text than it has bytes.
+pub const DOCUMENT_TEXT_BYTES: usize = FILE_BYTES;
 /// Most passages of one document. Passages of a long text are larger instead of more.
 pub const DOCUMENT_PASSAGES: usize = 20_000;
 /// Most bytes that the headings of one document's passages take together (4 MiB). Passages beyond

@@ -7,7 +7,7 @@ use zip::write::SimpleFileOptions;
 use super::{Material, Reading, Unreadable, decode, detect_upload_type, extract, text};
 
 fn file(bytes: &[u8]) -> Result<Extracted, Unreadable> {
-    let prepared = text::read(bytes, None)?.cut(limits::PLAIN_TEXT_BYTES)?;
+    let prepared = text::read(bytes, None)?.cut(limits::DOCUMENT_TEXT_BYTES)?;
     extract(Material::File { name: "notes.txt", prepared })
 }
 

@@ -103,8 +103,7 @@ fn read(request: &Request, document: &[u8], most: usize) -> io::Result<(Answer, 
         Request::Pdf => pdf::read(document).and_then(cut).map(file),
         Request::Docx => docx::read(document).and_then(cut).map(file),
         Request::Text { charset } => {
-            let read = text::read(document, charset.as_deref());
-            read.and_then(|read| read.cut(most.min(limits::PLAIN_TEXT_BYTES))).map(file)
+            text::read(document, charset.as_deref()).and_then(cut).map(file)
         }
     };
     let unreadable = |Unreadable(reason)| (Answer::Unreadable(reason), String::new());

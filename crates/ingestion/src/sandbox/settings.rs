@@ -33,8 +33,8 @@ pub struct SandboxSettings {
     pub processor: Duration,
     /// Bytes of address space of a process.
     pub memory: u64,
-    /// The longest text of a document, in bytes of UTF-8; less for what is no text file
-    /// ([`limits::DOCUMENT_TEXT_BYTES`]).
+    /// The longest text of a document, in bytes of UTF-8; never more than
+    /// [`limits::DOCUMENT_TEXT_BYTES`].
     pub output: u32,
 }
 
@@ -50,7 +50,7 @@ impl Default for SandboxSettings {
             wall: Duration::from_secs(20),
             processor: Duration::from_secs(20),
             memory: 1024 * 1024 * 1024,
-            output: u32::try_from(limits::PLAIN_TEXT_BYTES).unwrap_or(u32::MAX),
+            output: u32::try_from(limits::DOCUMENT_TEXT_BYTES).unwrap_or(u32::MAX),
         }
     }
 }
