@@ -1,5 +1,6 @@
 //! Fills the disk under a mixed load, again and again: what is acknowledged is kept, what is not is
-//! refused as it should be, and the server goes on by itself as soon as there is space.
+//! refused as it should be, something can be deleted while it is full, and the server goes on by itself
+//! as soon as there is space.
 
 mod load;
 mod mount;
@@ -38,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 3)]
     seconds: u64,
     /// The size of the disk in megabytes
-    #[arg(long, default_value_t = 48)]
+    #[arg(long, default_value_t = 64)]
     megabytes: u32,
 }
 
@@ -58,12 +59,13 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mount = Mount::new(arguments.megabytes)?;
     let data = TempDir::with_prefix_in("data-", mount.path()).context("making a folder")?;
     let mut server = Server::of(&program).start_in(data);
+    let deleted = Deleted::new(&server, arguments.points).await;
     let mut load = Load::start(&server);
     let mut after = Model::new(WRITERS);
     let full = Duration::from_secs(arguments.seconds);
     let mut slowest = Duration::ZERO;
     for point in 1..=arguments.points {
-        let recovered = fill(&server, &mount, &mut load, &mut after, full)
+        let recovered = fill(&server, &mount, &mut load, &mut after, &deleted, full)
             .await
             .with_context(|| format!("at point {point}"))?;
         slowest = slowest.max(recovered);
@@ -106,22 +108,70 @@ async fn fill(
     mount: &Mount,
     load: &mut Load,
     after: &mut Model,
+    deleted: &Deleted,
     time: Duration,
 ) -> anyhow::Result<Duration> {
     tokio::time::sleep(Duration::from_millis(random_below(SPACE_MILLIS))).await;
-    let mut ballast = Ballast::new(mount.path())?;
+    let ballast = Ballast::new(mount.path())?;
     let free = ballast.bytes();
     ensure!(free >= LEAST_FREE, "only {free} bytes were free: try more `--megabytes`");
     let end = Instant::now() + time;
     while Instant::now() < end {
+        // What the server gives back meanwhile stays free: it is held for deletions, and no change may
+        // take it.
         load.check()?;
-        // What the server gives back meanwhile is taken, too.
-        ballast.fill()?;
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     memory::of(server.pid()).with_context(|| format!("the server ended: {}", server.stderr()))?;
+    delete_on_full_disk(server, deleted).await?;
     ballast.remove()?;
-    recover(&server.client(), after).await
+    let recovered = recover(&server.client(), after).await?;
+    until_ready(server, 200).await?;
+    Ok(recovered)
+}
+
+/// Deletes a source while the disk is full, after `/readyz` has said that writes fail.
+async fn delete_on_full_disk(server: &Server, deleted: &Deleted) -> anyhow::Result<()> {
+    until_ready(server, 503).await?;
+    let Deleted { client, agent } = deleted;
+    let list = client.get(&format!("/v1/agents/{agent}/sources?page_size=1")).await.expect(200);
+    let source = list["data"][0]["id"].as_str().context("no source is left to be deleted")?;
+    let answer = client.delete(&format!("/v1/sources/{source}")).await;
+    ensure!(answer.status == 204, "a deletion on the full disk: {}", answer.text());
+    let answer = client.get(&format!("/v1/sources/{source}")).await;
+    ensure!(answer.status == 404, "a source that was deleted is there: {}", answer.text());
+    Ok(())
+}
+
+/// Waits until `/readyz` answers so.
+async fn until_ready(server: &Server, status: u16) -> anyhow::Result<()> {
+    let began = Instant::now();
+    loop {
+        let answer = server.client().get("/readyz").await;
+        if answer.status == status {
+            return Ok(());
+        }
+        ensure!(began.elapsed() < RECOVERED, "`/readyz` answers {}, not {status}", answer.text());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Sources of an account of their own, one of which is deleted each time the disk is full.
+struct Deleted {
+    client: Client,
+    agent: String,
+}
+
+impl Deleted {
+    async fn new(server: &Server, sources: usize) -> Self {
+        let client = server.account("deleted on the full disk");
+        let agent = client.agent().await;
+        for number in 0..sources {
+            let text = format!("Source {number} is to be deleted. ").repeat(100);
+            client.text(&agent, &text).await;
+        }
+        Self { client, agent }
+    }
 }
 
 /// Writes until that succeeds. Gives how long it took.

@@ -64,7 +64,7 @@ pub(crate) enum Failure {
     /// The answer to the request with this idempotency key was erased.
     #[error("what this request answered with was deleted or replaced")]
     KeyGone,
-    /// The server is not ready; the reason is for the log alone.
+    /// The server is not ready, for this reason, which the answer tells.
     #[error("not ready: {0}")]
     NotReady(&'static str),
     /// The server stops before the request is done.
@@ -230,9 +230,8 @@ impl Failure {
             Self::KeyGone => {
                 Problem::not_found("what this request answered with was deleted or replaced since")
             }
-            Self::NotReady(_) => {
-                Problem::unavailable("service_unavailable", "the server is not ready")
-                    .retry_after(1)
+            Self::NotReady(reason) => {
+                Problem::unavailable("service_unavailable", reason).retry_after(1)
             }
             Self::Stopping => {
                 Problem::unavailable("service_unavailable", "the server is stopping; try again")

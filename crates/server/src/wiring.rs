@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cicerone_domain::job::Reclaim;
 use cicerone_domain::ports::{PassageIndex, WorkSignal};
@@ -57,7 +58,9 @@ impl Parts {
             .map_err(|error| Failure::because("`CICERONE_OBJECT_STORE_URL`", &error))?;
         let objects = Arc::new(objects);
         let egress = egress(configuration, own)?;
-        let storage = Arc::new(open_storage(configuration).await?);
+        // Only a server holds space back: what runs beside it, or once, needs none.
+        let reserve = own.map_or(0, |_| configuration.settings.database.reserve_bytes);
+        let storage = Arc::new(open_storage(configuration, reserve).await?);
         let index_config = IndexConfig {
             directory: configuration.index_dir(),
             open_agents: configuration.settings.index.open_agents,
@@ -189,7 +192,7 @@ pub(crate) fn with_accounts(
     let configuration = load(environment)?;
     data_directory::create(configuration.data_dir())?;
     runtime(1)?.block_on(async {
-        let storage = open_storage(&configuration).await?;
+        let storage = open_storage(&configuration, 0).await?;
         let (store, clock) = (Arc::new(storage.clone()), Arc::new(SystemClock));
         let keys = Keys::new(store.clone(), clock.clone(), Arc::new(SystemEntropy));
         let quotas = Quotas::new(store, configuration.settings.quotas(), clock);
@@ -207,11 +210,21 @@ pub(crate) fn check_whole(configuration: &Configuration) -> Result<(), Failure> 
     }
 }
 
-async fn open_storage(configuration: &Configuration) -> Result<Storage, Failure> {
+async fn open_storage(
+    configuration: &Configuration,
+    reserve_bytes: u64,
+) -> Result<Storage, Failure> {
     check_whole(configuration)?;
     let database = configuration.database.clone();
     let account_bytes = configuration.settings.quotas().bytes;
-    let options = StorageOptions { account_bytes, ..StorageOptions::default() };
+    let section = &configuration.settings.database;
+    let options = StorageOptions {
+        account_bytes,
+        read_timeout: Duration::from_secs(section.read_seconds),
+        write_timeout: Duration::from_secs(section.write_seconds),
+        reserve_bytes,
+        ..StorageOptions::default()
+    };
     let opened = tokio::task::spawn_blocking(move || {
         for name in migrations::run(&database)? {
             tracing::info!(migration = name, "changed the database's schema");

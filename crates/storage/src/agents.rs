@@ -190,7 +190,7 @@ impl AgentStore for Storage {
         let visible = Visible::from(scope);
         self.db
             .of(scope.account)
-            .write_completing(completion, move |c| {
+            .free_completing(completion, move |c| {
                 require_locked(c, &visible, id)?;
                 let agent = id.to_string();
                 let uploads: Vec<Option<String>> = sources::table

@@ -205,7 +205,7 @@ impl ConversationStore for Storage {
         let visible = Visible::from(scope);
         self.db
             .of(scope.account)
-            .write_completing(completion, move |c| {
+            .free_completing(completion, move |c| {
                 require(c, &visible, id)?;
                 let count = diesel::delete(conversations::table.find(id.to_string())).execute(c)?;
                 if count == 0 {

@@ -2,6 +2,7 @@
 
 mod threads;
 mod writer;
+mod writes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,10 +18,12 @@ use crate::deadline;
 use crate::dialect::{Begin, transaction};
 use crate::error::{Failure, OpenError};
 use crate::idempotency;
+use crate::reserve::Reserve;
 use crate::storage::{Limits, StorageOptions};
 use crate::url::DatabaseUrl;
 use threads::Threads;
-use writer::Writer;
+use writer::{Purpose, Writer};
+use writes::Writes;
 
 /// How long work waits for a connection, by the door that it takes.
 pub(crate) const WAIT: &str = "cicerone_database_wait_seconds";
@@ -42,6 +45,7 @@ pub(crate) struct Db {
     /// The one writer of a SQLite file; none where the pool's connections write.
     writer: Option<Arc<Writer>>,
     limits: Limits,
+    writes: Arc<Writes>,
     url: Arc<DatabaseUrl>,
     party: Party,
 }
@@ -58,8 +62,10 @@ impl Db {
         let is_sqlite = url.sqlite_path().is_some();
         let limits = Limits { read: options.read_timeout, write: options.write_timeout };
         let first = connect(url, Access::Write)?;
+        let reserve = url.sqlite_path().filter(|_| options.reserve_bytes > 0);
+        let reserve = reserve.map(|path| Arc::new(Reserve::hold(path, options.reserve_bytes)));
         let writer = if is_sqlite {
-            Some(Arc::new(Writer::start(first, url.clone(), limits.write)?))
+            Some(Arc::new(Writer::start(first, url.clone(), limits.write, reserve)?))
         } else {
             None
         };
@@ -80,7 +86,8 @@ impl Db {
         // On SQLite only long reads go through the threads. They leave two connections to short ones.
         let threads = if is_sqlite { size.saturating_sub(2).max(1) } else { size };
         let threads = Arc::new(Threads::start("storage", threads, options.connection_timeout)?);
-        Ok(Self { pool, threads, writer, limits, url: Arc::new(url.clone()), party: None })
+        let (writes, url) = (Arc::default(), Arc::new(url.clone()));
+        Ok(Self { pool, threads, writer, limits, writes, url, party: None })
     }
 
     /// Reads on a thread of the pool. `work` may run again where its connection turns out to be lost.
@@ -113,13 +120,39 @@ impl Db {
     /// Changes something in one transaction, which is committed when this returns. Once begun it goes
     /// on, also where the caller goes away. An error of `work` rolls it back; `work` may run again
     /// after a deadlock or on a lost connection.
-    pub(crate) async fn write<T, F>(&self, mut work: F) -> Result<T, Error>
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        let outcome = self.change(Purpose::Change, work).await;
+        self.writes.note(&outcome);
+        outcome
+    }
+
+    /// [`Db::write`] that gives space back. It is carried out on a full disk too, in the space that is
+    /// held back for it.
+    pub(crate) async fn free<T, F>(&self, work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.change(Purpose::Deletion, work).await
+    }
+
+    /// Whether it is to be tried if writes work: the last one failed for the surroundings. Fails where
+    /// that was tried a moment ago.
+    pub(crate) fn probe_is_due(&self) -> Result<bool, Error> {
+        self.writes.probe_is_due()
+    }
+
+    async fn change<T, F>(&self, purpose: Purpose, mut work: F) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
     {
         if let Some(writer) = &self.writer {
-            return writer.run(self.party, work).await;
+            return writer.run(self.party, purpose, work).await;
         }
         let (pool, limits) = (self.pool.clone(), self.limits);
         let mut work = move |c: &mut AnyConnection| {
@@ -143,6 +176,26 @@ impl Db {
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
     {
         self.write(move |c| {
+            idempotency::hold(c, completion.as_ref())?;
+            let outcome = work(c)?;
+            idempotency::settle(c, completion.as_ref(), &outcome)?;
+            Ok(outcome)
+        })
+        .await
+    }
+
+    /// [`Db::free`] that completes the claim of an idempotency key with its outcome, in the same
+    /// transaction.
+    pub(crate) async fn free_completing<T, F>(
+        &self,
+        completion: Option<Completion<T>>,
+        mut work: F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        self.free(move |c| {
             idempotency::hold(c, completion.as_ref())?;
             let outcome = work(c)?;
             idempotency::settle(c, completion.as_ref(), &outcome)?;

@@ -42,7 +42,7 @@ impl Housekeeping for Storage {
     async fn forget_objects(&self, keys: &[ObjectKey]) -> Result<(), Error> {
         let keys: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
         self.db
-            .write(move |c| {
+            .free(move |c| {
                 for key in &keys {
                     diesel::delete(discarded_objects::table.find(key)).execute(c)?;
                 }
@@ -56,7 +56,7 @@ impl Housekeeping for Storage {
         loop {
             let (found, removed) = self
                 .db
-                .write(move |c| {
+                .free(move |c| {
                     let used = exists(
                         sources::table
                             .filter(sources::upload_id.eq(uploads::id.nullable()))
@@ -83,7 +83,7 @@ impl Housekeeping for Storage {
         let mut total = 0;
         loop {
             let (removed, are_all) =
-                self.db.write(move |c| expire_records(c, now.as_millis())).await?;
+                self.db.free(move |c| expire_records(c, now.as_millis())).await?;
             total += u64::try_from(removed).unwrap_or(u64::MAX);
             if are_all {
                 return Ok(total);
@@ -97,7 +97,7 @@ impl Housekeeping for Storage {
             let limit = i64::from(AT_ONCE);
             let removed = self
                 .db
-                .write(move |c| {
+                .free(move |c| {
                     let removed = deliveries::expire(c, before, limit)?;
                     Ok((removed, events::expire(c, before, limit)?))
                 })
@@ -126,7 +126,7 @@ impl Housekeeping for Storage {
                 let agent = agent.clone();
                 let removed = self
                     .db
-                    .write(move |c| conversations::expire(c, &agent, before, AT_ONCE.into()))
+                    .free(move |c| conversations::expire(c, &agent, before, AT_ONCE.into()))
                     .await?;
                 total += u64::try_from(removed).unwrap_or(u64::MAX);
                 if removed == 0 {
@@ -140,7 +140,7 @@ impl Housekeeping for Storage {
     async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error> {
         let mut total = 0;
         loop {
-            let removed = self.db.write(move |c| audit::expire(c, before, AT_ONCE.into())).await?;
+            let removed = self.db.free(move |c| audit::expire(c, before, AT_ONCE.into())).await?;
             total += u64::try_from(removed).unwrap_or(u64::MAX);
             if removed == 0 {
                 return Ok(total);

@@ -109,6 +109,14 @@ impl KeyRow {
     }
 }
 
+/// Writes the cursor secret as it is: a change that changes nothing, which shows whether writes work.
+pub(crate) fn rewrite_secret(c: &mut AnyConnection) -> Result<(), Failure> {
+    diesel::update(installation::table.find(CURSOR_SECRET))
+        .set(installation::value.eq(installation::value))
+        .execute(c)?;
+    Ok(())
+}
+
 #[async_trait]
 impl KeyStore for Storage {
     async fn insert_account(&self, account: Account) -> Result<(), Error> {

@@ -235,7 +235,7 @@ impl SourceStore for Storage {
         let visible = Visible::from(scope);
         self.db
             .of(scope.account)
-            .write(move |c| {
+            .free(move |c| {
                 idempotency::hold(c, completion.as_ref())?;
                 let source = delete(c, &visible, id, now)?;
                 idempotency::settle(c, completion.as_ref(), &())?;

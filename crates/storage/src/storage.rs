@@ -10,6 +10,7 @@ use cicerone_domain::ports::Health;
 use crate::connection::AnyConnection;
 use crate::db::Db;
 use crate::error::OpenError;
+use crate::keys;
 use crate::migrations;
 use crate::url::DatabaseUrl;
 
@@ -36,6 +37,9 @@ pub struct StorageOptions {
     /// How long a change may take, and on SQLite how long it waits for its turn. Larger: to end a large
     /// source or to delete an agent is one change.
     pub write_timeout: Duration,
+    /// Bytes that are held back on the disk of a SQLite file, for deletions when the disk is full; 0
+    /// for none. The file's only server may hold them.
+    pub reserve_bytes: u64,
     /// Bytes of sources and files that an account without a quota of its own may keep; `None` for any
     /// number.
     pub account_bytes: Option<u64>,
@@ -56,6 +60,7 @@ impl Default for StorageOptions {
             connection_timeout: Duration::from_secs(3),
             read_timeout: Duration::from_secs(5),
             write_timeout: Duration::from_secs(60),
+            reserve_bytes: 0,
             account_bytes: None,
         }
     }
@@ -86,5 +91,10 @@ impl Storage {
 impl Health for Storage {
     async fn check(&self) -> Result<(), Error> {
         self.db.read(|c: &mut AnyConnection| migrations::check_applied(c)).await
+    }
+
+    async fn check_writes(&self) -> Result<(), Error> {
+        let probe = |c: &mut AnyConnection| keys::rewrite_secret(c);
+        if self.db.probe_is_due()? { self.db.write(probe).await } else { Ok(()) }
     }
 }

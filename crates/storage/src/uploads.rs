@@ -191,7 +191,7 @@ impl UploadStore for Storage {
         let visible = Visible::from(scope);
         self.db
             .of(scope.account)
-            .write_completing(completion, move |c| {
+            .free_completing(completion, move |c| {
                 let upload = [id.to_string()];
                 dialect::lock_uploads(c, &upload)?;
                 if find(c, &visible, id)?.is_none() {

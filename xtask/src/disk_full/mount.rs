@@ -84,7 +84,7 @@ impl Ballast {
     }
 
     /// Takes what has become free.
-    pub(super) fn fill(&mut self) -> anyhow::Result<()> {
+    fn fill(&mut self) -> anyhow::Result<()> {
         let piece = vec![0_u8; 64 * 1_024];
         loop {
             match self.file.write(&piece) {

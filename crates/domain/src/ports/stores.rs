@@ -418,4 +418,7 @@ pub trait IdempotencyStore: Send + Sync {
 pub trait Health: Send + Sync {
     /// Succeeds where the database answers and its schema is this program's.
     async fn check(&self) -> Result<(), Error>;
+    /// Succeeds unless writes fail for want of space, or since the database takes none. Writes something
+    /// only if the last write failed so, at most once a second.
+    async fn check_writes(&self) -> Result<(), Error>;
 }

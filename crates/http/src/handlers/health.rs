@@ -15,9 +15,15 @@ pub(crate) async fn alive() -> Answer {
     Ok(status("ok"))
 }
 
-/// `GET /readyz`: the database is migrated and reachable, and workers run.
+/// `GET /readyz`: the database is migrated and reachable, takes writes, and workers run.
 pub(crate) async fn ready(app: App) -> Answer {
     app.health.check().await?;
+    if let Err(error) = app.health.check_writes().await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "writes to the database fail");
+        return Err(Failure::NotReady(
+            "writes to the database fail: its disk is full, or it is read-only",
+        ));
+    }
     if !(app.workers_running)() {
         return Err(Failure::NotReady("the workers do not run"));
     }

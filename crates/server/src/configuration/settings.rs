@@ -9,6 +9,7 @@ use cicerone_domain::usage::DefaultQuotas;
 use cicerone_http::HttpSettings;
 use cicerone_ingestion::{CrawlSettings, Retention, SandboxSettings, WorkerSettings};
 use cicerone_llm::{ModelsConfig, Secret};
+use cicerone_storage::StorageOptions;
 use cicerone_webhooks::DeliverySettings;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) log_format: Option<LogFormat>,
     /// The HTTP interface.
     pub(crate) http: HttpSection,
+    /// The database.
+    pub(crate) database: DatabaseSection,
     /// The processing of sources.
     pub(crate) workers: WorkersSection,
     /// The crawling of websites.
@@ -94,6 +97,18 @@ pub(crate) struct HttpSection {
     pub(crate) stall_seconds: u64,
     /// Whether `/metrics` answers.
     pub(crate) metrics: bool,
+}
+
+/// The section `database`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct DatabaseSection {
+    /// The longest that a read may take, and that a change waits for a row that another holds.
+    pub(crate) read_seconds: u64,
+    /// The longest that a change may take.
+    pub(crate) write_seconds: u64,
+    /// Bytes held back on the disk of a SQLite file, for deletions when it is full; 0 for none.
+    pub(crate) reserve_bytes: u64,
 }
 
 /// The section `workers`.
@@ -184,6 +199,7 @@ impl Default for Settings {
             log: "info".to_owned(),
             log_format: None,
             http: HttpSection::default(),
+            database: DatabaseSection::default(),
             workers: WorkersSection::default(),
             crawl: CrawlSection::default(),
             webhooks: WebhooksSection::default(),
@@ -211,6 +227,17 @@ impl Default for HttpSection {
             keep_alive_seconds: http.keep_alive.as_secs(),
             stall_seconds: http.stall_deadline.as_secs(),
             metrics: true,
+        }
+    }
+}
+
+impl Default for DatabaseSection {
+    fn default() -> Self {
+        let options = StorageOptions::default();
+        Self {
+            read_seconds: options.read_timeout.as_secs(),
+            write_seconds: options.write_timeout.as_secs(),
+            reserve_bytes: RESERVE_BYTES,
         }
     }
 }
@@ -269,6 +296,8 @@ impl Default for IndexSection {
 
 /// Most of anything that may go on at once: beyond lies a slip of the hand.
 const MOST_AT_ONCE: usize = 100_000;
+/// Held back on the disk if the settings say nothing else (16 MiB).
+const RESERVE_BYTES: u64 = 16 * 1_024 * 1_024;
 const DAY_SECONDS: u64 = 24 * 60 * 60;
 /// The longest that an attempt at a delivery may take: the client waits no longer for an answer.
 const LONGEST_ATTEMPT_SECONDS: u64 = 15;
@@ -286,6 +315,8 @@ impl Settings {
             ("http.body_seconds", http.body_seconds > 0),
             ("http.upload_seconds", http.upload_seconds > 0),
             ("http.stall_seconds", http.stall_seconds > 0),
+            ("database.read_seconds", self.database.read_seconds > 0),
+            ("database.write_seconds", self.database.write_seconds > 0),
             ("workers.parallel", workers.parallel > 0),
             ("workers.deadline_seconds", workers.deadline_seconds > 0),
             ("workers.readers", workers.readers > 0),

@@ -5,6 +5,7 @@
 //! others commit: then all of it is taken back and done again, each unit in a savepoint of its own.
 //! Failures are rare, and two savepoint statements a unit would be a tenth of what a reply costs.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cicerone_domain::Error;
@@ -18,6 +19,7 @@ use super::{Party, guarded, timed, waited};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{Begin, begin_transaction, transaction};
 use crate::error::{Failure, OpenError};
+use crate::reserve::Reserve;
 use crate::url::DatabaseUrl;
 
 /// Units of work in one commit.
@@ -32,6 +34,18 @@ const QUEUE: usize = 1_024;
 /// another's change by so many others at most.
 const UNDER_WAY: u64 = 64;
 
+/// What a change is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Anything.
+    Change,
+    /// Giving space back: carried out on a full disk too.
+    Deletion,
+}
+
+/// How SQLite says that the disk is full.
+const FULL: &str = "disk is full";
+
 /// The writer's thread and the way to it.
 pub(super) struct Writer {
     queue: RwLock<Option<mpsc::Sender<Box<dyn Unit>>>>,
@@ -40,6 +54,8 @@ pub(super) struct Writer {
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
     /// How long a change may take, and how long it may wait for its turn.
     limit: Duration,
+    /// Space that is held back for deletions.
+    reserve: Option<Arc<Reserve>>,
 }
 
 /// One change, from the queue until its outcome is delivered.
@@ -51,6 +67,10 @@ trait Unit: Send {
     fn run_apart(&mut self, c: &mut AnyConnection);
     /// Forgets the outcome: what it rests on was rolled back.
     fn reset(&mut self);
+    /// What it is for.
+    fn purpose(&self) -> Purpose;
+    /// Whether it failed since the disk is full.
+    fn met_a_full_disk(&self) -> bool;
     /// Hands the outcome to whoever waits: what was kept if the transaction was committed, else that
     /// nothing was changed, and why.
     fn deliver(self: Box<Self>, committed: Result<(), &str>);
@@ -62,6 +82,9 @@ struct Work<T, F> {
     deadline: Option<Instant>,
     /// How long it may take.
     limit: Duration,
+    purpose: Purpose,
+    /// Space that is held back for deletions.
+    reserve: Option<Arc<Reserve>>,
     work: F,
     outcome: Option<Result<T, Error>>,
     _place: Option<FairPermit<Party>>,
@@ -75,7 +98,7 @@ where
 {
     fn run(&mut self, c: &mut AnyConnection) -> bool {
         waited("writer", self.queued);
-        if let Err(refusal) = in_time(self.deadline) {
+        if let Err(refusal) = in_time(self.deadline).and_then(|()| self.check_space()) {
             // It has changed nothing, and disturbs nobody.
             self.outcome = Some(Err(refusal));
             return true;
@@ -97,6 +120,15 @@ where
         self.outcome = None;
     }
 
+    fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
+    fn met_a_full_disk(&self) -> bool {
+        let Some(Err(Error::Unavailable(cause))) = &self.outcome else { return false };
+        cause.to_string().contains(FULL)
+    }
+
     fn deliver(self: Box<Self>, committed: Result<(), &str>) {
         let outcome = match (committed, self.outcome) {
             (Ok(()), Some(outcome)) => outcome,
@@ -112,26 +144,44 @@ where
     }
 }
 
+impl<T, F> Work<T, F> {
+    /// Refuses a change while the space is used up that is held back for deletions.
+    fn check_space(&self) -> Result<(), Error> {
+        let is_short = self.reserve.as_ref().is_some_and(|reserve| !reserve.is_held());
+        if is_short && self.purpose == Purpose::Change {
+            return Err(Error::unavailable(format!("the {FULL}: only deletions are carried out")));
+        }
+        Ok(())
+    }
+}
+
 impl Writer {
     /// Starts the thread over this connection. A change may take `limit`, and wait as long for its turn.
     pub(super) fn start(
         connection: AnyConnection,
         url: DatabaseUrl,
         limit: Duration,
+        reserve: Option<Arc<Reserve>>,
     ) -> Result<Self, OpenError> {
         let (queue, units) = mpsc::channel(QUEUE);
         let (alive, ended) = mpsc::channel(1);
+        let held = reserve.clone();
         spawn("storage-writer".to_owned(), move || {
-            drain(units, connection, &url);
+            drain(units, connection, &url, held.as_deref());
             drop(alive);
         })?;
         let places = FairPool::new(UNDER_WAY, UNDER_WAY);
         let queue = RwLock::new(Some(queue));
-        Ok(Self { queue, places, ended: tokio::sync::Mutex::new(ended), limit })
+        Ok(Self { queue, places, ended: tokio::sync::Mutex::new(ended), limit, reserve })
     }
 
     /// Does `work` in a transaction that is committed when this returns, when it is the party's turn.
-    pub(super) async fn run<T, F>(&self, party: Party, work: F) -> Result<T, Error>
+    pub(super) async fn run<T, F>(
+        &self,
+        party: Party,
+        purpose: Purpose,
+        work: F,
+    ) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
@@ -142,7 +192,18 @@ impl Writer {
         let place = self.places.acquire(party, 1, Urgency::Question);
         let place = tokio::time::timeout(limit, place).await.map_err(|_| too_late())?;
         let place = Some(place);
-        let unit = Work { queued, deadline, limit, work, outcome: None, _place: place, reply };
+        let reserve = self.reserve.clone();
+        let unit = Work {
+            queued,
+            deadline,
+            limit,
+            purpose,
+            reserve,
+            work,
+            outcome: None,
+            _place: place,
+            reply,
+        };
         self.hand_over(Box::new(unit)).await?;
         outcome.await.map_err(|_| closed())?
     }
@@ -162,7 +223,12 @@ impl Writer {
 }
 
 /// The thread: commits batch after batch until the queue is closed and empty.
-fn drain(mut units: mpsc::Receiver<Box<dyn Unit>>, connection: AnyConnection, url: &DatabaseUrl) {
+fn drain(
+    mut units: mpsc::Receiver<Box<dyn Unit>>,
+    connection: AnyConnection,
+    url: &DatabaseUrl,
+    reserve: Option<&Reserve>,
+) {
     let mut connection = Some(connection);
     let mut are_several = false;
     while let Some(first) = units.blocking_recv() {
@@ -176,16 +242,52 @@ fn drain(mut units: mpsc::Receiver<Box<dyn Unit>>, connection: AnyConnection, ur
             batch.push(unit);
         }
         are_several = batch.len() > 1;
-        let committed = match usable(&mut connection, url) {
-            Ok(connection) => commit_together(connection, &mut batch),
-            Err(error) => Err(error.to_string()),
-        };
-        if let Err(cause) = &committed {
-            tracing::warn!(changes = batch.len(), %cause, "a transaction failed as a whole");
+        if let Some(reserve) = reserve {
+            reserve.retake();
         }
-        for unit in batch {
-            unit.deliver(committed.as_ref().copied().map_err(String::as_str));
+        let mut committed = carry_out(&mut connection, url, &mut batch);
+        let is_for_deletions = batch.iter().any(|unit| unit.purpose() == Purpose::Deletion);
+        if is_for_deletions
+            && met_a_full_disk(&committed, &batch)
+            && reserve.is_some_and(Reserve::release)
+        {
+            let (deletions, others) =
+                batch.into_iter().partition(|unit| unit.purpose() == Purpose::Deletion);
+            deliver(others, &committed);
+            batch = deletions;
+            batch.iter_mut().for_each(|unit| unit.reset());
+            committed = carry_out(&mut connection, url, &mut batch);
         }
+        deliver(batch, &committed);
+    }
+}
+
+/// Commits a batch; fails with the cause where nothing of it was committed.
+fn carry_out(
+    connection: &mut Option<AnyConnection>,
+    url: &DatabaseUrl,
+    batch: &mut [Box<dyn Unit>],
+) -> Result<(), String> {
+    let committed = match usable(connection, url) {
+        Ok(connection) => commit_together(connection, batch),
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(cause) = &committed {
+        tracing::warn!(changes = batch.len(), %cause, "a transaction failed as a whole");
+    }
+    committed
+}
+
+/// Whether a batch, or a unit of it, failed since the disk is full.
+fn met_a_full_disk(committed: &Result<(), String>, batch: &[Box<dyn Unit>]) -> bool {
+    committed.as_ref().is_err_and(|cause| cause.contains(FULL))
+        || batch.iter().any(|unit| unit.met_a_full_disk())
+}
+
+/// Hands the outcomes to whoever waits.
+fn deliver(batch: Vec<Box<dyn Unit>>, committed: &Result<(), String>) {
+    for unit in batch {
+        unit.deliver(committed.as_ref().copied().map_err(String::as_str));
     }
 }
 
@@ -248,6 +350,7 @@ fn is_open(c: &mut AnyConnection) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::{Duration, Instant};
 
     use cicerone_domain::{Error, Id, SystemEntropy};
@@ -258,9 +361,10 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::super::Party;
-    use super::{Unit, Work, Writer, commit_together};
+    use super::{Purpose, Unit, Work, Writer, commit_together};
     use crate::connection::{Access, AnyConnection, connect};
     use crate::error::Failure;
+    use crate::reserve::Reserve;
     use crate::url::DatabaseUrl;
 
     const LIMIT: Duration = Duration::from_secs(60);
@@ -271,9 +375,10 @@ mod tests {
     ) -> (Box<dyn Unit>, oneshot::Receiver<Result<(), Error>>) {
         let (reply, outcome) = oneshot::channel();
         let queued = Instant::now();
-        let (deadline, limit, _place) = (None, LIMIT, None);
-        let unit = Work { queued, deadline, limit, work, outcome: None, _place, reply };
-        (Box::new(unit), outcome)
+        let (deadline, limit, _place, outcome_of) = (None, LIMIT, None, outcome);
+        let (purpose, reserve, outcome) = (Purpose::Change, None, None);
+        let unit = Work { queued, deadline, limit, purpose, reserve, work, outcome, _place, reply };
+        (Box::new(unit), outcome_of)
     }
 
     #[test]
@@ -313,13 +418,17 @@ mod tests {
         let mut connection = connect(&url, Access::Write).unwrap();
         connection.batch_execute("CREATE TABLE t (x INTEGER)").unwrap();
         let limit = Duration::from_millis(300);
-        let writer = Writer::start(connection, url.clone(), limit).unwrap();
+        let writer = Writer::start(connection, url.clone(), limit, None).unwrap();
         let slow = "INSERT INTO t WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) \
                     SELECT x FROM n WHERE x < 0";
         for _ in 0..2 {
-            let outcome = writer.run(None, move |c| Ok(c.batch_execute(slow)?)).await;
+            let outcome =
+                writer.run(None, Purpose::Change, move |c| Ok(c.batch_execute(slow)?)).await;
             assert!(matches!(outcome, Err(Error::Unavailable(_))), "{outcome:?}");
-            writer.run(None, |c| Ok(c.batch_execute("INSERT INTO t VALUES (1)")?)).await.unwrap();
+            writer
+                .run(None, Purpose::Change, |c| Ok(c.batch_execute("INSERT INTO t VALUES (1)")?))
+                .await
+                .unwrap();
         }
         writer.close().await;
     }
@@ -331,10 +440,10 @@ mod tests {
         let mut connection = connect(&url, Access::Write).unwrap();
         let setup = "CREATE TABLE t (x BLOB); PRAGMA max_page_count = 10";
         connection.batch_execute(setup).unwrap();
-        let writer = Writer::start(connection, url.clone(), LIMIT).unwrap();
+        let writer = Writer::start(connection, url.clone(), LIMIT, None).unwrap();
         let insert = async |bytes: usize| {
             let sql = format!("INSERT INTO t VALUES (zeroblob({bytes}))");
-            writer.run(None, move |c| Ok(c.batch_execute(&sql)?)).await
+            writer.run(None, Purpose::Change, move |c| Ok(c.batch_execute(&sql)?)).await
         };
         let mut acknowledged = 0;
         for _ in 0..3 {
@@ -360,7 +469,7 @@ mod tests {
         let url = DatabaseUrl::sqlite(folder.path().join("batch.db"));
         let mut connection = connect(&url, Access::Write).unwrap();
         connection.batch_execute("CREATE TABLE t (x INTEGER PRIMARY KEY)").unwrap();
-        let writer = Writer::start(connection, url.clone(), LIMIT).unwrap();
+        let writer = Writer::start(connection, url.clone(), LIMIT, None).unwrap();
         let insert = async |writer: &Writer, number: usize| {
             let is_refused = number.is_multiple_of(5);
             let sql = format!("INSERT INTO t VALUES ({number})");
@@ -368,7 +477,7 @@ mod tests {
                 c.batch_execute(&sql)?;
                 if is_refused { Err(Error::ClaimLost.into()) } else { Ok(number) }
             };
-            writer.run(None, work).await
+            writer.run(None, Purpose::Change, work).await
         };
         let mut tasks = tokio::task::JoinSet::new();
         let writer = std::sync::Arc::new(writer);
@@ -393,14 +502,15 @@ mod tests {
         let url = DatabaseUrl::sqlite(folder.path().join("flood.db"));
         let mut connection = connect(&url, Access::Write).unwrap();
         connection.batch_execute("CREATE TABLE t (party TEXT)").unwrap();
-        let writer = std::sync::Arc::new(Writer::start(connection, url.clone(), LIMIT).unwrap());
+        let writer =
+            std::sync::Arc::new(Writer::start(connection, url.clone(), LIMIT, None).unwrap());
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let wait = parking_lot::Mutex::new(wait);
         let insert = |party: Party, name: &'static str| {
             let writer = std::sync::Arc::clone(&writer);
             tokio::spawn(async move {
                 let sql = format!("INSERT INTO t VALUES ('{name}')");
-                writer.run(party, move |c| Ok(c.batch_execute(&sql)?)).await
+                writer.run(party, Purpose::Change, move |c| Ok(c.batch_execute(&sql)?)).await
             })
         };
         // The writer stands still until all of them wait.
@@ -411,7 +521,7 @@ mod tests {
                 let _ = wait.lock().recv();
                 Ok(())
             };
-            tokio::spawn(async move { writer.run(None, work).await })
+            tokio::spawn(async move { writer.run(None, Purpose::Change, work).await })
         };
         let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
         let mut changes: Vec<_> = (0..1_000).map(|_| insert(Some(flood), "flood")).collect();
@@ -435,5 +545,46 @@ mod tests {
         let before: i64 =
             diesel::select(sql::<BigInt>(before)).get_result(&mut connection).unwrap();
         assert!(before <= i64::try_from(super::UNDER_WAY).unwrap(), "behind {before} others");
+    }
+
+    #[tokio::test]
+    async fn on_a_full_disk_only_deletions_are_carried_out_in_the_space_held_for_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("reserve.db");
+        let url = DatabaseUrl::sqlite(&path);
+        let mut connection = connect(&url, Access::Write).unwrap();
+        let setup = "CREATE TABLE t (x BLOB); PRAGMA max_page_count = 10";
+        connection.batch_execute(setup).unwrap();
+        let reserve = Arc::new(Reserve::hold(&path, 100_000));
+        let writer =
+            Writer::start(connection, url.clone(), LIMIT, Some(Arc::clone(&reserve))).unwrap();
+        // The disk is full for as long as the space is held.
+        let insert = async |purpose: Purpose| {
+            let reserve = Arc::clone(&reserve);
+            let work = move |c: &mut AnyConnection| {
+                let bytes = if reserve.is_held() { 1_000_000 } else { 10 };
+                Ok(c.batch_execute(&format!("INSERT INTO t VALUES (zeroblob({bytes}))"))?)
+            };
+            writer.run(None, purpose, work).await
+        };
+        let refused = insert(Purpose::Change).await;
+        assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+        assert!(reserve.is_held(), "a change does not get it");
+        let (change, deletion) = tokio::join!(insert(Purpose::Change), insert(Purpose::Deletion));
+        assert!(matches!(change, Err(Error::Unavailable(_))), "{change:?}");
+        deletion.unwrap();
+        assert!(!reserve.is_held());
+        let refused = insert(Purpose::Change).await.unwrap_err();
+        let Error::Unavailable(cause) = refused else { panic!("{refused:?}") };
+        assert!(cause.to_string().contains("only deletions"), "{cause}");
+        // As soon as there is room, it is held again, and changes are made.
+        let deadline = Instant::now() + LIMIT;
+        while !reserve.is_held() {
+            assert!(Instant::now() < deadline);
+            // Refused, in either case: the writer looks for room at every change.
+            insert(Purpose::Change).await.unwrap_err();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        writer.run(None, Purpose::Change, |c| Ok(c.batch_execute("DELETE FROM t")?)).await.unwrap();
     }
 }

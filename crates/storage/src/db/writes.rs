@@ -1,0 +1,82 @@
+//! Whether writes work, judged by how the last one ended.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use cicerone_domain::Error;
+use parking_lot::Mutex;
+
+/// How often it is tried whether writes work again.
+const PROBES: Duration = Duration::from_secs(1);
+/// Parts of the messages of SQLite, PostgreSQL and the system that say that nothing can be written.
+const REFUSALS: [&str; 7] = [
+    "disk is full",
+    "disk I/O error",
+    "readonly database",
+    "No space left",
+    "could not extend",
+    "could not write",
+    "read-only transaction",
+];
+
+/// How the last write ended.
+#[derive(Debug, Default)]
+pub(super) struct Writes {
+    /// It failed for the surroundings.
+    have_failed: AtomicBool,
+    /// When that was last tried.
+    probed: Mutex<Option<Instant>>,
+}
+
+impl Writes {
+    /// Notes how a write ended.
+    pub(super) fn note<T>(&self, outcome: &Result<T, Error>) {
+        match outcome {
+            Ok(_) if self.have_failed.load(Ordering::Relaxed) => {
+                self.have_failed.store(false, Ordering::Relaxed);
+            }
+            Err(Error::Unavailable(cause)) => {
+                let cause = cause.to_string();
+                if REFUSALS.iter().any(|part| cause.contains(part)) {
+                    self.have_failed.store(true, Ordering::Relaxed);
+                }
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+
+    /// Whether the last write failed and it is time to try another. Fails in the moment after that was
+    /// tried.
+    pub(super) fn probe_is_due(&self) -> Result<bool, Error> {
+        if !self.have_failed.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let mut probed = self.probed.lock();
+        if probed.is_some_and(|at| at.elapsed() < PROBES) {
+            return Err(Error::unavailable("the last write failed"));
+        }
+        *probed = Some(Instant::now());
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::Error;
+
+    use super::Writes;
+
+    #[test]
+    fn writes_fail_from_one_that_met_a_full_disk_to_one_that_succeeds() {
+        let writes = Writes::default();
+        assert!(!writes.probe_is_due().unwrap());
+        writes.note::<()>(&Err(Error::unavailable("no database connection became free in time")));
+        writes.note::<()>(&Err(Error::ClaimLost));
+        assert!(!writes.probe_is_due().unwrap());
+        writes.note::<()>(&Err(Error::unavailable("database or disk is full")));
+        assert!(writes.probe_is_due().unwrap());
+        assert!(writes.probe_is_due().is_err(), "once a second");
+        writes.note(&Ok(()));
+        assert!(!writes.probe_is_due().unwrap());
+    }
+}

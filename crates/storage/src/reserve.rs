@@ -1,0 +1,150 @@
+//! Space that is held back on the disk of a SQLite database, so that something can be deleted when the
+//! disk is full.
+//!
+//! A deletion needs space before it gives any back: SQLite writes what changes to its log first. So a
+//! file beside the database takes some, and is removed when a deletion meets a full disk. Until there
+//! is room to hold it again, only deletions are carried out.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+/// How often it is tried to hold the space again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Space that is held back, or was given free.
+#[derive(Debug)]
+pub(crate) struct Reserve {
+    path: PathBuf,
+    bytes: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    is_held: bool,
+    /// When it was last tried to hold it, or given free.
+    changed: Instant,
+}
+
+impl Reserve {
+    /// Holds `bytes` in a file beside the database at `database`. Where there is no room, it counts as
+    /// given free.
+    pub(crate) fn hold(database: &Path, bytes: u64) -> Self {
+        let mut name = database.as_os_str().to_owned();
+        name.push(".reserve");
+        let path = PathBuf::from(name);
+        let held = path.metadata().is_ok_and(|metadata| metadata.len() == bytes);
+        let held = if held { Ok(()) } else { allocate(&path, bytes) };
+        if let Err(error) = &held {
+            tracing::warn!(%error, bytes, "the disk has no room for the reserve that deletions need");
+        }
+        Self {
+            path,
+            bytes,
+            state: Mutex::new(State { is_held: held.is_ok(), changed: Instant::now() }),
+        }
+    }
+
+    /// Whether the space is held back.
+    pub(crate) fn is_held(&self) -> bool {
+        self.state.lock().is_held
+    }
+
+    /// Gives the space free. False where it was free already.
+    pub(crate) fn release(&self) -> bool {
+        let mut state = self.state.lock();
+        if !state.is_held {
+            return false;
+        }
+        if let Err(error) = fs::remove_file(&self.path)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, "the reserve on the disk cannot be given free");
+            return false;
+        }
+        tracing::warn!(bytes = self.bytes, "the disk is full: only deletions are carried out");
+        *state = State { is_held: false, changed: Instant::now() };
+        true
+    }
+
+    /// Holds the space again if there is room for it and for half as much beside it.
+    pub(crate) fn retake(&self) {
+        let mut state = self.state.lock();
+        if state.is_held || state.changed.elapsed() < RETRY {
+            return;
+        }
+        state.changed = Instant::now();
+        let taken = allocate(&self.path, self.bytes.saturating_add(self.bytes / 2));
+        if taken.and_then(|()| resize(&self.path, self.bytes)).is_ok() {
+            tracing::info!(bytes = self.bytes, "the disk has room again");
+            state.is_held = true;
+        }
+    }
+}
+
+/// Makes a file that takes so many bytes of the disk. Leaves none where there is no room.
+fn allocate(path: &Path, bytes: u64) -> io::Result<()> {
+    let allocated = File::create(path).and_then(|file| take(&file, bytes));
+    if allocated.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(path);
+    }
+    allocated
+}
+
+#[cfg(target_os = "linux")]
+fn take(file: &File, bytes: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    match fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        Err(rustix::io::Errno::OPNOTSUPP) => fill(file, bytes),
+        taken => Ok(taken?),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn take(file: &File, bytes: u64) -> io::Result<()> {
+    fill(file, bytes)
+}
+
+/// Writes so many bytes: a file system that cannot allot them has them then.
+fn fill(mut file: &File, bytes: u64) -> io::Result<()> {
+    let mut left = bytes;
+    let zeros = [0; 64 * 1_024];
+    while left > 0 {
+        let length = usize::try_from(left).unwrap_or(usize::MAX).min(zeros.len());
+        file.write_all(zeros.get(..length).unwrap_or(&zeros))?;
+        left = left.saturating_sub(u64::try_from(length).unwrap_or(u64::MAX));
+    }
+    file.sync_all()
+}
+
+fn resize(path: &Path, bytes: u64) -> io::Result<()> {
+    File::options().write(true).open(path)?.set_len(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reserve;
+
+    #[test]
+    fn the_space_is_held_given_free_once_and_known_after_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("c.db");
+        let file = folder.path().join("c.db.reserve");
+        let reserve = Reserve::hold(&database, 100_000);
+        assert!(reserve.is_held());
+        assert_eq!(file.metadata().unwrap().len(), 100_000);
+        assert!(Reserve::hold(&database, 100_000).is_held());
+        assert!(reserve.release() && !reserve.is_held() && !file.exists());
+        assert!(!reserve.release());
+        reserve.retake();
+        assert!(!reserve.is_held(), "it is tried once a second");
+        // No disk has so much room.
+        assert!(!Reserve::hold(&database, 1 << 60).is_held());
+        assert!(!file.exists());
+    }
+}
