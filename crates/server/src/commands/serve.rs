@@ -2,6 +2,7 @@
 
 mod banner;
 mod files;
+mod memory;
 mod sweep;
 mod uses;
 
@@ -37,8 +38,7 @@ pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
     telemetry::logs(&configuration.settings, &configuration.settings.log, traces.as_ref())?;
     let _alone = Alone::open(&configuration)?;
     let connections = files::connections(files, &configuration.settings);
-    tracing::info!(files, connections, "open files and connections at most");
-    let outcome = runtime.block_on(serve(&configuration, environment, connections));
+    let outcome = runtime.block_on(serve(&configuration, environment, files, connections));
     if let Some(traces) = traces {
         traces.close();
     }
@@ -50,6 +50,7 @@ pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
 async fn serve(
     configuration: &Configuration,
     environment: &Environment,
+    files: Option<usize>,
     connections: usize,
 ) -> Result<(), Failure> {
     let mut signals = StopSignals::listen()?;
@@ -69,7 +70,7 @@ async fn serve(
         .map_err(|error| Failure::because("cannot start the HTTP server", &error))?;
     let handle = server.handle();
     banner::print(address, &root)?;
-    tracing::info!(%address, database = %configuration.database, "serving");
+    tracing::info!(%address, database = %configuration.database, files, connections, "serving");
 
     tokio::pin!(server);
     let signal = tokio::select! {
@@ -151,8 +152,18 @@ impl Work {
                 stop.run_until_cancelled(sweep::run(index, keys, agents)).await;
             })
         };
+        let memory = {
+            let stop = stop.clone();
+            tokio::spawn(async move {
+                stop.run_until_cancelled(memory::give_back()).await;
+            })
+        };
         let uses = tokio::spawn(uses::run(parts.keys.clone(), parts.audit.clone(), stop.clone()));
-        Self { stop, running, tasks: vec![worker, deliverer, housekeeper, measures, sweep, uses] }
+        Self {
+            stop,
+            running,
+            tasks: vec![worker, deliverer, housekeeper, measures, sweep, memory, uses],
+        }
     }
 
     /// Tells whether the workers run.

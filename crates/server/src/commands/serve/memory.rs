@@ -1,0 +1,48 @@
+//! Memory that is free goes back to the system.
+//!
+//! The allocator of glibc keeps what was freed for later, each thread for itself: after a burst the
+//! process would stay as large as at its peak.
+
+use std::time::Duration;
+
+/// How often the process looks at its size.
+const INTERVAL: Duration = Duration::from_secs(15);
+/// Growth since the last time from which free memory is given back: doing so takes milliseconds.
+const GROWTH_BYTES: usize = 8 * 1_024 * 1_024;
+
+/// Gives free memory back whenever the process has grown, for ever.
+pub(super) async fn give_back() {
+    let mut least = usize::MAX;
+    loop {
+        tokio::time::sleep(INTERVAL).await;
+        let Some(resident) = resident().await else { return };
+        if resident > least.saturating_add(GROWTH_BYTES) || least == usize::MAX {
+            // A task that panicked has said so through the panic hook; the next round tries again.
+            let _ = tokio::task::spawn_blocking(trim).await;
+            let Some(after) = self::resident().await else { return };
+            tracing::debug!(resident, after, "gave free memory back to the system");
+            least = after;
+        } else {
+            least = least.min(resident);
+        }
+    }
+}
+
+/// Bytes of the process in memory; `None` where the system does not tell them.
+async fn resident() -> Option<usize> {
+    let text = tokio::fs::read_to_string("/proc/self/statm").await.ok()?;
+    let pages: usize = text.split(' ').nth(1)?.parse().ok()?;
+    Some(pages.saturating_mul(rustix::param::page_size()))
+}
+
+/// Gives free memory back.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn trim() {
+    #[expect(unsafe_code, reason = "the standard library does not lead to the allocator")]
+    // SAFETY: `malloc_trim` takes a number and may be called by any thread at any time.
+    let _is_smaller = unsafe { libc::malloc_trim(0) };
+}
+
+/// Other allocators decide for themselves.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn trim() {}
