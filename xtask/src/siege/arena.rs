@@ -61,7 +61,7 @@ impl Arena {
         let server = server.start();
         let victim = Victim::settle(&server).await?;
         let quiet = victim.alone(field.seconds(10, 4)).await?;
-        Ok(Self { server, victim, quiet, rest: field.seconds(60, 10) })
+        Ok(Self { server, victim, quiet, rest: field.seconds(60, 20) })
     }
 
     /// A client of a new account.
