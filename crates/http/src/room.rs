@@ -10,7 +10,9 @@ use tokio::time::timeout;
 /// Answers in memory, in bytes, until they are sent or given up.
 const ANSWERS: u64 = 24 * MEBIBYTE;
 /// What accounts that have less than their share get beyond that.
-const ANSWERS_RESERVE: u64 = 8 * MEBIBYTE;
+const ANSWERS_RESERVE: u64 = 12 * MEBIBYTE;
+/// What making a list takes at most: its rows, what is shown of them, and the text of the answer.
+const MAKING: usize = 3 * limits::LIST_BYTES;
 /// Bodies of requests in memory, in bytes, until the request is carried out.
 const BODIES: u64 = 16 * MEBIBYTE;
 /// What accounts that have less than their share get beyond that.
@@ -51,7 +53,7 @@ impl Rooms {
 
     /// Takes room for an answer whose size is not known yet. Fails with [`Error::Overloaded`].
     pub(crate) async fn expect_answer(&self, room: &mut Room, tenant: Tenant) -> Result<(), Error> {
-        self.answer(room, tenant, limits::LIST_BYTES, PATIENCE).await
+        self.answer(room, tenant, MAKING, PATIENCE).await
     }
 
     /// Fits `room` to an answer of so many bytes. Fails with [`Error::Overloaded`]; one that cannot
@@ -129,7 +131,7 @@ mod tests {
         let tenant = Some(Id::random(&SystemEntropy));
         let mut room = Room::default();
         rooms.expect_answer(&mut room, tenant).await.unwrap();
-        assert_eq!(rooms.answers.in_use(), 4 * 1_024 * 1_024);
+        assert_eq!(rooms.answers.in_use(), 12 * 1_024 * 1_024);
         rooms.fit_answer(&mut room, tenant, 100_000, true).await.unwrap();
         assert_eq!(rooms.answers.in_use(), 100_000);
         rooms.fit_answer(&mut room, tenant, 5_000_000, true).await.unwrap();
@@ -145,7 +147,7 @@ mod tests {
         let mut taken = Vec::new();
         for _ in 0..ANSWERS / (4 * 1_024 * 1_024) {
             let mut room = Room::default();
-            rooms.expect_answer(&mut room, flood).await.unwrap();
+            rooms.fit_answer(&mut room, flood, 4 * 1_024 * 1_024, true).await.unwrap();
             taken.push(room);
         }
         assert!(rooms.expect_answer(&mut Room::default(), flood).await.is_err());
