@@ -16,6 +16,7 @@ mod floods;
 mod headings;
 mod idle;
 mod keys;
+mod largest;
 mod malformed;
 mod model;
 mod readers;
@@ -67,11 +68,12 @@ type Siege = Pin<Box<dyn Future<Output = anyhow::Result<Report>>>>;
 type Entry = (&'static str, fn(Field) -> Siege);
 
 /// The sieges in the order in which they take place.
-const SIEGES: [Entry; 27] = [
+const SIEGES: [Entry; 28] = [
     ("headings-text", |field| Box::pin(headings::text(field))),
     ("headings-file", |field| Box::pin(headings::file(field))),
     ("headings-page", |field| Box::pin(headings::page(field))),
     ("headings-pairs", |field| Box::pin(headings::pairs(field))),
+    ("largest", |field| Box::pin(largest::run(field))),
     ("filters", |field| Box::pin(filters::run(field))),
     ("idle-soft-limit", |field| Box::pin(idle::soft(field))),
     ("idle-hard-limit", |field| Box::pin(idle::hard(field))),
