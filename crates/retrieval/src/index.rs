@@ -20,8 +20,11 @@ use folders::Folders;
 use opened::Opened;
 use turns::Turns;
 
-/// From this many passages a search takes long enough to leave the thread that asked for it.
-const LARGE_INDEX_PASSAGES: u64 = 20_000;
+/// A search takes long enough to leave the thread that asked for it if its passages, multiplied by the
+/// bytes of its question, are more than this: 20,000 passages and a question of usual length.
+const LARGE_SEARCH: u64 = 20_000 * USUAL_QUESTION_BYTES;
+/// A shorter question counts as one of this length.
+const USUAL_QUESTION_BYTES: u64 = 60;
 /// Indexes that are changed at a time because a question waits for it, and as many in reserve for
 /// accounts that have fewer than their share. Each takes 15 MB and three threads meanwhile.
 const ASKED: u64 = 3;
@@ -117,7 +120,7 @@ impl Index {
         query: &Query,
         limit: usize,
     ) -> Result<Result<Found, Unusable>, Error> {
-        if snapshot.passages() < LARGE_INDEX_PASSAGES {
+        if !is_large(snapshot.passages(), query) {
             return Ok(snapshot.search(query, limit).map_err(Unusable::from));
         }
         let place = self.shared.large_searches.acquire(account, 1, Urgency::Question).await;
@@ -186,5 +189,30 @@ impl PassageIndex for Index {
 
     async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
         self.discard(agent).await
+    }
+}
+
+/// Whether a search takes milliseconds, during which its thread serves nobody else.
+fn is_large(passages: u64, query: &Query) -> bool {
+    let bytes = query.text.len() + query.context.iter().map(String::len).sum::<usize>();
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).max(USUAL_QUESTION_BYTES);
+    passages.saturating_mul(bytes) > LARGE_SEARCH
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::retrieval::Query;
+
+    use super::is_large;
+
+    #[test]
+    fn a_long_question_makes_a_search_large_as_many_passages_do() {
+        let asked = |bytes: usize| Query { text: "x".repeat(bytes), context: Vec::new() };
+        assert!(!is_large(2_300, &asked(200)));
+        assert!(!is_large(20_000, &asked(10)));
+        assert!(is_large(20_001, &asked(10)));
+        assert!(is_large(700, &asked(3_900)));
+        let followed_up = Query { context: vec!["x".repeat(3_900)], ..asked(10) };
+        assert!(is_large(700, &followed_up));
     }
 }

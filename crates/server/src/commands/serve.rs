@@ -32,6 +32,7 @@ const TASK_THREADS: usize = 2;
 pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
     let configuration = load(environment)?;
     let files = files::raise();
+    memory::set_up();
     wiring::install_tls()?;
     let runtime = wiring::runtime(TASK_THREADS)?;
     let traces = Traces::open(environment, runtime.handle())?;

@@ -10,6 +10,22 @@ const INTERVAL: Duration = Duration::from_secs(15);
 /// Growth since the last time from which free memory is given back: doing so takes milliseconds.
 const GROWTH_BYTES: usize = 8 * 1_024 * 1_024;
 
+/// What is larger than this has pages of its own, which go back to the system as soon as it is freed.
+/// Unless told otherwise, glibc raises the threshold up to 32 MiB by itself, and keeps what is freed.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const OWN_PAGES_BYTES: libc::c_int = 512 * 1_024;
+
+/// Sets how the allocator treats what is large. To be called before the first thread starts.
+pub(super) fn set_up() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        #[expect(unsafe_code, reason = "the standard library does not lead to the allocator")]
+        // SAFETY: `mallopt` takes two numbers, and no other thread runs yet.
+        let is_set = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, OWN_PAGES_BYTES) };
+        debug_assert_eq!(is_set, 1, "glibc takes this threshold");
+    }
+}
+
 /// Gives free memory back whenever the process has grown, for ever.
 pub(super) async fn give_back() {
     let mut least = usize::MAX;
