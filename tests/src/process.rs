@@ -219,6 +219,17 @@ impl Server {
         signal("TERM", self.pid());
     }
 
+    /// Stops the process where it is, as one that is too busy to do anything, until
+    /// [`thaw`](Self::thaw).
+    pub fn freeze(&self) {
+        signal("STOP", self.pid());
+    }
+
+    /// Lets a frozen process go on.
+    pub fn thaw(&self) {
+        signal("CONT", self.pid());
+    }
+
     /// Waits for the process to end by itself.
     pub fn wait(&mut self) -> ExitStatus {
         self.running.wait()

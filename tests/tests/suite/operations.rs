@@ -1,9 +1,14 @@
 //! What a server shows those who run it: health, metrics, the contract, and how it stops.
 
+use std::time::Duration;
+
 use cicerone_tests::Server;
 use cicerone_tests::raw::Connection;
 use cicerone_tests::upstream::{Script, Upstream};
+use futures_util::future::join_all;
 use serde_json::json;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use crate::world::{client, own_server, program, server};
 
@@ -129,4 +134,17 @@ async fn a_server_at_rest_stops_at_once() {
         tokio::task::spawn_blocking(move || (server.wait(), server)).await.unwrap();
     assert_eq!(status.code(), Some(0), "{}", server.stderr());
     assert!(begun.elapsed().as_secs() < 10, "an idle connection holds nothing up");
+}
+
+#[tokio::test]
+async fn a_burst_of_connections_waits_for_a_busy_server() {
+    let server = own_server();
+    server.freeze();
+    // What the system does not take is tried again after seconds, and not taken either.
+    let connections = (0..500).map(|_| TcpStream::connect(server.address()));
+    let connections = timeout(Duration::from_secs(20), join_all(connections)).await;
+    server.thaw();
+    let connections = connections.expect("the system takes them for the server");
+    assert!(connections.iter().all(Result::is_ok));
+    server.client().get("/v1/agents").await.expect(200);
 }

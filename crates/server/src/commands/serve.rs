@@ -25,6 +25,9 @@ use crate::wiring::{self, Parts};
 
 /// The longest that a stop takes.
 const STOP_GRACE: Duration = Duration::from_secs(30);
+/// Connections that the system takes before the server does. A client beyond them tries again after a
+/// second, so a burst of connections would delay everybody's. The system may allow fewer.
+const BACKLOG: i32 = 4_096;
 /// Threads for what is not a connection: workers, timers, housekeeping.
 const TASK_THREADS: usize = 2;
 
@@ -105,9 +108,13 @@ async fn serve(
 }
 
 fn bind(address: &str) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).map_err(|error| {
-        Failure::because(&format!("`CICERONE_BIND`: cannot listen on `{address}`"), &error)
-    })
+    let cannot = |error: &std::io::Error| {
+        Failure::because(&format!("`CICERONE_BIND`: cannot listen on `{address}`"), error)
+    };
+    let listener = TcpListener::bind(address).map_err(|error| cannot(&error))?;
+    // The standard library asks for 128; asking again changes it.
+    rustix::net::listen(&listener, BACKLOG).map_err(|error| cannot(&error.into()))?;
+    Ok(listener)
 }
 
 /// What runs beside the HTTP server.
