@@ -169,19 +169,13 @@ impl Db {
     pub(crate) async fn write_completing<T, F>(
         &self,
         completion: Option<Completion<T>>,
-        mut work: F,
+        work: F,
     ) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
     {
-        self.write(move |c| {
-            idempotency::hold(c, completion.as_ref())?;
-            let outcome = work(c)?;
-            idempotency::settle(c, completion.as_ref(), &outcome)?;
-            Ok(outcome)
-        })
-        .await
+        self.write(completing(completion, work)).await
     }
 
     /// [`Db::free`] that completes the claim of an idempotency key with its outcome, in the same
@@ -189,19 +183,13 @@ impl Db {
     pub(crate) async fn free_completing<T, F>(
         &self,
         completion: Option<Completion<T>>,
-        mut work: F,
+        work: F,
     ) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
     {
-        self.free(move |c| {
-            idempotency::hold(c, completion.as_ref())?;
-            let outcome = work(c)?;
-            idempotency::settle(c, completion.as_ref(), &outcome)?;
-            Ok(outcome)
-        })
-        .await
+        self.free(completing(completion, work)).await
     }
 
     /// Carries the write-ahead log of a SQLite file over into it, and empties the log. Writers wait
@@ -225,6 +213,19 @@ impl Db {
         if let Some(writer) = &self.writer {
             writer.close().await;
         }
+    }
+}
+
+/// `work` that holds the claim of a completion before, and completes it with its outcome.
+fn completing<T>(
+    completion: Option<Completion<T>>,
+    mut work: impl FnMut(&mut AnyConnection) -> Result<T, Failure>,
+) -> impl FnMut(&mut AnyConnection) -> Result<T, Failure> {
+    move |c| {
+        idempotency::hold(c, completion.as_ref())?;
+        let outcome = work(c)?;
+        idempotency::settle(c, completion.as_ref(), &outcome)?;
+        Ok(outcome)
     }
 }
 
