@@ -1,18 +1,14 @@
-//! From a source's content to passages: extraction, chunking and the processing worker.
+//! From a source's content to passages: reading, chunking and crawling.
 //!
 //! [`Readers`] read files and pages in processes of their own; [`extract`] is a pure function from
-//! what a source holds to its documents and passages. The [`Worker`] claims jobs, fetches what a
-//! source names, has it read and extracted, and stores the outcome through the ports of the domain.
-//! The [`Housekeeper`] removes what nobody needs any more.
+//! what a source holds to its documents and passages; a [`Crawler`] visits websites.
 //!
 //! Invariant: nothing here knows the database, the index or HTTP.
 
 mod chunk;
 mod crawl;
 mod extract;
-mod housekeeper;
 mod sandbox;
-mod worker;
 
 pub use chunk::{Chunk, chunks};
 pub use crawl::{
@@ -27,11 +23,9 @@ pub use extract::pdf::{PdfReader, read_alone as read_pdf_alone};
 pub use extract::{
     Material, PageReading, Prepared, Reading, Unreadable, decode, detect_upload_type, extract,
 };
-pub use housekeeper::{Housekeeper, Retention, Swept};
 #[doc(hidden)]
 pub use sandbox::put_up_walls;
 pub use sandbox::{Readers, SandboxSettings, serve_reader};
-pub use worker::{Step, Worker, WorkerPorts, WorkerSettings};
 
 /// Runs the README's examples as tests.
 #[cfg(doctest)]

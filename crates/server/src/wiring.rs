@@ -12,9 +12,8 @@ use cicerone_domain::services::{
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
-use cicerone_ingestion::{
-    CrawlPorts, Crawler, EgressFetch, Housekeeper, ReadPage, Readers, Worker, WorkerPorts,
-};
+use cicerone_ingestion::{CrawlPorts, Crawler, EgressFetch, ReadPage, Readers};
+use cicerone_processing::{Housekeeper, Worker, WorkerPorts};
 use cicerone_retrieval::{Index, IndexConfig};
 use cicerone_storage::{SpoolFolder, Storage, StorageOptions, UploadObjects, migrations};
 use cicerone_webhooks::{Deliverer, Targets};

@@ -1,5 +1,6 @@
 //! Scripted ports: a queue in memory whose faults the test decides.
 
+mod reader;
 mod site;
 
 use std::collections::VecDeque;
@@ -20,7 +21,7 @@ use cicerone_domain::{
     Clock, Error, Extracted, Id, Scope, Source, SourceContent, SourceState, SystemEntropy,
     Timestamp, Upload, UploadType, kind,
 };
-use cicerone_ingestion::{Readers, SandboxSettings, Worker, WorkerPorts, WorkerSettings};
+use cicerone_processing::{Worker, WorkerPorts, WorkerSettings};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -70,11 +71,7 @@ impl Script {
     }
 
     pub(crate) fn worker(&self) -> Worker {
-        // Only texts are read here, which is done in this process.
-        let program = env!("CARGO_BIN_EXE_cicerone-reader").into();
-        let arguments = Vec::new();
-        let settings = SandboxSettings { program, arguments, ..SandboxSettings::default() };
-        let reader = Arc::new(Readers::new(settings));
+        let reader = Arc::new(reader::Texts);
         let ports = WorkerPorts {
             jobs: Arc::new(self.clone()),
             uploads: Arc::new(self.clone()),

@@ -1,10 +1,10 @@
 //! What a source holds, at hand: fetched and read.
 
 use cicerone_domain::{Extracted, Id, Scope, Source, kind};
+use cicerone_ingestion::{Material, Prepared, Unreadable, extract};
 
 use super::Worker;
 use super::attempt::Outcome;
-use crate::extract::{Material, Prepared, Unreadable, extract};
 
 /// What a source holds, read.
 pub(super) enum Content {

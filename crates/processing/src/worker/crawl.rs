@@ -2,10 +2,10 @@
 
 use cicerone_domain::job::ClaimedJob;
 use cicerone_domain::source::parse_website;
+use cicerone_ingestion::CrawlEnd;
 
 use super::Worker;
 use super::attempt::Outcome;
-use crate::crawl::CrawlEnd;
 
 impl Worker {
     /// Crawls a website, or goes on with a crawl that was interrupted.

@@ -5,7 +5,7 @@ mod scripted;
 use std::time::Duration;
 
 use cicerone_domain::{Id, SourceContent, SystemEntropy};
-use cicerone_ingestion::{Step, WorkerSettings};
+use cicerone_processing::{Step, WorkerSettings};
 use scripted::{Script, text};
 use tokio_util::sync::CancellationToken;
 

@@ -16,11 +16,11 @@ use cicerone_domain::ports::{
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::source::SourceState;
 use cicerone_domain::{Clock, Entropy, Error, Id, Source, Timestamp, kind, limits};
+use cicerone_ingestion::{Crawler, ReadPage};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use crate::crawl::{Crawler, ReadPage};
 use attempt::Outcome;
 pub use settings::WorkerSettings;
 
