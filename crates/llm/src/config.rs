@@ -4,93 +4,104 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
+use utoipa::ToSchema;
 
 /// The name that a target gives as `upstream` for the embedded answerer.
 pub const EMBEDDED: &str = "embedded";
 /// The upstream that `OPENAI_API_KEY` and `OPENAI_BASE_URL` configure.
 const OPENAI: &str = "openai";
-/// Where the official API lies.
+/// The official API.
 const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 /// The section `models` of the configuration.
 ///
-/// Without any of it, every reply comes from the embedded answerer.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+/// Without any of it, every reply comes from the embedded answerer. The comments of the fields are
+/// also the text of `docs/configuration.md`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelsConfig {
-    /// What serves the models that have no route of their own; the embedded answerer by default.
+    /// What serves the models that have no route of their own. Unset: the embedded answerer.
+    #[schema(inline)]
     pub default: Option<RouteConfig>,
-    /// Upstreams by a name of the operator's choice.
+    /// OpenAI-compatible servers, each under a name of your choice. The variables `OPENAI_API_KEY`
+    /// and `OPENAI_BASE_URL` set up one with the name `openai`, which then is the default.
+    #[schema(inline)]
     pub upstreams: BTreeMap<String, UpstreamConfig>,
-    /// Routes by the model name that agents give. A name beyond the three of the specification
-    /// becomes one that agents may use.
+    /// What serves one model, by the name that agents give as `model`. A name beyond the built-in
+    /// ones becomes one that agents may use.
+    #[schema(inline)]
     pub routes: BTreeMap<String, RouteConfig>,
 }
 
-/// What serves a model: an upstream, and others to turn to, in order, when it fails before the
+/// What serves a model: an upstream, and others to turn to, in order, if it fails before the
 /// first token.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteConfig {
-    /// The upstream's name, or `embedded`.
+    /// The name of an upstream, or `embedded` for the embedded answerer.
     pub upstream: String,
-    /// The model's name at the upstream; the upstream's own `model` or the agent's by default.
+    /// The name of the model at the upstream. Unset: the upstream's `model`, else the agent's.
     #[serde(default)]
     pub model: Option<String>,
-    /// Where to turn when it fails.
+    /// What to try next, in this order, if the upstream fails before the first token.
     #[serde(default)]
+    #[schema(inline)]
     pub fallbacks: Vec<TargetConfig>,
 }
 
 /// A fallback.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetConfig {
-    /// The upstream's name, or `embedded`.
+    /// The name of an upstream, or `embedded` for the embedded answerer.
     pub upstream: String,
-    /// The model's name at the upstream; the upstream's own `model` or the agent's by default.
+    /// The name of the model at the upstream. Unset: the upstream's `model`, else the agent's.
     #[serde(default)]
     pub model: Option<String>,
 }
 
 /// One OpenAI-compatible upstream.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schema(default)]
 pub struct UpstreamConfig {
-    /// The URL to which `/chat/completions` is added, `https://api.openai.com/v1` by default.
+    /// The URL to which `/chat/completions` is added.
     pub base_url: String,
-    /// The environment variable that holds the key. Neither this nor `api_key`: no key is sent.
+    /// The environment variable that holds the key. If neither this nor `api_key` is set, no key is
+    /// sent.
     pub api_key_variable: Option<String>,
-    /// The key itself.
+    /// The key itself. Prefer `api_key_variable`, which keeps it out of the file.
+    #[schema(value_type = Option<String>)]
     pub api_key: Option<Secret>,
-    /// The model's name at the upstream where a route gives none; the agent's by default.
+    /// The name of the model at the upstream, if a route gives none. Unset: the agent's.
     pub model: Option<String>,
-    /// The request field that bounds the reply, `max_tokens` by default, which nearly every server
-    /// takes; reasoning models of the official API want `max_completion_tokens`.
+    /// The request field that bounds the reply. Nearly every server takes `max_tokens`; reasoning
+    /// models of the official API require `max_completion_tokens`.
+    #[schema(inline)]
     pub max_tokens_field: MaxTokensField,
-    /// Whether the agent's temperature is sent, true by default; some models refuse it.
+    /// Whether the agent's temperature is sent. Some models refuse it.
     pub send_temperature: bool,
-    /// Whether to ask for token counts in a stream (`stream_options`), false by default, as some
-    /// servers refuse it. They go to the log.
+    /// Whether to ask for token counts in a stream (`stream_options`). Some servers refuse it.
     pub stream_usage: bool,
-    /// The tokenizer that budgets are counted with; by default the one of the model's name, and
-    /// `o200k` for an unknown one.
+    /// The tokenizer that budgets are counted with. Unset: that of the model's name, and `o200k` for
+    /// an unknown name.
+    #[schema(inline)]
     pub tokenizer: Option<TokenizerName>,
-    /// Tokens that prompt and reply may take together, 16,000 by default.
+    /// Tokens that prompt and reply may take together.
     pub context_tokens: u32,
-    /// Longest wait for a connection, 5 by default.
+    /// The longest wait for a connection.
     pub connect_seconds: f64,
-    /// Longest wait for the first token of a stream, 60 by default.
+    /// The longest wait for the first token of a stream.
     pub first_token_seconds: f64,
-    /// Longest silence within a stream, 20 by default.
+    /// The longest silence within a stream.
     pub between_tokens_seconds: f64,
-    /// Longest time for a reply, with all its attempts, 300 by default.
+    /// The longest time for a reply, with all its attempts.
     pub total_seconds: f64,
-    /// Repeated attempts before the first token, 2 by default.
+    /// Further attempts before the first token.
     pub max_retries: u32,
-    /// Failed replies in a row after which the upstream is left alone for a while, 10 by default.
+    /// Failed replies in a row after which the upstream is left alone for `breaker_seconds`.
     pub breaker_failures: u32,
-    /// How long it is left alone before one reply tries it again, 5 by default.
+    /// How long it is left alone before one reply tries it again.
     pub breaker_seconds: f64,
 }
 
@@ -118,7 +129,7 @@ impl Default for UpstreamConfig {
 }
 
 /// The request field that bounds a reply's tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxTokensField {
     /// `max_tokens`.
@@ -128,7 +139,7 @@ pub enum MaxTokensField {
 }
 
 /// A tokenizer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenizerName {
     /// Of `gpt-4o` and later.

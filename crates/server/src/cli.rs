@@ -13,14 +13,14 @@ use crate::configuration::{Environment, process_environment};
 #[derive(Debug, Parser)]
 #[command(name = "cicerone", version, after_help = EXAMPLES, after_long_help = LONG_EXAMPLES)]
 pub(crate) struct Cli {
-    /// A TOML file with settings, in place of the one that CICERONE_CONFIG names.
+    /// A TOML file with settings. Replaces CICERONE_CONFIG.
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
-/// The largest quota that means something: beyond, a slip of the hand.
+/// The largest quota that is accepted. A larger one is a typing mistake.
 const MOST_OF_A_QUOTA: u64 = 1_000_000_000_000_000;
 
 const EXAMPLES: &str = "\
@@ -41,9 +41,10 @@ Examples:
   OPENAI_BASE_URL=http://localhost:11434/v1 cicerone serve
       The same, with replies written by a local model (Ollama, llama.cpp, vLLM).
 
-Settings come from environment variables, then from the TOML file that CICERONE_CONFIG names:
+Settings come from environment variables and from the TOML file that CICERONE_CONFIG names; the
+environment wins. The most used:
   CICERONE_BIND                    address to listen on         [127.0.0.1:8080]
-  CICERONE_DATA_DIR                folder for everything kept   [./data]
+  CICERONE_DATA_DIR                folder for all data          [./data]
   CICERONE_DATABASE_URL            sqlite:PATH or postgres://…  [a file in the data directory]
   CICERONE_OBJECT_STORE_URL        file:PATH or s3://BUCKET     [a folder in the data directory]
   CICERONE_ROOT_KEY                key with all permissions     [generated on the first start]
@@ -53,10 +54,9 @@ Settings come from environment variables, then from the TOML file that CICERONE_
   RUST_LOG, CICERONE_LOG_FORMAT    logs on standard error       [info; text or json]
   OTEL_EXPORTER_OTLP_ENDPOINT      a collector of traces        [none]
 
-`cicerone config check` prints every setting in effect, with those that only the file has.
+`cicerone config reference` explains all settings; `cicerone config check` prints those in effect.
 
-Exit status: 0 when all went well, 1 when the work failed, 2 when the command line or a setting is
-wrong.";
+Exit status: 0 on success, 1 if the work failed, 2 if the command line or a setting is wrong.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -76,27 +76,32 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
-    /// Manage the database's schema. `serve` brings it up to date by itself.
+    /// Manage the database schema. `serve` updates it by itself.
     Migrate {
         #[command(subcommand)]
         command: MigrateCommand,
     },
-    /// Write everything that is kept to one file, also while the server runs.
+    /// Back up all data to one file, also while the server runs.
     #[command(after_help = BACKUP_HELP)]
     Backup {
-        /// The new file, as `cicerone.tar.gz`.
+        /// The new file, such as `cicerone.tar.gz`.
         file: PathBuf,
     },
-    /// Put back what `backup` wrote, into an empty data directory.
+    /// Restore a backup into an empty data directory.
     Restore {
         /// The file that `backup` wrote.
         file: PathBuf,
     },
-    /// Look at the settings.
+    /// Check and explain the settings.
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Ask the server on this machine whether it is ready.
+    #[command(after_help = "\
+Asks /readyz at the address that CICERONE_BIND or the settings file names. Exits with 0 if the server is
+ready and with 1 otherwise: a health check for containers.")]
+    Health,
     /// Print the OpenAPI document of the HTTP API.
     Openapi,
     /// Print completions for a shell.
@@ -107,23 +112,23 @@ Example:
         /// The shell.
         shell: Shell,
     },
-    /// Read strangers' documents: the program starts itself with this, and nobody else has to.
+    /// Read untrusted documents. The program starts itself with this subcommand.
     #[command(hide = true)]
     ReadWorker,
 }
 
 const SERVE_HELP: &str = "\
-Prints the address that it listens on, on its first start also a key and commands to try, and logs
-to standard error. SIGTERM or Ctrl-C stops it gracefully, a second one at once. Settings come from
-the environment: see `cicerone --help`.";
+Prints the address that it listens on; the first start also prints a key and commands to try. Logs go
+to standard error. SIGTERM or Ctrl-C stops it gracefully, a second one at once. For the settings see
+`cicerone --help`.";
 
 const BACKUP_HELP: &str = "\
 Example:
   cicerone backup /backup/cicerone-$(date +%F).tar.gz
 
-The file holds the database and the uploads as they are at one moment; indexes are made again from
-them. It holds API keys as hashes only, and everything else in the clear: keep it as you keep the data
-directory. A PostgreSQL database is backed up with pg_dump, and then the uploads beside it.";
+The file holds a consistent copy of the database and the uploads; search indexes are rebuilt from
+them. API keys are stored as hashes only, everything else in the clear: protect the file like the data
+directory. Back up a PostgreSQL database with pg_dump, and then copy the uploads.";
 
 const ASK_HELP: &str = "\
 Examples:
@@ -131,26 +136,25 @@ Examples:
   cicerone ask --source docs --data-dir ~/.cache/docs \"What is the retention period?\"
   cicerone ask --source notes.txt --json \"Who was there?\" | jq -r .reply
 
-The reply goes to standard output with the sources that it rests on; progress goes to standard
-error. With OPENAI_API_KEY or OPENAI_BASE_URL set, that model writes the reply; without, it consists
-of sentences of the sources. A question that the sources do not cover gets an honest reply, and
-exit status 0.";
+The reply and its sources go to standard output, progress goes to standard error. If OPENAI_API_KEY
+or OPENAI_BASE_URL is set, that model writes the reply; otherwise it consists of sentences of the
+sources. If the sources do not cover the question, the reply says so, and the exit status is 0.";
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArguments {
-    /// A text, PDF, DOCX or HTML file, a folder with such files, or a web page; may be given more than once.
+    /// A text, PDF, DOCX or HTML file, a folder with such files, or a web page. May be repeated.
     #[arg(long = "source", short, value_name = "FILE|FOLDER|URL")]
     pub(crate) sources: Vec<String>,
     /// Follow the links of web pages within their host.
     #[arg(long)]
     pub(crate) crawl: bool,
-    /// Keep what was indexed in this folder, and use what it holds.
+    /// Keep the index in this folder, and use what it already holds.
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
     /// Print the reply and its sources as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-    /// The model that replies, as the settings name it.
+    /// The model that replies, by its name in the settings.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// The question.
@@ -161,12 +165,12 @@ pub(crate) struct AskArguments {
 pub(crate) enum AccountCommand {
     /// Create an account: an owner of agents, files and keys.
     Create {
-        /// Its name, unique in this installation.
+        /// The name, unique in this installation.
         name: String,
     },
     /// List the accounts, oldest first.
     List,
-    /// Show what an account may use in a month and keep, and what it has used and keeps, or change it.
+    /// Show or change the quotas of an account, and show what it uses.
     #[command(after_help = LIMIT_HELP)]
     Limit(LimitArguments),
 }
@@ -178,29 +182,29 @@ Examples:
   cicerone account limit default --messages unlimited
   cicerone account limit default --bytes 1000000000
 
-A month is a calendar month of UTC. Beyond its quota an account's messages are answered with 429 and
-the code `quota_exceeded`; so are sources and files beyond the bytes that it may keep. A source counts
-with its content and twice the text that was extracted from it. Without quotas of its own an account has
-those of the section `quotas` of the settings, which by default are none.";
+Messages and tokens are counted per calendar month (UTC). Beyond a quota, requests are answered with 429
+and the code `quota_exceeded`. A source counts with its content and twice the text extracted from it. An
+account without quotas of its own has those of the section `quotas` of the settings; by default there
+are none.";
 
 #[derive(Debug, Args)]
 pub(crate) struct LimitArguments {
     /// The account.
     pub(crate) name: String,
-    /// Messages a month: a number, `unlimited` (or `none`), or `default` for what the settings say.
+    /// Messages per month: a number, `unlimited` (or `none`), or `default` for the quota in the settings.
     #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
     pub(crate) messages: Option<Quota>,
-    /// Tokens of models a month.
+    /// Tokens of models per month.
     #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
     pub(crate) tokens: Option<Quota>,
-    /// Bytes of sources and files that it may keep.
+    /// Bytes of sources and files that the account may keep.
     #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
     pub(crate) bytes: Option<Quota>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Create a key, and print it: the only time that it is shown.
+    /// Create a key and print it. It is not shown again.
     #[command(after_help = "\
 Examples:
   cicerone key create --account default --permission '*' --name admin
@@ -208,52 +212,54 @@ Examples:
     Create(KeyArguments),
     /// Revoke a key at once.
     Revoke {
-        /// Its id, as `key_8kd02JwQ1z`.
+        /// The id, such as `key_8kd02JwQ1z`.
         id: Id<kind::ApiKey>,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct KeyArguments {
-    /// The account that the key speaks for.
+    /// The account that the key belongs to.
     #[arg(long, value_name = "NAME")]
     pub(crate) account: String,
     /// What it may do: `*`, or agents:read, agents:write, sources:read, sources:write,
     /// conversations:read, conversations:write, webhooks:read, webhooks:write, keys:read,
-    /// keys:write; may be given more than once.
+    /// keys:write. May be repeated.
     #[arg(long = "permission", value_name = "PERMISSION", required = true)]
     pub(crate) permissions: Vec<String>,
-    /// The only agent that exists for it; may be given more than once.
+    /// Restrict the key to this agent. May be repeated.
     #[arg(long = "agent", value_name = "ID")]
     pub(crate) agents: Vec<Id<kind::Agent>>,
-    /// When it stops to work, as 2027-01-31T08:30:00Z.
+    /// When the key expires, such as 2027-01-31T08:30:00Z.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) expires_at: Option<Timestamp>,
-    /// A name for people.
+    /// A name to recognise the key by.
     #[arg(long, default_value = "command line")]
     pub(crate) name: String,
 }
 
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum MigrateCommand {
-    /// Apply what is missing.
+    /// Apply all pending migrations.
     Run,
-    /// Take the last migration back. Its data is lost.
+    /// Revert the last migration. Its data is lost.
     Revert,
     /// Show which migrations are applied.
     Status,
-    /// Take the last migration back and apply it again. Its data is lost.
+    /// Revert the last migration and apply it again. Its data is lost.
     Redo,
 }
 
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Check the settings and print those in effect, secrets masked.
+    /// Check the settings and print those in effect, with secrets masked.
     Check,
+    /// Print the reference of all settings in Markdown.
+    Reference,
 }
 
 impl Cli {
-    /// This process's environment, with `--config` in it.
+    /// The environment of this process, with `--config` as `CICERONE_CONFIG`.
     pub(crate) fn environment(&self) -> Environment {
         let mut environment = process_environment();
         if let Some(file) = &self.config {

@@ -5,6 +5,7 @@ pub(crate) mod ask;
 pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod health;
 pub(crate) mod key;
 pub(crate) mod migrate;
 pub(crate) mod openapi;

@@ -3,6 +3,7 @@
 mod egress;
 mod environment;
 mod load;
+mod reference;
 mod settings;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use ipnet::IpNet;
 
 pub(crate) use environment::{Environment, process_environment};
 pub(crate) use load::{ConfigurationError, load};
+pub(crate) use reference::reference;
 pub(crate) use settings::{HttpSection, LogFormat, Settings};
 
 use egress::parse_networks;

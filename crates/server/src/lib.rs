@@ -1,6 +1,6 @@
 //! The program cicerone: configuration, wiring, telemetry and subcommands.
 //!
-//! Everything of the program is here, so that its binary and the one that the tests start are the
+//! The whole program is in this library, so that the binary and the one that the tests start are the
 //! same. [`main`] reads the command line, and each subcommand has a module of its own in `commands`.
 
 mod alone;
@@ -26,8 +26,8 @@ use failure::Failure;
 
 /// Runs the program with this process's arguments and environment.
 ///
-/// Ends with 0 where all went well, with 1 where the work failed, and with 2 where the command line
-/// or a setting is wrong; the latter two print one line on standard error.
+/// Exits with 0 on success, with 1 if the work failed, and with 2 if the command line or a setting is
+/// wrong. The latter two print one line on standard error.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Some(Command::ReadWorker) = cli.command {
@@ -45,7 +45,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         return output::print(&Cli::command().render_long_help().to_string());
     };
     match command {
-        // It has no part in what follows, and was answered before.
+        // `main` handles it before this.
         Command::ReadWorker => Ok(()),
         Command::Serve => commands::serve::run(&environment),
         Command::Ask(arguments) => commands::ask::run(environment, arguments),
@@ -55,6 +55,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Backup { file } => commands::backup::run(&environment, &file),
         Command::Restore { file } => commands::restore::run(&environment, &file),
         Command::Config { command } => commands::config::run(&environment, command),
+        Command::Health => commands::health::run(&environment),
         Command::Openapi => commands::openapi::run(&environment),
         Command::Completions { shell } => commands::completions::run(shell),
     }

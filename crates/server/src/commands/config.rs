@@ -1,11 +1,11 @@
 //! `cicerone config`.
 
 use crate::cli::ConfigCommand;
-use crate::configuration::{Environment, load};
+use crate::configuration::{Environment, load, reference};
 use crate::failure::Failure;
 use crate::output;
 
-/// Checks the settings and prints those in effect.
+/// Checks the settings and prints those in effect, or prints the reference of all settings.
 pub(crate) fn run(environment: &Environment, command: ConfigCommand) -> Result<(), Failure> {
     match command {
         ConfigCommand::Check => {
@@ -14,6 +14,11 @@ pub(crate) fn run(environment: &Environment, command: ConfigCommand) -> Result<(
             let settings = toml::to_string(&configuration.shown())
                 .map_err(|error| Failure::because("cannot write the settings", &error))?;
             output::print(&settings)
+        }
+        ConfigCommand::Reference => {
+            let page = reference()
+                .map_err(|error| Failure::because("cannot write the reference", &error))?;
+            output::print(&page)
         }
     }
 }

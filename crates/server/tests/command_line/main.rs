@@ -190,3 +190,45 @@ fn a_taken_address_stops_the_start_with_a_line_that_names_the_setting() {
     assert_eq!(run.status, 1);
     assert!(run.stderr.starts_with("error: `CICERONE_BIND`: cannot listen on"), "{run:?}");
 }
+
+#[test]
+fn the_reference_of_the_settings_is_up_to_date_and_its_examples_can_be_used() {
+    let place = Workplace::new();
+    let page = place.run(&["config", "reference"]).stdout;
+    let written = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+    let written = std::fs::read_to_string(written).unwrap();
+    assert!(page == written, "run: cargo run -- config reference > docs/configuration.md");
+    let examples: Vec<&str> =
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(examples.len() > 1, "{page}");
+    for example in examples {
+        place.write("example.toml", example);
+        let environment = [("OFFICIAL_KEY", "sk-1")];
+        let run = place.run_with(&environment, &["--config", "example.toml", "config", "check"]);
+        assert_eq!(run.status, 0, "{example}\n{run:?}");
+    }
+}
+
+#[test]
+fn every_setting_in_effect_is_explained_in_the_reference() {
+    let place = Workplace::new();
+    let page = place.run(&["config", "reference"]).stdout;
+    let shown = place.run(&["config", "check"]).stdout;
+    for (name, _) in shown.lines().filter_map(|line| line.split_once(" = ")) {
+        assert!(page.contains(&format!("\n| `{name}`")), "{name}");
+    }
+    for name in ["base_url", "api_key_variable", "fallbacks]]", "upstream", "bytes"] {
+        assert!(page.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn health_tells_whether_a_server_is_ready() {
+    let place = Workplace::new();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let run = place.run_with(&[("CICERONE_BIND", &address)], &["health"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.starts_with("error: the server does not answer"), "{run:?}");
+}

@@ -1,0 +1,108 @@
+//! The settings of each part of the service, made from those of the file.
+
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+use cicerone_domain::usage::DefaultQuotas;
+use cicerone_http::HttpSettings;
+use cicerone_ingestion::{CrawlSettings, SandboxSettings};
+use cicerone_processing::{Retention, WorkerSettings};
+use cicerone_webhooks::DeliverySettings;
+
+use super::{DAY_SECONDS, LogFormat, Settings};
+
+impl Settings {
+    /// How log lines are written: as set, else for whoever reads them.
+    pub(crate) fn log_format(&self) -> LogFormat {
+        let default =
+            if std::io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
+        self.log_format.unwrap_or(default)
+    }
+
+    /// The settings of the HTTP interface.
+    pub(crate) fn http(&self) -> HttpSettings {
+        let default = HttpSettings::default();
+        HttpSettings {
+            threads: self.http.threads.unwrap_or(default.threads),
+            rate_limit_per_minute: self.rate_limit_per_minute,
+            account_rate_limit_per_minute: self.account_rate_limit_per_minute,
+            failed_authentications_per_minute: self.http.failed_authentications_per_minute,
+            trusted_proxies: self.http.trusted_proxies.clone(),
+            head_deadline: Duration::from_secs(self.http.head_seconds),
+            body_deadline: Duration::from_secs(self.http.body_seconds),
+            upload_deadline: Duration::from_secs(self.http.upload_seconds),
+            uploads_at_once: self.http.uploads_at_once,
+            connections_at_once: self.http.connections_at_once,
+            keep_alive: Duration::from_secs(self.http.keep_alive_seconds),
+            stall_deadline: Duration::from_secs(self.http.stall_seconds),
+            ..default
+        }
+    }
+
+    /// The settings of crawls.
+    pub(crate) fn crawls(&self) -> CrawlSettings {
+        CrawlSettings {
+            pages: self.crawl.pages,
+            time: Duration::from_secs(self.crawl.seconds),
+            parallel: self.crawl.requests_per_host,
+            page_bytes: self.crawl.page_bytes,
+            ..CrawlSettings::default()
+        }
+    }
+
+    /// The settings of the deliveries of events.
+    pub(crate) fn deliveries(&self) -> DeliverySettings {
+        DeliverySettings {
+            per_endpoint: self.webhooks.per_endpoint,
+            at_once: self.webhooks.parallel,
+            timeout: Duration::from_secs(self.webhooks.timeout_seconds),
+            schedule: self
+                .webhooks
+                .pauses_seconds
+                .iter()
+                .copied()
+                .map(Duration::from_secs)
+                .collect(),
+            ..DeliverySettings::default()
+        }
+    }
+
+    /// What an account without quotas of its own may use.
+    pub(crate) const fn quotas(&self) -> DefaultQuotas {
+        DefaultQuotas {
+            messages: self.quotas.messages_per_month,
+            tokens: self.quotas.tokens_per_month,
+            bytes: self.quotas.bytes,
+        }
+    }
+
+    /// How long what tells of the past is kept.
+    pub(crate) fn retention(&self) -> Retention {
+        let days = |days: u64| Duration::from_secs(days.saturating_mul(DAY_SECONDS));
+        Retention {
+            deliveries: days(self.retention.deliveries_days),
+            audit: days(self.retention.audit_days),
+        }
+    }
+
+    /// The settings of the processes that read documents.
+    pub(crate) fn sandbox(&self) -> SandboxSettings {
+        let limit = Duration::from_secs(self.workers.document_seconds);
+        SandboxSettings {
+            processes: self.workers.readers,
+            wall: limit,
+            processor: limit,
+            ..SandboxSettings::default()
+        }
+    }
+
+    /// The settings of the workers.
+    pub(crate) fn workers(&self) -> WorkerSettings {
+        WorkerSettings {
+            parallel: self.workers.parallel,
+            crawls: self.crawl.parallel,
+            deadline: Duration::from_secs(self.workers.deadline_seconds),
+            ..WorkerSettings::default()
+        }
+    }
+}
