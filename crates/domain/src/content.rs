@@ -53,12 +53,18 @@ impl CutDocument {
     /// A passage has the title of its document. The question of a pair whose answer is several
     /// passages is cut as a title is, since each of them carries it.
     pub fn passages(&self, first: i64) -> impl Iterator<Item = Passage> {
+        self.passages_after(0, first)
+    }
+
+    /// The passages behind the first `skipped` ones, numbered from `first`.
+    pub fn passages_after(&self, skipped: usize, first: i64) -> impl Iterator<Item = Passage> {
+        let stretches = self.stretches.get(skipped..).unwrap_or_default();
         let document = &self.document;
         let title = match &document.title {
             Some(title) if self.stretches.len() > 1 => Some(cut_title(title)),
             title => title.as_deref().map(Cow::Borrowed),
         };
-        (first..).zip(&self.stretches).map(move |(position, stretch)| Passage {
+        (first..).zip(stretches).map(move |(position, stretch)| Passage {
             position,
             title: title.as_deref().map(str::to_owned),
             heading: stretch.heading.as_deref().map(str::to_owned),

@@ -29,6 +29,7 @@ use crate::error::Failure;
 use crate::jobs::LEASED;
 use crate::pages::{Size, fitting, lookahead, numbered_after, octet_length};
 use crate::schema::{crawl_pages, crawls, jobs, sources};
+use crate::sources::remove_unseen;
 use crate::storage::Storage;
 use rows::{CrawlRow, KnownRow, SeenRow, ShownRow};
 
@@ -156,7 +157,7 @@ fn begin(
     }
     // What another job left behind is of no use: pages are looked at anew.
     let source_id = source.id.to_string();
-    finish::remove_unseen(c, &source_id)?;
+    remove_unseen(c, &source_id)?;
     bytes::recount(c, &source)?;
     let over = crawls::table.filter(crawls::source_id.eq(&source_id));
     diesel::delete(over.filter(crawls::state.ne(SUCCEEDED))).execute(c)?;

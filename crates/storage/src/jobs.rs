@@ -30,7 +30,7 @@ use crate::error::Failure;
 use crate::events;
 use crate::idempotency::free_claims;
 use crate::schema::{jobs, sources};
-use crate::sources::{replace, update_state};
+use crate::sources::{Intake, clear, remove_unseen, show, update_state};
 use crate::storage::Storage;
 
 /// Waits for a worker.
@@ -147,26 +147,19 @@ impl JobStore for Storage {
         event: Id<kind::Event>,
         now: Timestamp,
     ) -> Result<Option<Source>, Error> {
-        let lease = lease.clone();
+        let Some(account) = self.account_of(lease).await? else { return Ok(None) };
+        let db = self.db.of(account);
         let quota = self.account_bytes;
-        self.db
-            .write(move |c| {
-                let Some(mut source) = hold_lease(c, &lease)? else { return Ok(None) };
-                // Before it is written: a content that is far too large costs no disk.
-                let account = source.account_id;
-                bytes::check(c, quota, account, extracted.character_count())?;
-                let generation = raise_generation(c, &source.agent_id.to_string())?;
-                replace(c, &source, &extracted, generation)?;
-                source.state = SourceState::Trained(Trained {
-                    character_count: extracted.character_count(),
-                    title: extracted.title.clone(),
-                    version: narrow("agents.index_generation", generation)?,
-                });
-                let source = end(c, &lease.job_id.to_string(), source, event, now)?;
-                bytes::check(c, quota, account, 0)?;
-                Ok(Some(source))
-            })
-            .await
+        let mut intake = Intake::new(extracted);
+        loop {
+            let lease = lease.clone();
+            let part = db.write(move |c| store_part(c, &lease, &intake, quota, event, now)).await?;
+            match part {
+                Part::Lost => return Ok(None),
+                Part::Stored(next) => intake = next,
+                Part::Ended(source) => return Ok(Some(source)),
+            }
+        }
     }
 
     async fn finish_failed(
@@ -246,6 +239,23 @@ impl JobStore for Storage {
     }
 }
 
+impl Storage {
+    /// The account of a lease's source; `None` if the source is gone.
+    async fn account_of(&self, lease: &Lease) -> Result<Option<Id<kind::Account>>, Error> {
+        let source = lease.source_id.to_string();
+        self.db
+            .lookup(move |c| {
+                let account: Option<String> = sources::table
+                    .find(&source)
+                    .select(sources::account_id)
+                    .get_result(c)
+                    .optional()?;
+                account.map(|account| id("sources.account_id", &account)).transpose()
+            })
+            .await
+    }
+}
+
 /// The source of a lease that still holds, with its agent's row, its own and the job's held.
 pub(crate) fn hold_lease(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, Failure> {
     let agent: Option<String> = sources::table
@@ -261,6 +271,55 @@ pub(crate) fn hold_lease(c: &mut AnyConnection, lease: &Lease) -> Result<Option<
     found.map(|(_, source)| Source::try_from(source)).transpose()
 }
 
+/// What became of a part of a source.
+enum Part {
+    /// The lease does not hold any more.
+    Lost,
+    /// It is stored, and more is to come.
+    Stored(Intake),
+    /// It was the last one.
+    Ended(Source),
+}
+
+/// Stores the next part of what was extracted, and with the last part ends the job.
+///
+/// A source that answers already gets everything in one transaction, so that the old content answers
+/// until the new one does.
+fn store_part(
+    c: &mut AnyConnection,
+    lease: &Lease,
+    intake: &Intake,
+    quota: Option<u64>,
+    event: Id<kind::Event>,
+    now: Timestamp,
+) -> Result<Part, Failure> {
+    let Some(mut source) = hold_lease(c, lease)? else { return Ok(Part::Lost) };
+    let extracted = intake.extracted();
+    let account = source.account_id;
+    if intake.is_at_start() {
+        // Before it is written: a content that is far too large costs no disk.
+        bytes::check(c, quota, account, extracted.character_count())?;
+        clear(c, &source)?;
+    }
+    let mut stored = intake.store_part(c, &source)?;
+    while source.state.searchable().is_some() && !stored.is_complete() {
+        stored = stored.store_part(c, &source)?;
+    }
+    if !stored.is_complete() {
+        return Ok(Part::Stored(stored));
+    }
+    let generation = raise_generation(c, &source.agent_id.to_string())?;
+    show(c, &source, generation)?;
+    source.state = SourceState::Trained(Trained {
+        character_count: extracted.character_count(),
+        title: extracted.title.clone(),
+        version: narrow("agents.index_generation", generation)?,
+    });
+    let source = end(c, &lease.job_id.to_string(), source, event, now)?;
+    bytes::check(c, quota, account, 0)?;
+    Ok(Part::Ended(source))
+}
+
 /// Ends a job badly.
 fn fail(
     c: &mut AnyConnection,
@@ -272,6 +331,7 @@ fn fail(
 ) -> Result<Source, Failure> {
     source.state = source.state.fail(message);
     crawls::fail(c, &source.id.to_string())?;
+    remove_unseen(c, &source.id.to_string())?;
     end(c, job, source, event, now)
 }
 

@@ -1,6 +1,7 @@
 //! Sources: rows, and the use of them by callers. Jobs change them too.
 
 mod content;
+mod intake;
 mod state;
 
 use async_trait::async_trait;
@@ -15,7 +16,8 @@ use cicerone_domain::{
 };
 use diesel::prelude::*;
 
-pub(crate) use content::{DocumentRow, PassageRow, Placed, TextRow, insert, replace};
+pub(crate) use content::{DocumentRow, PassageRow, Placed, TextRow, insert, remove_unseen, unseen};
+pub(crate) use intake::{Intake, clear, show};
 pub(crate) use state::StateRow;
 
 use crate::agents::{self, raise_generation};

@@ -15,6 +15,7 @@ mod housekeeping;
 mod idempotency;
 mod jobs;
 mod keys;
+mod large_sources;
 mod migrations;
 mod objects;
 mod recovery;

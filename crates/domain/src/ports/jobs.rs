@@ -31,9 +31,12 @@ pub trait JobStore: Send + Sync {
     ) -> Result<Option<ClaimedJob>, Error>;
     /// Extends a lease.
     async fn heartbeat(&self, lease: &Lease, until: Timestamp) -> Result<bool, Error>;
-    /// Ends a job well: in one transaction the agent's generation rises, what was extracted replaces
-    /// what was there, the source becomes trained with that generation as its version, the event
-    /// `event` is written and the job is gone. Gives the source.
+    /// Stores what was extracted, and ends the job well: in one transaction the agent's generation
+    /// rises, what was extracted replaces what was there, the source becomes trained with that
+    /// generation as its version, the event `event` is written and the job is gone. Gives the source.
+    ///
+    /// A large content is stored in several transactions before, so that other writes pass between
+    /// them. Nobody sees it until the last one, and a later attempt or a failure removes it.
     async fn finish_trained(
         &self,
         lease: &Lease,
@@ -42,7 +45,8 @@ pub trait JobStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Source>, Error>;
     /// Ends a job badly: in one transaction the source becomes failed with `message` (what answered
-    /// before keeps answering), the event is written and the job is gone. Gives the source.
+    /// before keeps answering), what its job has stored so far is removed, the event is written and the
+    /// job is gone. Gives the source.
     async fn finish_failed(
         &self,
         lease: &Lease,

@@ -13,6 +13,7 @@ use crate::connection::AnyConnection;
 use crate::error::Failure;
 use crate::jobs::{end, hold_lease};
 use crate::schema::{crawl_pages, crawls, documents};
+use crate::sources::unseen;
 
 /// Puts the crawl of a lease that still holds in the place of the last one.
 pub(super) fn finish(
@@ -60,31 +61,12 @@ fn first_title(
         .optional()?)
 }
 
-/// Ends the crawl that a source's job has begun, if it has. The pages stay to be looked at, without
-/// their texts.
+/// Ends the crawl that a source's job has begun, if it has. The pages stay to be looked at.
 pub(crate) fn fail(c: &mut AnyConnection, source_id: &str) -> Result<(), Failure> {
     let running =
         crawls::table.filter(crawls::source_id.eq(source_id)).filter(crawls::state.eq(RUNNING));
-    if diesel::update(running).set(crawls::state.eq(FAILED)).execute(c)? > 0 {
-        remove_unseen(c, source_id)?;
-    }
+    diesel::update(running).set(crawls::state.eq(FAILED)).execute(c)?;
     Ok(())
-}
-
-/// Removes the texts of a crawl that did not end well.
-pub(super) fn remove_unseen(c: &mut AnyConnection, source_id: &str) -> Result<(), Failure> {
-    diesel::delete(unseen(source_id)).execute(c)?;
-    Ok(())
-}
-
-type Unseen<'a> = diesel::dsl::Filter<
-    diesel::dsl::Filter<documents::table, diesel::dsl::Eq<documents::source_id, &'a str>>,
-    diesel::dsl::IsNull<documents::version>,
->;
-
-/// The documents that the crawl under way has brought in.
-fn unseen(source_id: &str) -> Unseen<'_> {
-    documents::table.filter(documents::source_id.eq(source_id)).filter(documents::version.is_null())
 }
 
 fn count_unseen(c: &mut AnyConnection, source_id: &str) -> Result<usize, Failure> {

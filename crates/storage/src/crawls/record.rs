@@ -196,7 +196,7 @@ impl<'a> Texts<'a> {
         let (document, first_passage) = (self.next_document, self.next_passage);
         self.next_document += 1;
         self.next_passage += cut.passage_count();
-        insert(c, self.source, None, &[Placed { document, first_passage, cut }])?;
+        insert(c, self.source, &[Placed { document, first_passage, cut }])?;
         Ok(document)
     }
 

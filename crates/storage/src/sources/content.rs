@@ -1,9 +1,9 @@
 //! What was extracted from a source: documents and their passages.
 //!
-//! Invariant: a document without a version, and its passages, belong to a crawl that is under way;
-//! whoever reads for others leaves them out.
+//! Invariant: a document without a version, and its passages, belong to a job that is running. What
+//! reads for callers and for the index leaves them out.
 
-use cicerone_domain::content::{CutDocument, Document, Extracted, Passage};
+use cicerone_domain::content::{CutDocument, Document, Passage};
 use cicerone_domain::id::kind;
 use cicerone_domain::{Id, Page, PageRequest, Source};
 use diesel::prelude::*;
@@ -13,10 +13,10 @@ use crate::connection::AnyConnection;
 use crate::dialect::{self, ROWS};
 use crate::error::Failure;
 use crate::pages::{Size, fitting, lookahead, numbered_after, octet_length};
-use crate::schema::{crawls, document_texts, documents, passages};
+use crate::schema::{document_texts, documents, passages};
 
 /// About as many bytes of text are made into rows at a time.
-const BATCH_BYTES: usize = 1_024 * 1_024;
+pub(super) const BATCH_BYTES: usize = 1_024 * 1_024;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = documents, treat_none_as_default_value = false)]
@@ -97,26 +97,6 @@ impl TryFrom<PassageRow> for Passage {
     }
 }
 
-/// Puts what was extracted in the place of what was there, as `version`.
-pub(crate) fn replace(
-    c: &mut AnyConnection,
-    source: &Source,
-    extracted: &Extracted,
-    version: i64,
-) -> Result<(), Failure> {
-    let source_id = source.id.to_string();
-    diesel::delete(documents::table.filter(documents::source_id.eq(&source_id))).execute(c)?;
-    // What a crawl found belongs to what is gone.
-    diesel::delete(crawls::table.filter(crawls::source_id.eq(&source_id))).execute(c)?;
-    let mut placed = Vec::with_capacity(extracted.documents.len());
-    let mut first_passage = 0;
-    for cut in &extracted.documents {
-        placed.push(Placed { document: cut.document.position, first_passage, cut });
-        first_passage += cut.passage_count();
-    }
-    insert(c, source, Some(version), &placed)
-}
-
 /// A document that is to be stored, and where in its source.
 pub(crate) struct Placed<'a> {
     /// The position of the document.
@@ -127,54 +107,70 @@ pub(crate) struct Placed<'a> {
     pub(crate) cut: &'a CutDocument,
 }
 
-/// Adds documents with their passages. Without a version they belong to a crawl that is under way.
-///
-/// Rows are made for one statement after the other, so that little of the text is held twice.
+/// Adds documents with their passages, without a version.
 pub(crate) fn insert(
     c: &mut AnyConnection,
     source: &Source,
-    version: Option<i64>,
     documents: &[Placed<'_>],
 ) -> Result<(), Failure> {
+    insert_documents(c, source, documents.iter().map(|placed| (placed.document, placed.cut)))?;
+    let passages = documents.iter().flat_map(|placed| {
+        let passages = placed.cut.passages(placed.first_passage);
+        passages.map(|passage| (placed.document, passage))
+    });
+    insert_passages(c, source, passages)
+}
+
+/// Adds documents at these positions, without a version and without passages.
+///
+/// Rows are made for one statement after the other, so that little of the text is held twice.
+pub(super) fn insert_documents<'a>(
+    c: &mut AnyConnection,
+    source: &Source,
+    documents: impl Iterator<Item = (i64, &'a CutDocument)> + Clone,
+) -> Result<(), Failure> {
     let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
-    let rows = documents.iter().map(|placed| {
-        let document = &placed.cut.document;
-        DocumentRow {
-            source_id: source_id.clone(),
-            position: placed.document,
-            account_id: account_id.clone(),
-            version,
-            url: document.url.clone(),
-            title: document.title.clone(),
-            page_count: document.page_count.map(i64::from),
-            character_count: wide(document.character_count()),
-            is_pair: document.is_pair,
-        }
+    let rows = documents.clone().map(|(position, cut)| DocumentRow {
+        source_id: source_id.clone(),
+        position,
+        account_id: account_id.clone(),
+        version: None,
+        url: cut.document.url.clone(),
+        title: cut.document.title.clone(),
+        page_count: cut.document.page_count.map(i64::from),
+        character_count: wide(cut.document.character_count()),
+        is_pair: cut.document.is_pair,
     });
     let size = |row: &DocumentRow| row.title.as_ref().map_or(0, String::len);
     in_batches(rows, size, |rows| dialect::insert_documents(c, rows))?;
-    let rows = documents.iter().map(|placed| TextRow {
+    let rows = documents.map(|(position, cut)| TextRow {
         source_id: &source_id,
-        position: placed.document,
+        position,
         account_id: &account_id,
-        text: &placed.cut.document.text,
+        text: &cut.document.text,
     });
-    in_batches(rows, |row| row.text.len(), |rows| dialect::insert_texts(c, rows))?;
-    let rows = documents.iter().flat_map(|placed| {
-        let passages = placed.cut.passages(placed.first_passage);
-        passages.map(|passage| PassageRow {
-            source_id: source_id.clone(),
-            position: passage.position,
-            account_id: account_id.clone(),
-            document: placed.document,
-            title: passage.title,
-            heading: passage.heading,
-            url: passage.url,
-            page: passage.page.map(i64::from),
-            text: passage.text,
-            is_pair: passage.is_pair,
-            language: passage.language,
-        })
+    in_batches(rows, |row| row.text.len(), |rows| dialect::insert_texts(c, rows))
+}
+
+/// Adds passages, each with the position of its document, which is there.
+pub(super) fn insert_passages(
+    c: &mut AnyConnection,
+    source: &Source,
+    passages: impl Iterator<Item = (i64, Passage)>,
+) -> Result<(), Failure> {
+    let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
+    let rows = passages.map(|(document, passage)| PassageRow {
+        source_id: source_id.clone(),
+        position: passage.position,
+        account_id: account_id.clone(),
+        document,
+        title: passage.title,
+        heading: passage.heading,
+        url: passage.url,
+        page: passage.page.map(i64::from),
+        text: passage.text,
+        is_pair: passage.is_pair,
+        language: passage.language,
     });
     in_batches(rows, PassageRow::size, |rows| dialect::insert_passages(c, rows))
 }
@@ -196,6 +192,22 @@ fn in_batches<R>(
         }
     }
     if batch.is_empty() { Ok(()) } else { Ok(add(&batch)?) }
+}
+
+pub(crate) type Unseen<'a> = diesel::dsl::Filter<
+    diesel::dsl::Filter<documents::table, diesel::dsl::Eq<documents::source_id, &'a str>>,
+    diesel::dsl::IsNull<documents::version>,
+>;
+
+/// The documents that the running job of a source has stored.
+pub(crate) fn unseen(source_id: &str) -> Unseen<'_> {
+    documents::table.filter(documents::source_id.eq(source_id)).filter(documents::version.is_null())
+}
+
+/// Removes what the running job of a source has stored.
+pub(crate) fn remove_unseen(c: &mut AnyConnection, source_id: &str) -> Result<(), Failure> {
+    diesel::delete(unseen(source_id)).execute(c)?;
+    Ok(())
 }
 
 /// A page of a source's documents. The source is known to lie in the scope.

@@ -1,0 +1,108 @@
+//! Storing what was extracted from a source, part by part.
+//!
+//! SQLite has one writer: a source of 10 MiB in one transaction would hold up everybody. Each part is
+//! a transaction of its own, whose documents have no version yet; the last one gives them theirs.
+
+use std::sync::Arc;
+
+use cicerone_domain::Source;
+use cicerone_domain::content::Extracted;
+use diesel::prelude::*;
+
+use super::content::{BATCH_BYTES, insert_documents, insert_passages, unseen};
+use crate::connection::AnyConnection;
+use crate::error::Failure;
+use crate::schema::{crawls, documents};
+
+/// Most rows of a part.
+const PART_ROWS: usize = 2_000;
+
+/// What was extracted, and how much of it is stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Intake {
+    extracted: Arc<Extracted>,
+    /// Documents of which everything is stored.
+    documents: usize,
+    /// Passages of the next document that are stored, if that document is.
+    passages: Option<usize>,
+    /// The position of the next passage in the source.
+    position: i64,
+}
+
+impl Intake {
+    /// What was extracted, of which nothing is stored.
+    pub(crate) fn new(extracted: Extracted) -> Self {
+        Self { extracted: Arc::new(extracted), documents: 0, passages: None, position: 0 }
+    }
+
+    /// What was extracted.
+    pub(crate) fn extracted(&self) -> &Extracted {
+        &self.extracted
+    }
+
+    /// Whether nothing is stored.
+    pub(crate) fn is_at_start(&self) -> bool {
+        self.documents == 0 && self.passages.is_none()
+    }
+
+    /// Whether everything is stored.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.documents >= self.extracted.documents.len()
+    }
+
+    /// Stores the next part, of about [`BATCH_BYTES`] and [`PART_ROWS`], and gives what is stored then.
+    /// The text of one document is stored whole.
+    pub(crate) fn store_part(
+        &self,
+        c: &mut AnyConnection,
+        source: &Source,
+    ) -> Result<Self, Failure> {
+        let mut next = self.clone();
+        let (mut new, mut passages, mut bytes) = (Vec::new(), Vec::new(), 0);
+        'part: while let Some(cut) = self.extracted.documents.get(next.documents) {
+            let document = cut.document.position;
+            let mut stored = match next.passages {
+                Some(stored) => stored,
+                None => {
+                    new.push((document, cut));
+                    bytes += cut.document.text.len();
+                    0
+                }
+            };
+            let mut left = cut.passages_after(stored, next.position);
+            while stored < cut.stretches.len() {
+                if bytes >= BATCH_BYTES || new.len() + passages.len() >= PART_ROWS {
+                    next.passages = Some(stored);
+                    break 'part;
+                }
+                let Some(passage) = left.next() else { break };
+                bytes += passage.text.len();
+                passages.push((document, passage));
+                stored += 1;
+                next.position += 1;
+            }
+            next.documents += 1;
+            next.passages = None;
+        }
+        insert_documents(c, source, new.into_iter())?;
+        insert_passages(c, source, passages.into_iter())?;
+        Ok(next)
+    }
+}
+
+/// Removes what a source has: before an attempt, what one before it left.
+pub(crate) fn clear(c: &mut AnyConnection, source: &Source) -> Result<(), Failure> {
+    let source = source.id.to_string();
+    diesel::delete(documents::table.filter(documents::source_id.eq(&source))).execute(c)?;
+    // What a crawl found belongs to what is gone.
+    diesel::delete(crawls::table.filter(crawls::source_id.eq(&source))).execute(c)?;
+    Ok(())
+}
+
+/// Gives everything that was stored without a version this one.
+pub(crate) fn show(c: &mut AnyConnection, source: &Source, version: i64) -> Result<(), Failure> {
+    diesel::update(unseen(&source.id.to_string()))
+        .set(documents::version.eq(version))
+        .execute(c)?;
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Storing sources of many megabytes: part by part, and seen only as a whole.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use cicerone_domain::SourceContent;
+use cicerone_domain::content::Extracted;
+use cicerone_domain::job::Reclaim;
+use cicerone_domain::ports::{AgentStore as _, JobStore as _, SourceStore as _};
+
+use super::fixture::{World, extracted, first, new_id, on_each, passages_of};
+
+/// Documents of 8 MB in all, in 8 passages each.
+fn large() -> Extracted {
+    let text = "a hill and a river ".repeat(10_000);
+    let one = extracted(&text, 8).documents.remove(0);
+    let documents = (0..40).map(|position| {
+        let mut cut = one.clone();
+        cut.document.position = position;
+        let part = cut.document.text.len() / 8;
+        for (number, stretch) in cut.stretches.iter_mut().enumerate() {
+            stretch.range = number * part..(number + 1) * part;
+        }
+        cut
+    });
+    Extracted { title: None, documents: documents.collect() }
+}
+
+fn text() -> SourceContent {
+    SourceContent::Text("the content".to_owned())
+}
+
+#[tokio::test]
+async fn a_large_source_is_stored_whole_while_others_write() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.source(&agent, text()).await;
+        let job = world.claim_job().await.unwrap();
+        let is_done = Cell::new(false);
+        let store = async {
+            let (lease, now) = (&job.lease, world.now());
+            world.storage.finish_trained(lease, large(), new_id(), now).await.unwrap().unwrap();
+            is_done.set(true);
+        };
+        let writes = async {
+            let mut count = 0;
+            while !is_done.get() {
+                world.agent().await;
+                count += 1;
+            }
+            count
+        };
+        let ((), written) = tokio::join!(store, writes);
+        // In one transaction the source would let one write pass before it, and one behind it.
+        assert!(written >= 6, "{written} agents were made meanwhile");
+        let passages = world.count("passages");
+        assert_eq!((world.count("documents"), passages), (40, 320));
+        let scope = world.scope();
+        let page = world.storage.list_passages(&scope, source.id, first(3)).await.unwrap();
+        assert_eq!(page.items, passages_of(&large())[..3]);
+        assert_eq!(world.count_where("documents", "version IS NULL"), 0);
+    })
+    .await;
+}
+
+/// Stores a part of a large source, and gives up.
+async fn interrupt(world: &World) {
+    let job = world.claim_job().await.unwrap();
+    let (lease, now) = (&job.lease, world.now());
+    let store = world.storage.finish_trained(lease, large(), new_id(), now);
+    let some = async {
+        while world.count("passages") == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = some => {}
+        ended = store => panic!("stored in one part: {ended:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_interrupted_store_is_seen_by_nobody_and_leaves_nothing() {
+    on_each(async |world| {
+        let (agent, scope) = (world.agent().await, world.scope());
+        let source = world.source(&agent, text()).await;
+        interrupt(world).await;
+        let documents = world.storage.list_documents(&scope, source.id, first(9)).await.unwrap();
+        let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
+        assert_eq!((documents.items, passages.items), (Vec::new(), Vec::new()));
+        world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await.unwrap();
+        world.finish(&source, extracted("short", 1)).await;
+        assert_eq!((world.count("documents"), world.count("passages")), (1, 1));
+        let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
+        assert_eq!(passages.items, passages_of(&extracted("short", 1)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_failure_removes_the_parts_that_were_stored() {
+    on_each(async |world| {
+        let (agent, scope) = (world.agent().await, world.scope());
+        let source = world.source(&agent, text()).await;
+        interrupt(world).await;
+        world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await.unwrap();
+        let job = world.claim_job().await.unwrap();
+        let (message, now) = ("it broke".to_owned(), world.now());
+        world.storage.finish_failed(&job.lease, message, new_id(), now).await.unwrap().unwrap();
+        assert_eq!((world.count("documents"), world.count("passages")), (0, 0));
+
+        let other = world.source(&agent, text()).await;
+        interrupt(world).await;
+        world.storage.delete_source(&scope, other.id, world.now(), None).await.unwrap();
+        world.storage.delete_source(&scope, source.id, world.now(), None).await.unwrap();
+        assert_eq!((world.count("documents"), world.count("passages")), (0, 0));
+        world.storage.delete_agent(&scope, agent.id, world.now(), None).await.unwrap();
+    })
+    .await;
+}
