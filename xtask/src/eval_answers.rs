@@ -6,10 +6,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use cicerone_domain::agent::AgentProfile;
+use cicerone_domain::agent::{
+    AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
+};
 use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::{Hit, QueryTerm};
-use cicerone_domain::{Id, SystemEntropy, limits};
+use cicerone_domain::{Id, SystemEntropy};
 use cicerone_language::{Language, sentences, terms};
 use cicerone_llm::Extractive;
 use serde_json::Value;
@@ -142,11 +144,11 @@ impl Set {
         let words = terms(&question.text, self.language).into_iter();
         ReplyRequest {
             profile: AgentProfile {
-                name: String::new(),
-                model: String::new(),
-                system_prompt: String::new(),
-                temperature: 0.0,
-                max_tokens: limits::REPLY_TOKENS_DEFAULT,
+                name: AgentName::from_stored("eval"),
+                model: ModelName::from_stored(String::new()),
+                system_prompt: SystemPrompt::default(),
+                temperature: Temperature::default(),
+                max_tokens: ReplyTokens::default(),
                 retention_days: None,
             },
             history: Vec::new(),

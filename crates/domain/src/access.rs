@@ -12,6 +12,7 @@ use crate::clock::Entropy;
 use crate::error::Error;
 use crate::id::{self, Id, kind};
 use crate::limits;
+use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 
 pub use bounds::{
@@ -23,14 +24,60 @@ pub use bounds::{
 pub struct Account {
     /// Its id.
     pub id: Id<kind::Account>,
-    /// Its name, unique in the installation.
-    pub name: String,
+    /// Unique in the installation.
+    pub name: AccountName,
     /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// The account that `serve` makes on its first start.
+/// The name of the account that `serve` makes on its first start.
 pub const DEFAULT_ACCOUNT: &str = "default";
+
+/// The name of an account: 1 to 100 characters, not only white space. The default is
+/// [`DEFAULT_ACCOUNT`].
+pub type AccountName = Text<AccountNameRule>;
+
+/// The rule of [`AccountName`].
+#[derive(Debug)]
+pub enum AccountNameRule {}
+
+impl TextRule for AccountNameRule {
+    const PARAM: &'static str = "name";
+
+    fn check(text: &str) -> Result<(), String> {
+        check_not_blank(text)?;
+        check_length(text, limits::KEY_NAME_CHARS)
+    }
+}
+
+impl Default for AccountName {
+    fn default() -> Self {
+        Self::from_stored(DEFAULT_ACCOUNT)
+    }
+}
+
+/// The name of an API key: 1 to 100 characters, not only white space.
+pub type KeyName = Text<KeyNameRule>;
+
+/// The rule of [`KeyName`].
+#[derive(Debug)]
+pub enum KeyNameRule {}
+
+impl TextRule for KeyNameRule {
+    const PARAM: &'static str = "name";
+
+    fn check(text: &str) -> Result<(), String> {
+        check_not_blank(text)?;
+        check_length(text, limits::KEY_NAME_CHARS)
+    }
+}
+
+impl KeyName {
+    /// The name that the root key of an installation is given.
+    pub fn of_root() -> Self {
+        Self::from_stored("root")
+    }
+}
 
 /// One thing that a key may be allowed to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,7 +221,7 @@ pub struct ApiKey {
     /// The account that it speaks for.
     pub account_id: Id<kind::Account>,
     /// A name for people.
-    pub name: String,
+    pub name: KeyName,
     /// What it may do.
     pub permissions: Permissions,
     /// The only agents that exist for it; every agent of the account where none are named.
@@ -387,16 +434,6 @@ fn checksum(text: &str) -> String {
         rest /= 62;
     }
     digits.iter().map(|byte| char::from(*byte)).collect()
-}
-
-/// The name of an account or key: 1 to 100 characters.
-pub fn parse_key_name(param: &str, text: String) -> Result<String, Error> {
-    if text.trim().is_empty() {
-        return Err(Error::invalid(param, "must not be empty"));
-    }
-    crate::error::check_text(&text, limits::KEY_NAME_CHARS)
-        .map_err(|message| Error::invalid(param, message))?;
-    Ok(text)
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! Agents: configured chatbots.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, check_text};
+use crate::error::FieldError;
 use crate::id::{Id, kind};
 use crate::limits;
+use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 
 /// The models that every installation knows.
@@ -15,9 +18,9 @@ pub const MODEL_DEFAULT: &str = "gpt-4o";
 /// A configured chatbot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
-    /// Its id.
+    /// `agent_` and 10 characters.
     pub id: Id<kind::Agent>,
-    /// Its owner.
+    /// The account that owns it.
     pub account_id: Id<kind::Account>,
     /// Its settings.
     pub profile: AgentProfile,
@@ -25,37 +28,198 @@ pub struct Agent {
     pub status: AgentStatus,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// When its settings or its status were last changed.
     pub updated_at: Timestamp,
-    /// The number of its searchable content's last change: every such change raises it by one, in
-    /// the same transaction. An index with this number holds exactly this content.
+    /// The number of the last change of its searchable content: every such change raises it in the
+    /// same transaction. An index with this number holds exactly this content.
     pub index_generation: u64,
 }
 
 /// The settings of an agent, each within its limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentProfile {
-    /// A name for people, 1 to 100 characters.
-    pub name: String,
-    /// The model's name.
-    pub model: String,
-    /// Behaviour, tone and constraints, at most 4,000 characters.
-    pub system_prompt: String,
-    /// Sampling temperature, 0.0 to 2.0.
-    pub temperature: f64,
-    /// Most tokens in a reply, 1 to 4,096.
-    pub max_tokens: u32,
-    /// Days after which a conversation without a new message is removed; none for never.
-    pub retention_days: Option<u32>,
+    /// A name for people.
+    pub name: AgentName,
+    /// The model that writes its replies.
+    pub model: ModelName,
+    /// Behaviour, tone and constraints.
+    pub system_prompt: SystemPrompt,
+    /// Sampling temperature.
+    pub temperature: Temperature,
+    /// Most tokens in a reply.
+    pub max_tokens: ReplyTokens,
+    /// Days after which a conversation without a new message is removed; `None` keeps conversations
+    /// for ever.
+    pub retention_days: Option<RetentionDays>,
 }
 
-/// Whether an agent takes new conversations. A deleted agent has no row and so no status.
+/// The name of an agent: 1 to 100 characters, not only white space.
+pub type AgentName = Text<AgentNameRule>;
+
+/// The rule of [`AgentName`].
+#[derive(Debug)]
+pub enum AgentNameRule {}
+
+impl TextRule for AgentNameRule {
+    const PARAM: &'static str = "name";
+
+    fn check(text: &str) -> Result<(), String> {
+        check_not_blank(text)?;
+        check_length(text, limits::AGENT_NAME_CHARS)
+    }
+}
+
+/// A system prompt of at most 4,000 characters. The default is the empty one.
+pub type SystemPrompt = Text<SystemPromptRule>;
+
+/// The rule of [`SystemPrompt`].
+#[derive(Debug)]
+pub enum SystemPromptRule {}
+
+impl TextRule for SystemPromptRule {
+    const PARAM: &'static str = "system_prompt";
+
+    fn check(text: &str) -> Result<(), String> {
+        check_length(text, limits::SYSTEM_PROMPT_CHARS)
+    }
+}
+
+impl Default for SystemPrompt {
+    fn default() -> Self {
+        Self::from_stored("")
+    }
+}
+
+/// The name of a model that the server knew when the agent was last changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelName(Arc<str>);
+
+impl ModelName {
+    /// Checks that `known` knows the model.
+    pub fn parse(name: String, known: impl Fn(&str) -> bool) -> Result<Self, FieldError> {
+        if known(&name) {
+            return Ok(Self(name.into()));
+        }
+        Err(FieldError::new(
+            "model",
+            format!(
+                "must be one of {} or a model that this server's configuration defines",
+                MODELS.join(", ")
+            ),
+        ))
+    }
+
+    /// A name that a store holds. It is not checked again: an agent whose model was taken out of the
+    /// configuration can still be read, changed and deleted.
+    pub fn from_stored(name: String) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A sampling temperature of 0.0 to 2.0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Temperature(f64);
+
+impl Temperature {
+    /// Checks the value of the field `temperature`.
+    pub fn parse(value: f64) -> Result<Self, FieldError> {
+        let (low, high) = limits::TEMPERATURE_RANGE;
+        if (low..=high).contains(&value) {
+            return Ok(Self(value));
+        }
+        let message = format!("must be between {low:.1} and {high:.1}");
+        Err(FieldError::new("temperature", message))
+    }
+
+    /// A value that a store holds. It was checked when it was written.
+    pub const fn from_stored(value: f64) -> Self {
+        Self(value)
+    }
+
+    /// The number.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Default for Temperature {
+    fn default() -> Self {
+        Self(limits::TEMPERATURE_DEFAULT)
+    }
+}
+
+/// Most tokens in a reply: 1 to 4,096.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplyTokens(u32);
+
+impl ReplyTokens {
+    /// Checks the value of the field `max_tokens`.
+    pub fn parse(value: i64) -> Result<Self, FieldError> {
+        let (low, high) = limits::REPLY_TOKENS_RANGE;
+        let bad = || FieldError::new("max_tokens", format!("must be between {low} and {high}"));
+        within(value, (low, high)).map(Self).ok_or_else(bad)
+    }
+
+    /// A number that a store holds. It was checked when it was written.
+    pub const fn from_stored(value: u32) -> Self {
+        Self(value)
+    }
+
+    /// The number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl Default for ReplyTokens {
+    fn default() -> Self {
+        Self(limits::REPLY_TOKENS_DEFAULT)
+    }
+}
+
+/// Days that conversations are kept after their last message: 1 to 3,650.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetentionDays(u32);
+
+impl RetentionDays {
+    /// Checks the value of the field `retention_days`.
+    pub fn parse(value: i64) -> Result<Self, FieldError> {
+        let (low, high) = limits::RETENTION_DAYS_RANGE;
+        let bad = || {
+            let message = format!("must be between {low} and {high}, or null");
+            FieldError::new("retention_days", message)
+        };
+        within(value, (low, high)).map(Self).ok_or_else(bad)
+    }
+
+    /// A number that a store holds. It was checked when it was written.
+    pub const fn from_stored(days: u32) -> Self {
+        Self(days)
+    }
+
+    /// The number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// The number, if it lies between the two, inclusive.
+fn within(value: i64, (low, high): (u32, u32)) -> Option<u32> {
+    u32::try_from(value).ok().filter(|number| (low..=high).contains(number))
+}
+
+/// Whether an agent takes new conversations. Deleted agents are not kept, so there is no status for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentStatus {
     /// It answers.
     Active,
-    /// It takes no new conversations; existing ones may go on.
+    /// It takes no new conversations; existing ones can be continued.
     Paused,
 }
 
@@ -77,59 +241,66 @@ impl AgentStatus {
 /// Settings as a caller gave them; what is absent takes its default.
 #[derive(Debug, Clone, Default)]
 pub struct AgentDraft {
-    /// The name.
+    /// See [`AgentProfile::name`].
     pub name: String,
-    /// The model.
+    /// See [`AgentProfile::model`].
     pub model: Option<String>,
-    /// The system prompt.
+    /// See [`AgentProfile::system_prompt`].
     pub system_prompt: Option<String>,
-    /// The temperature.
+    /// See [`AgentProfile::temperature`].
     pub temperature: Option<f64>,
-    /// The most tokens in a reply.
+    /// See [`AgentProfile::max_tokens`].
     pub max_tokens: Option<i64>,
-    /// The days that conversations are kept.
+    /// See [`AgentProfile::retention_days`].
     pub retention_days: Option<i64>,
 }
 
 /// A change: `None` leaves a field as it is.
 #[derive(Debug, Clone, Default)]
 pub struct AgentPatch {
-    /// A new name.
-    pub name: Option<String>,
-    /// A new model.
-    pub model: Option<String>,
-    /// A new system prompt.
-    pub system_prompt: Option<String>,
-    /// A new temperature.
-    pub temperature: Option<f64>,
-    /// A new bound on a reply's tokens.
-    pub max_tokens: Option<u32>,
-    /// A new time for which conversations are kept, or that they are kept for ever.
-    pub retention_days: Option<Option<u32>>,
-    /// A new status.
+    /// See [`AgentProfile::name`].
+    pub name: Option<AgentName>,
+    /// See [`AgentProfile::model`].
+    pub model: Option<ModelName>,
+    /// See [`AgentProfile::system_prompt`].
+    pub system_prompt: Option<SystemPrompt>,
+    /// See [`AgentProfile::temperature`].
+    pub temperature: Option<Temperature>,
+    /// See [`AgentProfile::max_tokens`].
+    pub max_tokens: Option<ReplyTokens>,
+    /// `Some(None)` keeps conversations for ever.
+    pub retention_days: Option<Option<RetentionDays>>,
+    /// Pauses or resumes the agent.
     pub status: Option<AgentStatus>,
 }
 
 impl AgentProfile {
-    /// Checks a draft against the limits. `known_model` says which model names exist.
+    /// Checks a draft. `known_model` says which model names exist.
     ///
-    /// Fails with [`Error::Invalid`] on the first bad field.
-    pub fn parse(draft: AgentDraft, known_model: impl Fn(&str) -> bool) -> Result<Self, Error> {
+    /// # Errors
+    ///
+    /// The first field that is out of its limits.
+    pub fn parse(
+        draft: AgentDraft,
+        known_model: impl Fn(&str) -> bool,
+    ) -> Result<Self, FieldError> {
+        let model = draft.model.unwrap_or_else(|| MODEL_DEFAULT.to_owned());
         Ok(Self {
-            name: parse_name(draft.name)?,
-            model: parse_model(
-                draft.model.unwrap_or_else(|| MODEL_DEFAULT.to_owned()),
-                known_model,
-            )?,
-            system_prompt: parse_system_prompt(draft.system_prompt.unwrap_or_default())?,
-            temperature: parse_temperature(
-                draft.temperature.unwrap_or(limits::TEMPERATURE_DEFAULT),
-            )?,
-            max_tokens: match draft.max_tokens {
-                Some(tokens) => parse_max_tokens(tokens)?,
-                None => limits::REPLY_TOKENS_DEFAULT,
+            name: AgentName::parse(draft.name)?,
+            model: ModelName::parse(model, known_model)?,
+            system_prompt: match draft.system_prompt {
+                Some(text) => SystemPrompt::parse(text)?,
+                None => SystemPrompt::default(),
             },
-            retention_days: draft.retention_days.map(parse_retention).transpose()?,
+            temperature: match draft.temperature {
+                Some(value) => Temperature::parse(value)?,
+                None => Temperature::default(),
+            },
+            max_tokens: match draft.max_tokens {
+                Some(tokens) => ReplyTokens::parse(tokens)?,
+                None => ReplyTokens::default(),
+            },
+            retention_days: draft.retention_days.map(RetentionDays::parse).transpose()?,
         })
     }
 }
@@ -147,10 +318,15 @@ impl Agent {
             status,
         } = patch;
         let profile = &mut self.profile;
-        profile.name = name.unwrap_or_else(|| std::mem::take(&mut profile.name));
-        profile.model = model.unwrap_or_else(|| std::mem::take(&mut profile.model));
-        profile.system_prompt =
-            system_prompt.unwrap_or_else(|| std::mem::take(&mut profile.system_prompt));
+        if let Some(name) = name {
+            profile.name = name;
+        }
+        if let Some(model) = model {
+            profile.model = model;
+        }
+        if let Some(prompt) = system_prompt {
+            profile.system_prompt = prompt;
+        }
         profile.temperature = temperature.unwrap_or(profile.temperature);
         profile.max_tokens = max_tokens.unwrap_or(profile.max_tokens);
         profile.retention_days = retention_days.unwrap_or(profile.retention_days);
@@ -159,64 +335,95 @@ impl Agent {
     }
 }
 
-/// A name of 1 to 100 characters that is not blank.
-pub fn parse_name(text: String) -> Result<String, Error> {
-    if text.trim().is_empty() {
-        return Err(Error::invalid("name", "must not be empty"));
-    }
-    check_text(&text, limits::AGENT_NAME_CHARS).map_err(|m| Error::invalid("name", m))?;
-    Ok(text)
-}
-
-/// The name of a model that exists here.
-pub fn parse_model(name: String, known: impl Fn(&str) -> bool) -> Result<String, Error> {
-    if known(&name) {
-        return Ok(name);
-    }
-    Err(Error::invalid(
-        "model",
-        format!(
-            "must be one of {} or a model that this server's configuration defines",
-            MODELS.join(", ")
-        ),
-    ))
-}
-
-/// At most 4,000 characters.
-pub fn parse_system_prompt(text: String) -> Result<String, Error> {
-    check_text(&text, limits::SYSTEM_PROMPT_CHARS)
-        .map_err(|message| Error::invalid("system_prompt", message))?;
-    Ok(text)
-}
-
-/// 0.0 to 2.0.
-pub fn parse_temperature(value: f64) -> Result<f64, Error> {
-    let (low, high) = limits::TEMPERATURE_RANGE;
-    if (low..=high).contains(&value) {
-        return Ok(value);
-    }
-    Err(Error::invalid("temperature", format!("must be between {low:.1} and {high:.1}")))
-}
-
-/// 1 to 4,096.
-pub fn parse_max_tokens(value: i64) -> Result<u32, Error> {
-    let (low, high) = limits::REPLY_TOKENS_RANGE;
-    u32::try_from(value)
-        .ok()
-        .filter(|tokens| (low..=high).contains(tokens))
-        .ok_or_else(|| Error::invalid("max_tokens", format!("must be between {low} and {high}")))
-}
-
-/// 1 to 3,650.
-pub fn parse_retention(value: i64) -> Result<u32, Error> {
-    let (low, high) = limits::RETENTION_DAYS_RANGE;
-    u32::try_from(value).ok().filter(|days| (low..=high).contains(days)).ok_or_else(|| {
-        Error::invalid("retention_days", format!("must be between {low} and {high}, or null"))
-    })
-}
-
 /// `active` or `paused`.
-pub fn parse_status(name: &str) -> Result<AgentStatus, Error> {
+pub fn parse_status(name: &str) -> Result<AgentStatus, FieldError> {
     AgentStatus::from_name(name)
-        .ok_or_else(|| Error::invalid("status", "must be `active` or `paused`"))
+        .ok_or_else(|| FieldError::new("status", "must be `active` or `paused`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Agent, AgentDraft, AgentName, AgentPatch, AgentProfile, AgentStatus, MODEL_DEFAULT,
+        RetentionDays,
+    };
+    use crate::{Id, SystemEntropy, Timestamp};
+
+    fn draft(name: &str) -> AgentDraft {
+        AgentDraft { name: name.to_owned(), ..AgentDraft::default() }
+    }
+
+    fn agent() -> Agent {
+        Agent {
+            id: Id::random(&SystemEntropy),
+            account_id: Id::random(&SystemEntropy),
+            profile: AgentProfile::parse(draft("Guide"), |_| true).unwrap(),
+            status: AgentStatus::Active,
+            created_at: Timestamp::from_millis(5),
+            updated_at: Timestamp::from_millis(5),
+            index_generation: 0,
+        }
+    }
+
+    #[test]
+    fn what_a_draft_does_not_name_takes_its_default() {
+        let profile = agent().profile;
+        assert_eq!(profile.model.as_str(), MODEL_DEFAULT);
+        assert_eq!(profile.system_prompt.as_str(), "");
+        assert_eq!((profile.temperature.get(), profile.max_tokens.get()), (0.7, 1_024));
+        assert_eq!(profile.retention_days, None);
+    }
+
+    #[test]
+    fn each_field_of_a_draft_has_its_limits() {
+        let param = |draft| {
+            let known = |model: &str| model == MODEL_DEFAULT;
+            AgentProfile::parse(draft, known).map_err(|field| field.param)
+        };
+        let named = || draft("Guide");
+        assert_eq!(param(draft(" ")), Err("name".to_owned()));
+        for (bad, field) in [
+            (AgentDraft { model: Some("gpt-9".to_owned()), ..named() }, "model"),
+            (AgentDraft { system_prompt: Some("x".repeat(4_001)), ..named() }, "system_prompt"),
+            (AgentDraft { temperature: Some(2.01), ..named() }, "temperature"),
+            (AgentDraft { temperature: Some(f64::NAN), ..named() }, "temperature"),
+            (AgentDraft { max_tokens: Some(0), ..named() }, "max_tokens"),
+            (AgentDraft { max_tokens: Some(4_097), ..named() }, "max_tokens"),
+            (AgentDraft { retention_days: Some(3_651), ..named() }, "retention_days"),
+        ] {
+            assert_eq!(param(bad), Err(field.to_owned()));
+        }
+        for good in [
+            AgentDraft { system_prompt: Some("x".repeat(4_000)), ..named() },
+            AgentDraft { temperature: Some(2.0), ..named() },
+            AgentDraft { max_tokens: Some(4_096), ..named() },
+            AgentDraft { retention_days: Some(3_650), ..named() },
+        ] {
+            assert!(param(good).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_change_leaves_what_it_does_not_name() {
+        let before = agent();
+        let mut changed = before.clone();
+        changed.apply(AgentPatch::default(), Timestamp::from_millis(3));
+        assert_eq!(changed, before, "and a clock that was put back moves no time");
+        let days = RetentionDays::parse(30).unwrap();
+        let patch = AgentPatch {
+            name: Some(AgentName::parse("Other").unwrap()),
+            retention_days: Some(Some(days)),
+            status: Some(AgentStatus::Paused),
+            ..AgentPatch::default()
+        };
+        changed.apply(patch, Timestamp::from_millis(7));
+        assert_eq!(changed.profile.name.as_str(), "Other");
+        assert_eq!(changed.profile.retention_days, Some(days));
+        assert_eq!(changed.profile.model, before.profile.model);
+        assert_eq!(changed.status, AgentStatus::Paused);
+        assert_eq!(changed.updated_at, Timestamp::from_millis(7));
+        let keep = AgentPatch { retention_days: Some(None), ..AgentPatch::default() };
+        changed.apply(keep, Timestamp::from_millis(8));
+        assert_eq!(changed.profile.retention_days, None);
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use crate::access::KeyName;
 use crate::id::{Id, kind};
 use crate::timestamp::Timestamp;
 
@@ -83,7 +84,7 @@ pub enum Actor {
         /// The key.
         id: Id<kind::ApiKey>,
         /// Its name when it was used.
-        name: String,
+        name: KeyName,
     },
     /// The operator, on the command line.
     CommandLine,

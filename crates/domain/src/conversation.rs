@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, check_text};
+use crate::error::FieldError;
 use crate::id::{Id, kind};
 use crate::limits;
+use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 use crate::usage::TokenCount;
 
@@ -29,24 +30,29 @@ pub struct Conversation {
 
 /// String pairs that a caller attaches to a conversation: at most 20, keys of at most 40
 /// characters, values of at most 500.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Metadata(BTreeMap<String, String>);
 
 impl Metadata {
     /// Checks pairs against the limits.
-    pub fn parse(pairs: BTreeMap<String, String>) -> Result<Self, Error> {
+    pub fn parse(pairs: BTreeMap<String, String>) -> Result<Self, FieldError> {
         if pairs.len() > limits::METADATA_KEYS {
             let message =
                 format!("must have at most {} keys, not {}", limits::METADATA_KEYS, pairs.len());
-            return Err(Error::invalid("metadata", message));
+            return Err(FieldError::new("metadata", message));
         }
         for (key, value) in &pairs {
-            check_text(key, limits::METADATA_KEY_CHARS)
-                .map_err(|message| Error::invalid("metadata", format!("keys {message}")))?;
-            check_text(value, limits::METADATA_VALUE_CHARS)
-                .map_err(|message| Error::invalid(format!("metadata.{key}"), message))?;
+            check_length(key, limits::METADATA_KEY_CHARS)
+                .map_err(|message| FieldError::new("metadata", format!("keys {message}")))?;
+            check_length(value, limits::METADATA_VALUE_CHARS)
+                .map_err(|message| FieldError::new(format!("metadata.{key}"), message))?;
         }
         Ok(Self(pairs))
+    }
+
+    /// Pairs that a store holds. They were checked when they were written.
+    pub const fn from_stored(pairs: BTreeMap<String, String>) -> Self {
+        Self(pairs)
     }
 
     /// The pairs.
@@ -111,13 +117,20 @@ pub struct Citation {
     pub title: String,
 }
 
-/// A message of 1 to 4,000 characters that is not blank.
-pub fn parse_message(param: &str, text: String) -> Result<String, Error> {
-    if text.trim().is_empty() {
-        return Err(Error::invalid(param, "must not be empty"));
+/// What a user writes, or searches for: 1 to 4,000 characters, not only white space.
+pub type MessageText = Text<MessageTextRule>;
+
+/// The rule of [`MessageText`].
+#[derive(Debug)]
+pub enum MessageTextRule {}
+
+impl TextRule for MessageTextRule {
+    const PARAM: &'static str = "message";
+
+    fn check(text: &str) -> Result<(), String> {
+        check_not_blank(text)?;
+        check_length(text, limits::MESSAGE_CHARS)
     }
-    check_text(&text, limits::MESSAGE_CHARS).map_err(|message| Error::invalid(param, message))?;
-    Ok(text)
 }
 
 /// Which conversations a list shows.

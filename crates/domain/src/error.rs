@@ -3,8 +3,9 @@
 use crate::access::Permission;
 use crate::timestamp::Timestamp;
 
-/// One bad field: which, and what must hold of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One bad field, and what must hold of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{param}` {message}")]
 pub struct FieldError {
     /// The field as the caller named it, with a path into it where needed: `content[3].answer`.
     pub param: String,
@@ -29,7 +30,7 @@ pub enum Error {
         param: String,
     },
     /// A field has a bad value.
-    #[error("`{}` {}", .0.param, .0.message)]
+    #[error("{0}")]
     Invalid(FieldError),
     /// The content of a source or file breaks its limits or its format; one entry a finding.
     #[error("{message}")]
@@ -137,31 +138,20 @@ impl Error {
     }
 }
 
+impl From<FieldError> for Error {
+    fn from(error: FieldError) -> Self {
+        Self::Invalid(error)
+    }
+}
+
 /// Findings against a source's or file's content. Must not be empty.
 impl From<Vec<FieldError>> for Error {
     fn from(errors: Vec<FieldError>) -> Self {
         let message = match errors.as_slice() {
-            [only] => format!("`{}` {}", only.param, only.message),
-            [first, rest @ ..] => {
-                format!("`{}` {}, and {} more", first.param, first.message, rest.len())
-            }
+            [only] => only.to_string(),
+            [first, rest @ ..] => format!("{first}, and {} more", rest.len()),
             [] => "the content is not valid".to_owned(),
         };
         Self::Validation { message, errors }
     }
-}
-
-/// Checks that `text` holds at most `limit` characters and no NUL, which no database text can hold.
-pub fn check_text(text: &str, limit: usize) -> Result<(), String> {
-    // A text of at most `limit` bytes cannot have more characters than that.
-    if text.len() > limit {
-        let count = text.chars().count();
-        if count > limit {
-            return Err(format!("must be at most {limit} characters, not {count}"));
-        }
-    }
-    if text.contains('\0') {
-        return Err("must not contain the NUL character".to_owned());
-    }
-    Ok(())
 }

@@ -52,6 +52,8 @@ pub const PAGE_LINKS: usize = 10_000;
 pub const PAGE_LINK_BYTES: usize = 1_024 * 1_024;
 /// Largest uploaded file, in bytes (10 MiB).
 pub const FILE_BYTES: usize = 10 * 1_024 * 1_024;
+/// Longest name of an uploaded file; a longer one is cut.
+pub const FILENAME_CHARS: usize = 255;
 /// Smallest and largest page of a list.
 pub const PAGE_SIZE_RANGE: (u32, u32) = (1, 100);
 /// Page size of a list request that names none.

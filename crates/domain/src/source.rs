@@ -1,14 +1,16 @@
 //! Sources: what an agent knows, and the states that one goes through.
 
+mod content;
 mod pairs;
 
-use url::Url;
-
-use crate::error::{Error, check_text};
+use crate::error::Error;
 use crate::id::{Id, kind};
-use crate::limits;
 use crate::timestamp::Timestamp;
 
+pub(crate) use content::web_address;
+pub use content::{
+    PairsText, SourceContent, SourceText, SourceTextRule, WebsiteUrl, WebsiteUrlRule, unknown_file,
+};
 pub use pairs::{QaPair, qa_pairs};
 
 /// Content of an agent.
@@ -61,111 +63,6 @@ impl SourceType {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
-}
-
-/// What a source holds, parsed. [`SourceContent::as_text`] gives back what the caller sent.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SourceContent {
-    /// A page, or with `crawl_subpages` the site that it starts.
-    Website {
-        /// The address as given.
-        url: String,
-        /// Whether links within the host are followed.
-        crawl_subpages: bool,
-    },
-    /// The text itself.
-    Text(String),
-    /// The uploaded file.
-    File(Id<kind::Upload>),
-    /// The JSON array of pairs as given; [`qa_pairs`] reads it.
-    Qa(String),
-}
-
-impl SourceContent {
-    /// Its type.
-    pub const fn source_type(&self) -> SourceType {
-        match self {
-            Self::Website { .. } => SourceType::Website,
-            Self::Text(_) => SourceType::Text,
-            Self::File(_) => SourceType::File,
-            Self::Qa(_) => SourceType::Qa,
-        }
-    }
-
-    /// The `content` field as the caller sent it.
-    pub fn as_text(&self) -> std::borrow::Cow<'_, str> {
-        match self {
-            Self::Website { url, .. } => url.into(),
-            Self::Text(text) | Self::Qa(text) => text.into(),
-            Self::File(id) => id.to_string().into(),
-        }
-    }
-
-    /// Reads and checks a new source's fields.
-    ///
-    /// Fails with [`Error::Invalid`] on a bad type, address, file id or `crawl_subpages`, and with
-    /// [`Error::Validation`] on a text or pairs beyond their limits or format.
-    pub fn parse(kind: &str, content: String, crawl_subpages: bool) -> Result<Self, Error> {
-        let Some(kind) = SourceType::from_name(kind) else {
-            return Err(Error::invalid("type", "must be one of website, text, file, qa"));
-        };
-        if crawl_subpages && kind != SourceType::Website {
-            return Err(Error::invalid("crawl_subpages", "applies to the type website only"));
-        }
-        match kind {
-            SourceType::Website => {
-                parse_website(&content)?;
-                Ok(Self::Website { url: content, crawl_subpages })
-            }
-            SourceType::Text => parse_text(content).map(Self::Text),
-            SourceType::File => content
-                .parse()
-                .map(Self::File)
-                .map_err(|_| Error::invalid("content", "must be the id of an uploaded file")),
-            SourceType::Qa => {
-                qa_pairs(&content)?;
-                Ok(Self::Qa(content))
-            }
-        }
-    }
-}
-
-fn parse_text(text: String) -> Result<String, Error> {
-    if text.trim().is_empty() {
-        return Err(Error::validation("content", "must not be empty"));
-    }
-    check_text(&text, limits::TEXT_SOURCE_CHARS).map_err(|m| Error::validation("content", m))?;
-    Ok(text)
-}
-
-/// An absolute http or https address with a host and without credentials, of at most 2,048 characters.
-pub fn parse_website(text: &str) -> Result<Url, Error> {
-    check_text(text, limits::WEBSITE_URL_CHARS).map_err(|m| Error::invalid("content", m))?;
-    parse_address("content", text)
-}
-
-/// The same, as the value of the field `param`.
-pub(crate) fn parse_address(param: &str, text: &str) -> Result<Url, Error> {
-    let bad = |message: String| Error::invalid(param, message);
-    if text.contains('\0') {
-        return Err(bad("must not contain the NUL character".to_owned()));
-    }
-    let url = Url::parse(text.trim()).map_err(|cause| {
-        bad(format!("must be a full URL such as https://example.com/docs ({cause})"))
-    })?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(bad(format!("must be an http or https URL, not `{}`", url.scheme())));
-    }
-    // The parser would read `https:///docs` and `https:docs` as the host `docs`.
-    let after_scheme = text.trim().get(url.scheme().len()..).unwrap_or_default();
-    let named = after_scheme.strip_prefix("://").is_some_and(|rest| !rest.starts_with(['/', '\\']));
-    if !named || url.host_str().is_none_or(str::is_empty) {
-        return Err(bad("must name a host".to_owned()));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(bad("must not contain credentials".to_owned()));
-    }
-    Ok(url)
 }
 
 /// What was last extracted from a source, and answers questions until something replaces it.

@@ -1,6 +1,7 @@
 //! Uploaded files.
 
 use crate::id::{Id, kind};
+use crate::limits;
 use crate::timestamp::Timestamp;
 
 /// A file that was uploaded, before or while a source uses it.
@@ -10,14 +11,43 @@ pub struct Upload {
     pub id: Id<kind::Upload>,
     /// Its owner.
     pub account_id: Id<kind::Account>,
-    /// Its name on the caller's machine, without folders.
-    pub filename: String,
+    /// Its name on the caller's machine.
+    pub filename: Filename,
     /// What it is, by content.
     pub content_type: UploadType,
     /// Its size in bytes.
     pub bytes: u64,
     /// When it was uploaded.
     pub created_at: Timestamp,
+}
+
+/// The name of a file: 1 to 255 characters without control characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filename(String);
+
+impl Filename {
+    /// The last part of the name that a caller gave, without what a name cannot hold; `file` if
+    /// nothing is left.
+    pub fn clean(name: &str) -> Self {
+        Self::clean_path(name.rsplit(['/', '\\']).next().unwrap_or_default())
+    }
+
+    /// The same with the folders: for files of the machine that the program runs on.
+    pub fn clean_path(path: &str) -> Self {
+        let kept: String =
+            path.chars().filter(|c| !c.is_control()).take(limits::FILENAME_CHARS).collect();
+        Self(if kept.trim().is_empty() { "file".to_owned() } else { kept })
+    }
+
+    /// A name that a store holds. It was cleaned when it was written.
+    pub const fn from_stored(name: String) -> Self {
+        Self(name)
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// The types of files that a source can be made from.
@@ -67,4 +97,20 @@ impl Upload {
 /// Where the bytes of upload `id` lie.
 pub fn object_key(id: Id<kind::Upload>) -> ObjectKey {
     ObjectKey(format!("uploads/{id}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Filename;
+
+    #[test]
+    fn a_filename_keeps_its_last_part_only() {
+        let clean = |name: &str| Filename::clean(name).as_str().to_owned();
+        assert_eq!(clean("C:\\docs\\manual.pdf"), "manual.pdf");
+        assert_eq!(clean("../../etc/passwd"), "passwd");
+        assert_eq!(clean("a\0b\n.txt"), "ab.txt");
+        assert_eq!(clean("dir/"), "file");
+        assert_eq!(clean(&"é".repeat(300)).chars().count(), 255);
+        assert_eq!(Filename::clean_path("docs/a\nb.txt").as_str(), "docs/ab.txt");
+    }
 }

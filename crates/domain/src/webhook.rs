@@ -6,10 +6,11 @@ mod secret;
 
 use url::Url;
 
-use crate::error::{Error, check_text};
+use crate::error::{Error, FieldError};
 use crate::id::{Id, kind};
 use crate::limits;
-use crate::source::parse_address;
+use crate::source::web_address;
+use crate::text::{Text, TextRule, check_length};
 use crate::timestamp::Timestamp;
 
 pub use delivery::{
@@ -86,12 +87,12 @@ pub struct WebhookEndpoint {
     pub id: Id<kind::WebhookEndpoint>,
     /// The account whose events it takes.
     pub account_id: Id<kind::Account>,
-    /// Its address as it was given.
-    pub url: String,
+    /// Where events are sent.
+    pub url: EndpointUrl,
     /// The events that it takes.
     pub events: Vec<EventName>,
     /// For people.
-    pub description: Option<String>,
+    pub description: Option<EndpointDescription>,
     /// How much it is told.
     pub payload: PayloadStyle,
     /// Why nothing is sent to it; none while it is enabled.
@@ -108,12 +109,12 @@ pub const DISABLED_BY_OWNER: &str = "disabled through the API";
 /// A change of an endpoint. What is none stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EndpointPatch {
-    /// Its address.
-    pub url: Option<String>,
+    /// Where events are sent.
+    pub url: Option<EndpointUrl>,
     /// The events that it takes.
     pub events: Option<Vec<EventName>>,
     /// For people.
-    pub description: Option<Option<String>>,
+    pub description: Option<Option<EndpointDescription>>,
     /// How much it is told.
     pub payload: Option<PayloadStyle>,
     /// Whether anything is sent to it.
@@ -125,7 +126,9 @@ impl WebhookEndpoint {
     /// no longer counts.
     pub fn apply(&mut self, patch: EndpointPatch, now: Timestamp) -> bool {
         let EndpointPatch { url, events, description, payload, is_enabled } = patch;
-        self.url = url.unwrap_or_else(|| std::mem::take(&mut self.url));
+        if let Some(url) = url {
+            self.url = url;
+        }
         self.events = events.unwrap_or_else(|| std::mem::take(&mut self.events));
         self.description = description.unwrap_or_else(|| self.description.take());
         self.payload = payload.unwrap_or(self.payload);
@@ -141,20 +144,57 @@ impl WebhookEndpoint {
     }
 }
 
-/// An absolute http or https address with a host and without credentials, of at most
-/// [`limits::WEBHOOK_URL_CHARS`] characters. Whether it may be asked is for the
+/// The address of an endpoint as it was given: an absolute http or https URL with a host and without
+/// credentials, of at most [`limits::WEBHOOK_URL_CHARS`] characters. Whether it may be asked is for
 /// [`CheckTarget`](crate::ports::CheckTarget) to say.
-pub fn parse_url(text: &str) -> Result<Url, Error> {
-    check_text(text, limits::WEBHOOK_URL_CHARS)
-        .map_err(|message| Error::invalid("url", message))?;
+pub type EndpointUrl = Text<EndpointUrlRule>;
+
+/// The rule of [`EndpointUrl`].
+#[derive(Debug)]
+pub enum EndpointUrlRule {}
+
+impl TextRule for EndpointUrlRule {
+    const PARAM: &'static str = "url";
+
+    fn check(text: &str) -> Result<(), String> {
+        endpoint_address(text).map(|_| ())
+    }
+}
+
+impl EndpointUrl {
+    /// The address, read.
+    ///
+    /// # Errors
+    ///
+    /// What must hold, if the address was stored by a version of the program that read addresses
+    /// differently.
+    pub fn to_url(&self) -> Result<Url, FieldError> {
+        endpoint_address(self).map_err(|message| FieldError::new(EndpointUrlRule::PARAM, message))
+    }
+}
+
+fn endpoint_address(text: &str) -> Result<Url, String> {
+    check_length(text, limits::WEBHOOK_URL_CHARS)?;
     if text.contains(|char: char| char.is_whitespace() || char.is_control()) {
-        return Err(Error::invalid("url", "must not contain white space or control characters"));
+        return Err("must not contain white space or control characters".to_owned());
     }
-    let url = parse_address("url", text)?;
-    if url.port() == Some(0) {
-        return Err(Error::invalid("url", "must not name port 0"));
+    let url = web_address(text)?;
+    if url.port() == Some(0) { Err("must not name port 0".to_owned()) } else { Ok(url) }
+}
+
+/// What people note about an endpoint: at most [`limits::DESCRIPTION_CHARS`] characters.
+pub type EndpointDescription = Text<EndpointDescriptionRule>;
+
+/// The rule of [`EndpointDescription`].
+#[derive(Debug)]
+pub enum EndpointDescriptionRule {}
+
+impl TextRule for EndpointDescriptionRule {
+    const PARAM: &'static str = "description";
+
+    fn check(text: &str) -> Result<(), String> {
+        check_length(text, limits::DESCRIPTION_CHARS)
     }
-    Ok(url)
 }
 
 /// The names of the events that an endpoint takes: at least one, each once.
@@ -176,13 +216,6 @@ pub fn parse_events(names: &[String]) -> Result<Vec<EventName>, Error> {
     Ok(events)
 }
 
-/// A description of at most [`limits::DESCRIPTION_CHARS`] characters.
-pub fn parse_description(text: String) -> Result<String, Error> {
-    let checked = check_text(&text, limits::DESCRIPTION_CHARS);
-    checked.map_err(|message| Error::invalid("description", message))?;
-    Ok(text)
-}
-
 /// How much is told, by its name.
 pub fn parse_payload(name: &str) -> Result<PayloadStyle, Error> {
     PayloadStyle::from_name(name)
@@ -201,8 +234,8 @@ pub fn parse_status(name: &str) -> Result<bool, Error> {
 #[cfg(test)]
 mod tests {
     use super::{
-        DISABLED_BY_OWNER, EndpointPatch, EventName, PayloadStyle, WebhookEndpoint, parse_events,
-        parse_url,
+        DISABLED_BY_OWNER, EndpointDescription, EndpointPatch, EndpointUrl, EventName,
+        PayloadStyle, WebhookEndpoint, parse_events,
     };
     use crate::clock::SystemEntropy;
     use crate::{Error, Id, Timestamp};
@@ -211,9 +244,9 @@ mod tests {
         WebhookEndpoint {
             id: Id::random(&SystemEntropy),
             account_id: Id::random(&SystemEntropy),
-            url: "https://example.com/hook".to_owned(),
+            url: EndpointUrl::parse("https://example.com/hook").unwrap(),
             events: EventName::CHOICES.to_vec(),
-            description: Some("first".to_owned()),
+            description: Some(EndpointDescription::parse("first").unwrap()),
             payload: PayloadStyle::Full,
             disabled: None,
             created_at: Timestamp::from_millis(0),
@@ -275,7 +308,7 @@ mod tests {
     #[test]
     fn an_address_is_of_the_web_and_holds_no_credentials() {
         for url in ["https://example.com/hook?x=1", "http://127.0.0.1:9/"] {
-            assert!(parse_url(url).is_ok(), "{url}");
+            assert!(EndpointUrl::parse(url).is_ok(), "{url}");
         }
         let long = format!("https://example.com/{}", "a".repeat(3_000));
         for url in [
@@ -289,8 +322,8 @@ mod tests {
             "x",
             &long,
         ] {
-            let error = parse_url(url).unwrap_err();
-            assert!(matches!(error, Error::Invalid(field) if field.param == "url"), "{url}");
+            let error = EndpointUrl::parse(url).unwrap_err();
+            assert_eq!(error.param, "url", "{url}");
         }
     }
 }

@@ -75,6 +75,12 @@ pub(crate) enum Failure {
     Reported(Box<Problem>),
 }
 
+impl From<FieldError> for Failure {
+    fn from(error: FieldError) -> Self {
+        Self::Domain(Error::Invalid(error))
+    }
+}
+
 /// A refusal as it is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {

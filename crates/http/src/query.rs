@@ -1,6 +1,6 @@
 //! Reads query strings: strict about what is asked for, deaf to the rest.
 
-use cicerone_domain::error::check_text;
+use cicerone_domain::text::check_length;
 use cicerone_domain::{Error, Timestamp, limits};
 
 /// The parameters of a query string, decoded, in order.
@@ -87,9 +87,9 @@ impl Query {
             let Some((key, value)) = text.split_once(':') else {
                 return Err(invalid("must have the form `key:value`".to_owned()));
             };
-            check_text(key, limits::METADATA_KEY_CHARS)
+            check_length(key, limits::METADATA_KEY_CHARS)
                 .map_err(|message| invalid(format!("keys {message}")))?;
-            check_text(value, limits::METADATA_VALUE_CHARS)
+            check_length(value, limits::METADATA_VALUE_CHARS)
                 .map_err(|message| invalid(format!("values {message}")))?;
             let filter = (key.to_owned(), value.to_owned());
             if !filters.contains(&filter) {

@@ -100,7 +100,7 @@ impl ModelCatalog for Models {
 #[async_trait]
 impl LanguageModel for Models {
     fn is_local(&self, profile: &AgentProfile) -> bool {
-        let first = self.route(&profile.model).first();
+        let first = self.route(profile.model.as_str()).first();
         first.is_some_and(|target| matches!(target.kind, TargetKind::Embedded(_)))
     }
 
@@ -110,7 +110,7 @@ impl LanguageModel for Models {
         tokens: Option<TokenSink>,
     ) -> Result<ModelReply, ModelError> {
         let request = Arc::new(request);
-        let agent_model = &request.profile.model;
+        let agent_model = request.profile.model.as_str();
         let route = self.route(agent_model);
         let mut failures = Vec::new();
         for target in route {

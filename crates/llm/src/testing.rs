@@ -1,6 +1,8 @@
 //! Requests for tests.
 
-use cicerone_domain::agent::AgentProfile;
+use cicerone_domain::agent::{
+    AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
+};
 use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::{Hit, QueryTerm};
 use cicerone_domain::{Id, SystemEntropy};
@@ -29,11 +31,11 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
     let words = terms(question, Some(Language::ENGLISH));
     ReplyRequest {
         profile: AgentProfile {
-            name: "Guide".to_owned(),
-            model: "gpt-4o".to_owned(),
-            system_prompt: "Be brief.".to_owned(),
-            temperature: 0.5,
-            max_tokens: 100,
+            name: AgentName::parse("Guide").unwrap(),
+            model: ModelName::from_stored("gpt-4o".to_owned()),
+            system_prompt: SystemPrompt::parse("Be brief.").unwrap(),
+            temperature: Temperature::parse(0.5).unwrap(),
+            max_tokens: ReplyTokens::parse(100).unwrap(),
             retention_days: None,
         },
         history: Vec::new(),

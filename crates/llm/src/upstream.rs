@@ -159,7 +159,7 @@ impl Upstream {
 
     /// Tokens that the reply may take: at most half of the context.
     fn reply_tokens(&self, request: &ReplyRequest) -> u32 {
-        request.profile.max_tokens.min(self.config.context_tokens / 2)
+        request.profile.max_tokens.get().min(self.config.context_tokens / 2)
     }
 
     fn body<'a>(
@@ -178,7 +178,7 @@ impl Upstream {
         CompletionRequest {
             model,
             messages,
-            temperature: self.config.send_temperature.then_some(request.profile.temperature),
+            temperature: self.config.send_temperature.then_some(request.profile.temperature.get()),
             max_tokens,
             max_completion_tokens,
             stream,

@@ -256,7 +256,7 @@ impl Worker {
 
     /// Carries a job through. Its place is free when its outcome is stored.
     async fn carry(&self, claimed: Claimed, release: &CancellationToken) -> Result<Step, Error> {
-        let Claimed { mut job, place: _place } = claimed;
+        let Claimed { job, place: _place } = claimed;
         let span = tracing::info_span!(
             "job",
             job_id = %job.lease.job_id,
@@ -266,7 +266,7 @@ impl Worker {
             request_id = job.request_id.map(tracing::field::display),
         );
         let work = async {
-            let outcome = self.attempt(&mut job, release).await;
+            let outcome = self.attempt(&job, release).await;
             self.conclude(&job, &job.lease, outcome).await
         };
         work.instrument(span).await

@@ -1,7 +1,9 @@
 //! Agents.
 
 use async_trait::async_trait;
-use cicerone_domain::agent::AgentProfile;
+use cicerone_domain::agent::{
+    AgentName, AgentProfile, ModelName, ReplyTokens, RetentionDays, SystemPrompt, Temperature,
+};
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::AgentStore;
@@ -45,16 +47,16 @@ impl From<&Agent> for AgentRow {
         Self {
             id: agent.id.to_string(),
             account_id: agent.account_id.to_string(),
-            name: agent.profile.name.clone(),
-            model: agent.profile.model.clone(),
-            system_prompt: agent.profile.system_prompt.clone(),
-            temperature: agent.profile.temperature,
-            max_tokens: agent.profile.max_tokens.into(),
+            name: agent.profile.name.to_string(),
+            model: agent.profile.model.as_str().to_owned(),
+            system_prompt: agent.profile.system_prompt.to_string(),
+            temperature: agent.profile.temperature.get(),
+            max_tokens: agent.profile.max_tokens.get().into(),
             status: agent.status.name().to_owned(),
             index_generation: wide(agent.index_generation),
             created_at: agent.created_at.as_millis(),
             updated_at: agent.updated_at.as_millis(),
-            retention_days: agent.profile.retention_days.map(i64::from),
+            retention_days: agent.profile.retention_days.map(|days| days.get().into()),
         }
     }
 }
@@ -67,12 +69,13 @@ impl TryFrom<AgentRow> for Agent {
             id: id("agents.id", &row.id)?,
             account_id: id("agents.account_id", &row.account_id)?,
             profile: AgentProfile {
-                name: row.name,
-                model: row.model,
-                system_prompt: row.system_prompt,
-                temperature: row.temperature,
-                max_tokens: narrow("agents.max_tokens", row.max_tokens)?,
-                retention_days: narrow_option("agents.retention_days", row.retention_days)?,
+                name: AgentName::from_stored(row.name),
+                model: ModelName::from_stored(row.model),
+                system_prompt: SystemPrompt::from_stored(row.system_prompt),
+                temperature: Temperature::from_stored(row.temperature),
+                max_tokens: ReplyTokens::from_stored(narrow("agents.max_tokens", row.max_tokens)?),
+                retention_days: narrow_option("agents.retention_days", row.retention_days)?
+                    .map(RetentionDays::from_stored),
             },
             status: named("agents.status", &row.status, AgentStatus::from_name)?,
             created_at: time(row.created_at),

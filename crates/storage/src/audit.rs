@@ -1,6 +1,7 @@
 //! The audit log.
 
 use async_trait::async_trait;
+use cicerone_domain::access::KeyName;
 use cicerone_domain::audit::{Actor, AuditAction, AuditFilter, AuditRecord, Origin};
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::AuditStore;
@@ -33,7 +34,7 @@ struct RecordRow {
 impl From<&AuditRecord> for RecordRow {
     fn from(record: &AuditRecord) -> Self {
         let (key_id, key_name) = match &record.actor {
-            Actor::ApiKey { id, name } => (Some(id.to_string()), Some(name.clone())),
+            Actor::ApiKey { id, name } => (Some(id.to_string()), Some(name.to_string())),
             Actor::CommandLine | Actor::Unknown => (None, None),
         };
         Self {
@@ -57,7 +58,10 @@ impl TryFrom<RecordRow> for AuditRecord {
 
     fn try_from(row: RecordRow) -> Result<Self, Failure> {
         let actor = match (row.key_id, row.key_name) {
-            (Some(key), Some(name)) => Actor::ApiKey { id: id("audit_log.key_id", &key)?, name },
+            (Some(key), Some(name)) => Actor::ApiKey {
+                id: id("audit_log.key_id", &key)?,
+                name: KeyName::from_stored(name),
+            },
             _ => named("audit_log.actor", &row.actor, |kind| {
                 [Actor::CommandLine, Actor::Unknown].into_iter().find(|one| one.kind() == kind)
             })?,

@@ -65,7 +65,7 @@ impl TryFrom<ConversationRow> for Conversation {
     type Error = Failure;
 
     fn try_from(row: ConversationRow) -> Result<Self, Failure> {
-        let metadata: Metadata = from_json(&row.metadata)?;
+        let metadata = Metadata::from_stored(from_json(&row.metadata)?);
         Ok(Self {
             id: id("conversations.id", &row.id)?,
             account_id: id("conversations.account_id", &row.account_id)?,

@@ -7,7 +7,7 @@
 mod managed;
 
 use async_trait::async_trait;
-use cicerone_domain::access::{KeyHash, KeyPatch};
+use cicerone_domain::access::{AccountName, KeyHash, KeyName, KeyPatch};
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::KeyStore;
@@ -57,7 +57,7 @@ impl From<&Account> for AccountRow {
     fn from(account: &Account) -> Self {
         Self {
             id: account.id.to_string(),
-            name: account.name.clone(),
+            name: account.name.to_string(),
             created_at: account.created_at.as_millis(),
         }
     }
@@ -69,7 +69,7 @@ impl TryFrom<AccountRow> for Account {
     fn try_from(row: AccountRow) -> Result<Self, Failure> {
         Ok(Self {
             id: id("accounts.id", &row.id)?,
-            name: row.name,
+            name: AccountName::from_stored(row.name),
             created_at: time(row.created_at),
         })
     }
@@ -81,7 +81,7 @@ impl KeyRow {
             id: key.id.to_string(),
             account_id: key.account_id.to_string(),
             hash: hash.0.to_vec(),
-            name: key.name.clone(),
+            name: key.name.to_string(),
             permissions: to_json(&key.permissions.names())?,
             agent_ids: key.agent_ids.as_ref().map(to_json).transpose()?,
             is_root,
@@ -97,7 +97,7 @@ impl KeyRow {
         Ok(ApiKey {
             id: id("api_keys.id", &self.id)?,
             account_id: id("api_keys.account_id", &self.account_id)?,
-            name: self.name,
+            name: KeyName::from_stored(self.name),
             permissions: Permissions::from_names(permissions.iter().map(String::as_str))
                 .map_err(Failure::internal)?,
             agent_ids: self.agent_ids.as_deref().map(from_json).transpose()?,

@@ -10,7 +10,7 @@ use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::job::NewJob;
 use cicerone_domain::ports::{SourceFilter, SourceStore};
-use cicerone_domain::source::CrawledPage;
+use cicerone_domain::source::{CrawledPage, PairsText, SourceText, WebsiteUrl, unknown_file};
 use cicerone_domain::{
     Error, Id, Page, PageRequest, Scope, Source, SourceContent, SourceType, Timestamp,
 };
@@ -80,11 +80,12 @@ impl TryFrom<SourceRow> for Source {
     fn try_from(row: SourceRow) -> Result<Self, Failure> {
         let content = match named("sources.source_type", &row.source_type, SourceType::from_name)? {
             SourceType::Website => {
-                SourceContent::Website { url: row.content, crawl_subpages: row.crawl_subpages }
+                let url = WebsiteUrl::from_stored(row.content);
+                SourceContent::Website { url, crawl_subpages: row.crawl_subpages }
             }
-            SourceType::Text => SourceContent::Text(row.content),
+            SourceType::Text => SourceContent::Text(SourceText::from_stored(row.content)),
             SourceType::File => SourceContent::File(id("sources.content", &row.content)?),
-            SourceType::Qa => SourceContent::Qa(row.content),
+            SourceType::Qa => SourceContent::Qa(PairsText::from_stored(row.content)),
         };
         let (state, progress) = row.state.into_state()?;
         Ok(Self {
@@ -163,9 +164,7 @@ impl SourceStore for Storage {
                 if let SourceContent::File(upload) = &source.content
                     && !uploads::hold(c, &visible, *upload)?
                 {
-                    return Err(
-                        Error::invalid("content", "must be the id of an uploaded file").into()
-                    );
+                    return Err(unknown_file().into());
                 }
                 diesel::insert_into(sources::table)
                     .values(SourceRow::try_from(&source)?)

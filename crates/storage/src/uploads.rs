@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::UploadStore;
-use cicerone_domain::upload::{ObjectKey, object_key};
+use cicerone_domain::upload::{Filename, ObjectKey, object_key};
 use cicerone_domain::{Error, Id, Scope, Timestamp, Upload, UploadType};
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
@@ -40,7 +40,7 @@ impl From<&Upload> for UploadRow {
         Self {
             id: upload.id.to_string(),
             account_id: upload.account_id.to_string(),
-            filename: upload.filename.clone(),
+            filename: upload.filename.as_str().to_owned(),
             content_type: upload.content_type.media_type().to_owned(),
             bytes: wide(upload.bytes),
             created_at: upload.created_at.as_millis(),
@@ -57,7 +57,7 @@ impl TryFrom<UploadRow> for Upload {
         Ok(Self {
             id: id("uploads.id", &row.id)?,
             account_id: id("uploads.account_id", &row.account_id)?,
-            filename: row.filename,
+            filename: Filename::from_stored(row.filename),
             content_type,
             bytes: narrow("uploads.bytes", row.bytes)?,
             created_at: time(row.created_at),

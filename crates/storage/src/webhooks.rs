@@ -7,8 +7,8 @@ use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::WebhookStore;
 use cicerone_domain::services::IssuedEndpoint;
 use cicerone_domain::webhook::{
-    DeliveryStatus, EndpointPatch, EndpointSecrets, EventName, PayloadStyle, RetiredSecret,
-    WebhookSecret,
+    DeliveryStatus, EndpointDescription, EndpointPatch, EndpointSecrets, EndpointUrl, EventName,
+    PayloadStyle, RetiredSecret, WebhookSecret,
 };
 use cicerone_domain::{Delivery, Error, Id, Page, PageRequest, Timestamp, WebhookEndpoint, limits};
 use diesel::prelude::*;
@@ -68,9 +68,9 @@ impl EndpointRow {
         Ok(Self {
             id: endpoint.id.to_string(),
             account_id: endpoint.account_id.to_string(),
-            url: endpoint.url.clone(),
+            url: endpoint.url.to_string(),
             events: names(&endpoint.events)?,
-            description: endpoint.description.clone(),
+            description: endpoint.description.as_ref().map(ToString::to_string),
             payload: endpoint.payload.name().to_owned(),
             disabled_reason: endpoint.disabled.clone(),
             secret: secret.reveal().to_owned(),
@@ -93,9 +93,9 @@ impl TryFrom<EndpointRow> for WebhookEndpoint {
         Ok(Self {
             id: id("webhook_endpoints.id", &row.id)?,
             account_id: id("webhook_endpoints.account_id", &row.account_id)?,
-            url: row.url,
+            url: EndpointUrl::from_stored(row.url),
             events: names.iter().map(event).collect::<Result<_, _>>()?,
-            description: row.description,
+            description: row.description.map(EndpointDescription::from_stored),
             payload: named("webhook_endpoints.payload", &row.payload, PayloadStyle::from_name)?,
             disabled: row.disabled_reason,
             created_at: time(row.created_at),
@@ -363,9 +363,9 @@ fn update(
     let is_other_place = patch.url.as_ref().is_some_and(|url| *url != endpoint.url);
     let is_enabled_again = endpoint.apply(patch, now);
     let row = ChangeRow {
-        url: endpoint.url.clone(),
+        url: endpoint.url.to_string(),
         events: names(&endpoint.events)?,
-        description: endpoint.description.clone(),
+        description: endpoint.description.as_ref().map(ToString::to_string),
         payload: endpoint.payload.name().to_owned(),
         disabled_reason: endpoint.disabled.clone(),
         updated_at: now.as_millis(),

@@ -8,7 +8,6 @@ use cicerone_domain::{Error, Timestamp};
 use cicerone_egress::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use cicerone_egress::{Answer, Egress, Request, StatusCode, retry_after};
 use tokio::time::timeout;
-use url::Url;
 
 use crate::signature::sign;
 use crate::target::within_bounds;
@@ -50,7 +49,7 @@ pub(crate) async fn send(
     now: Timestamp,
 ) -> Result<Reception, Error> {
     let body = body(delivery)?;
-    let url = Url::parse(&delivery.lease.url).map_err(Error::internal)?;
+    let url = delivery.lease.url.to_url().map_err(Error::internal)?;
     let id = delivery.event_id.to_string();
     let seconds = now.as_millis().div_euclid(1_000);
     let signature = sign(&delivery.secrets, &id, seconds, body.as_bytes());

@@ -10,7 +10,9 @@ mod timeouts;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cicerone_domain::agent::AgentProfile;
+use cicerone_domain::agent::{
+    AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
+};
 use cicerone_domain::ports::{LanguageModel as _, ModelError, ModelReply, ReplyRequest, TokenSink};
 use cicerone_domain::retrieval::Hit;
 use cicerone_domain::{Clock, Entropy, Id, SystemEntropy, Timestamp};
@@ -90,11 +92,11 @@ fn passage(text: &str) -> Hit {
 fn request() -> ReplyRequest {
     ReplyRequest {
         profile: AgentProfile {
-            name: "Guide".to_owned(),
-            model: "gpt-4o".to_owned(),
-            system_prompt: "Answer like a guide.".to_owned(),
-            temperature: 0.25,
-            max_tokens: 321,
+            name: AgentName::parse("Guide").unwrap(),
+            model: ModelName::from_stored("gpt-4o".to_owned()),
+            system_prompt: SystemPrompt::parse("Answer like a guide.").unwrap(),
+            temperature: Temperature::parse(0.25).unwrap(),
+            max_tokens: ReplyTokens::parse(321).unwrap(),
             retention_days: None,
         },
         history: Vec::new(),

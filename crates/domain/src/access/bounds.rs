@@ -1,6 +1,6 @@
 //! What one key may do to others: nothing that would give away more than it has itself.
 
-use super::{ApiKey, Permission, Permissions};
+use super::{ApiKey, KeyName, Permission, Permissions};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
@@ -10,7 +10,7 @@ use crate::timestamp::Timestamp;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyPatch {
     /// A name for people.
-    pub name: Option<String>,
+    pub name: Option<KeyName>,
     /// What it may do.
     pub permissions: Option<Permissions>,
     /// The only agents that exist for it, or all of the account.
@@ -23,7 +23,9 @@ impl ApiKey {
     /// Applies a change.
     pub fn apply(&mut self, patch: KeyPatch) {
         let KeyPatch { name, permissions, agent_ids, expires_at } = patch;
-        self.name = name.unwrap_or_else(|| std::mem::take(&mut self.name));
+        if let Some(name) = name {
+            self.name = name;
+        }
         self.permissions = permissions.unwrap_or(self.permissions);
         self.agent_ids = agent_ids.unwrap_or_else(|| self.agent_ids.take());
         self.expires_at = expires_at.unwrap_or(self.expires_at);
@@ -148,6 +150,7 @@ pub fn check_expiry(end: Timestamp, now: Timestamp) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::{KeyPatch, parse_agent_ids, parse_expiry, parse_permissions};
+    use crate::access::KeyName;
     use crate::clock::SystemEntropy;
     use crate::{ApiKey, Error, Id, Permission, Permissions, Timestamp};
 
@@ -155,7 +158,7 @@ mod tests {
         ApiKey {
             id: Id::random(&SystemEntropy),
             account_id: Id::random(&SystemEntropy),
-            name: "key".to_owned(),
+            name: KeyName::parse("key").unwrap(),
             permissions: Permissions::from_names(permissions.iter().copied()).unwrap(),
             agent_ids: None,
             expires_at: None,

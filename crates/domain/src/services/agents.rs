@@ -40,7 +40,7 @@ impl Agents {
 
     /// Checks a draft: see [`AgentProfile::parse`].
     pub fn parse(&self, draft: AgentDraft) -> Result<AgentProfile, Error> {
-        AgentProfile::parse(draft, |model| self.models.knows(model))
+        Ok(AgentProfile::parse(draft, |model| self.models.knows(model))?)
     }
 
     /// Creates an active agent.

@@ -6,7 +6,8 @@ use crate::access::Scope;
 use crate::agent::AgentStatus;
 use crate::clock::{Clock, Entropy};
 use crate::conversation::{
-    Citation, Conversation, ConversationFilter, Message, Metadata, PlacedMessage, Role, Turn,
+    Citation, Conversation, ConversationFilter, Message, MessageText, Metadata, PlacedMessage,
+    Role, Turn,
 };
 use crate::error::Error;
 use crate::fairness::{FairPermit, FairPool};
@@ -28,8 +29,8 @@ pub struct NewMessage {
     pub agent_id: Id<kind::Agent>,
     /// The conversation that it continues.
     pub conversation_id: Option<Id<kind::Conversation>>,
-    /// Its text.
-    pub text: String,
+    /// What the user wrote.
+    pub text: MessageText,
     /// Pairs for a new conversation.
     pub metadata: Metadata,
 }
@@ -107,7 +108,7 @@ impl Conversations {
         }
         let question = Message {
             role: Role::User,
-            content: message.text.clone(),
+            content: message.text.to_string(),
             sources_used: Vec::new(),
             timestamp: now,
         };
@@ -135,7 +136,7 @@ impl Conversations {
 
         let version = AgentVersion::of(&agent);
         let mut turn = Some(self.thinking.turn(agent.account_id).await);
-        let query = Query { text: message.text.clone(), context: context_of(&history) };
+        let query = Query { text: message.text.to_string(), context: context_of(&history) };
         let found = self.index.search(version, &query, limits::REPLY_PASSAGES).await?;
         let passages: Vec<Hit> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
         let sources = passages.iter().map(citation).collect::<Vec<_>>();
@@ -146,7 +147,7 @@ impl Conversations {
         let request = ReplyRequest {
             profile: agent.profile,
             history,
-            question: message.text,
+            question: message.text.to_string(),
             passages,
             terms: found.terms,
         };

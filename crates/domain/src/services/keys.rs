@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::access::{
-    Account, ApiKey, DEFAULT_ACCOUNT, KeyPatch, KeySecret, Permissions, check_expiry,
-    parse_key_name,
+    Account, AccountName, ApiKey, KeyName, KeyPatch, KeySecret, Permissions, check_expiry,
 };
 use crate::audit::{Actor, AuditAction, AuditRecord, Origin};
 use crate::clock::{Clock, Entropy};
@@ -20,7 +19,7 @@ use crate::timestamp::Timestamp;
 #[derive(Debug, Clone)]
 pub struct NewKey {
     /// A name for people.
-    pub name: String,
+    pub name: KeyName,
     /// What it may do.
     pub permissions: Permissions,
     /// The only agents that exist for it.
@@ -87,13 +86,13 @@ impl Keys {
         let secret = configured.unwrap_or_else(|| KeySecret::generate(id, self.entropy.as_ref()));
         let account = Account {
             id: Id::random(self.entropy.as_ref()),
-            name: DEFAULT_ACCOUNT.to_owned(),
+            name: AccountName::default(),
             created_at: now,
         };
         let key = ApiKey {
             id,
             account_id: account.id,
-            name: "root".to_owned(),
+            name: KeyName::of_root(),
             permissions: Permissions::ALL,
             agent_ids: None,
             expires_at: None,
@@ -106,12 +105,9 @@ impl Keys {
     }
 
     /// Adds an account. Fails with [`Error::Conflict`] where the name is taken.
-    pub async fn create_account(&self, name: String) -> Result<Account, Error> {
-        let account = Account {
-            id: Id::random(self.entropy.as_ref()),
-            name: parse_key_name("name", name)?,
-            created_at: self.clock.now(),
-        };
+    pub async fn create_account(&self, name: AccountName) -> Result<Account, Error> {
+        let account =
+            Account { id: Id::random(self.entropy.as_ref()), name, created_at: self.clock.now() };
         self.store.insert_account(account.clone()).await?;
         Ok(account)
     }
@@ -137,7 +133,6 @@ impl Keys {
         if let Some(end) = new.expires_at {
             check_expiry(end, self.clock.now())?;
         }
-        let new = NewKey { name: parse_key_name("name", new.name)?, ..new };
         let (key, secret) = self.made(owner.id, new);
         let record = self.by_operator(&key, AuditAction::ApiKeyCreated);
         let completion = Completion::recording(move |()| record.clone());

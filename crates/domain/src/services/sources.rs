@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::access::Scope;
 use crate::clock::{Clock, Entropy};
 use crate::content::{Document, Passage};
+use crate::conversation::MessageText;
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
@@ -174,7 +175,7 @@ impl Sources {
         &self,
         scope: &Scope,
         agent: Id<kind::Agent>,
-        text: String,
+        text: MessageText,
         limit: usize,
     ) -> Result<Vec<Hit>, Error> {
         let agent = self
@@ -183,7 +184,7 @@ impl Sources {
             .await?
             .ok_or_else(|| Error::not_found("agent", agent))?;
         let version = AgentVersion::of(&agent);
-        let query = Query { text, context: Vec::new() };
+        let query = Query { text: text.to_string(), context: Vec::new() };
         let _turn = self.thinking.turn(agent.account_id).await;
         Ok(self.index.search(version, &query, limit).await?.hits)
     }

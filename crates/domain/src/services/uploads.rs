@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::ports::{ObjectStore, Spool, UploadStore};
-use crate::upload::{Upload, UploadType};
+use crate::upload::{Filename, Upload, UploadType};
 
 pub use incoming::IncomingFile;
 
@@ -22,12 +22,9 @@ const ORPHAN_MILLIS: i64 = 60 * 60 * 1_000;
 /// A file to store.
 #[derive(Debug, Clone)]
 pub struct NewUpload {
-    /// Its name as the caller gave it.
-    pub filename: String,
-    /// What it is, by content.
-    pub content_type: UploadType,
-    /// Its bytes.
-    pub bytes: Bytes,
+    filename: Filename,
+    content_type: UploadType,
+    bytes: Bytes,
 }
 
 /// Receives, stores, reads and deletes uploaded files.
@@ -41,12 +38,13 @@ pub struct Uploads {
 }
 
 impl NewUpload {
-    /// Checks a file that arrived within its limit. `detected` is its type by content, none where
-    /// it is nothing that a source can be made from.
+    /// Checks a file. `detected` is its type by content, `None` if no source can be made from it.
     ///
-    /// Fails with [`Error::Validation`] where it is empty or of another type.
+    /// # Errors
+    ///
+    /// [`Error::Validation`] if it is empty or of no type that is taken.
     pub fn parse(
-        filename: &str,
+        filename: Filename,
         bytes: Bytes,
         detected: Option<UploadType>,
     ) -> Result<Self, Error> {
@@ -59,16 +57,8 @@ impl NewUpload {
                 "must be a PDF, DOCX, HTML or text file; its content is none of these",
             )
         })?;
-        Ok(Self { filename: clean_filename(filename), content_type, bytes })
+        Ok(Self { filename, content_type, bytes })
     }
-}
-
-/// The last part of a path, without control characters, at most 255 characters; `file` where
-/// nothing is left.
-fn clean_filename(name: &str) -> String {
-    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let clean: String = last.chars().filter(|c| !c.is_control()).take(255).collect();
-    if clean.trim().is_empty() { "file".to_owned() } else { clean }
 }
 
 impl Uploads {
@@ -139,19 +129,5 @@ impl Uploads {
             tracing::warn!(file_id = %id, error = &error as &dyn std::error::Error, "the object of a deleted file is left to the housekeeping");
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::clean_filename;
-
-    #[test]
-    fn a_filename_keeps_its_last_part_only() {
-        assert_eq!(clean_filename("C:\\docs\\manual.pdf"), "manual.pdf");
-        assert_eq!(clean_filename("../../etc/passwd"), "passwd");
-        assert_eq!(clean_filename("a\0b\n.txt"), "ab.txt");
-        assert_eq!(clean_filename("dir/"), "file");
-        assert_eq!(clean_filename(&"é".repeat(300)).chars().count(), 255);
     }
 }

@@ -12,19 +12,19 @@ use crate::idempotency::Completion;
 use crate::page::{Page, PageRequest};
 use crate::ports::{CheckTarget, WebhookStore, WorkSignal};
 use crate::webhook::{
-    Delivery, DeliveryStatus, EndpointPatch, EventName, PayloadStyle, WebhookEndpoint,
-    WebhookSecret, parse_url,
+    Delivery, DeliveryStatus, EndpointDescription, EndpointPatch, EndpointUrl, EventName,
+    PayloadStyle, WebhookEndpoint, WebhookSecret,
 };
 
 /// An endpoint to create, already parsed.
 #[derive(Debug, Clone)]
 pub struct NewEndpoint {
-    /// Its address as it was given.
-    pub url: String,
+    /// Where events are sent.
+    pub url: EndpointUrl,
     /// The events that it takes.
     pub events: Vec<EventName>,
     /// For people.
-    pub description: Option<String>,
+    pub description: Option<EndpointDescription>,
     /// How much it is told.
     pub payload: PayloadStyle,
     /// Whether it begins enabled.
@@ -210,9 +210,9 @@ impl Webhooks {
         self.store.list_deliveries(owner(scope, id)?, id, status, page).await
     }
 
-    async fn check(&self, account: Id<kind::Account>, url: &str) -> Result<(), Error> {
+    async fn check(&self, account: Id<kind::Account>, url: &EndpointUrl) -> Result<(), Error> {
         let _place = self.checks.acquire(account, 1, Urgency::Question).await;
-        let checked = self.targets.check_target(&parse_url(url)?).await;
+        let checked = self.targets.check_target(&url.to_url()?).await;
         checked.map_err(|refused| Error::invalid("url", refused.to_string()))
     }
 }

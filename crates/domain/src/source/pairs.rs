@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::error::{Error, FieldError, check_text};
+use crate::error::{Error, FieldError};
 use crate::limits;
+use crate::text::check_length;
 
 /// Most findings that one answer lists.
 const FINDINGS: usize = 20;
@@ -99,7 +100,7 @@ fn checked(index: usize, name: &str, field: Field, limit: usize) -> Result<Strin
     let finding = |message: String| FieldError::new(format!("content[{index}].{name}"), message);
     match field {
         Field::Text(text) if text.trim().is_empty() => Err(finding("must not be empty".to_owned())),
-        Field::Text(text) => match check_text(&text, limit) {
+        Field::Text(text) => match check_length(&text, limit) {
             Ok(()) => Ok(text),
             Err(message) => Err(finding(message)),
         },

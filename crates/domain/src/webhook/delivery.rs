@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EndpointHealth, EventName, PayloadStyle, WebhookSecret};
+use super::{EndpointHealth, EndpointUrl, EventName, PayloadStyle, WebhookSecret};
 use crate::id::{Id, kind};
 use crate::timestamp::Timestamp;
 
@@ -79,8 +79,8 @@ pub struct DeliveryLease {
     pub endpoint_id: Id<kind::WebhookEndpoint>,
     /// Names this claim: 10 random characters.
     pub token: String,
-    /// Where it is sent: what comes of that says nothing of an endpoint that has moved since.
-    pub url: String,
+    /// Where it is sent. The outcome says nothing about an endpoint whose address has changed since.
+    pub url: EndpointUrl,
 }
 
 /// A delivery to attempt now.

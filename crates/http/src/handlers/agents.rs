@@ -2,8 +2,8 @@
 
 use actix_web::http::StatusCode;
 use cicerone_domain::agent::{
-    AgentDraft, MODEL_DEFAULT, parse_max_tokens, parse_model, parse_name, parse_retention,
-    parse_status, parse_system_prompt, parse_temperature,
+    AgentDraft, AgentName, MODEL_DEFAULT, ModelName, ReplyTokens, RetentionDays, SystemPrompt,
+    Temperature, parse_status,
 };
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
@@ -120,13 +120,13 @@ fn patch(mut fields: Fields, knows: impl Fn(&str) -> bool) -> Result<AgentPatch,
     let retention = fields.integer("retention_days")?;
     let status = fields.text("status")?.not_null("status")?;
     Ok(AgentPatch {
-        name: name.map(parse_name).transpose()?,
-        model: model.map(|model| parse_model(model, knows)).transpose()?,
-        system_prompt: prompt.map(parse_system_prompt).transpose()?,
-        temperature: temperature.map(parse_temperature).transpose()?,
-        max_tokens: tokens.map(parse_max_tokens).transpose()?,
+        name: name.map(AgentName::parse).transpose()?,
+        model: model.map(|model| ModelName::parse(model, knows)).transpose()?,
+        system_prompt: prompt.map(SystemPrompt::parse).transpose()?,
+        temperature: temperature.map(Temperature::parse).transpose()?,
+        max_tokens: tokens.map(ReplyTokens::parse).transpose()?,
         retention_days: match retention {
-            Given::Value(days) => Some(Some(parse_retention(days)?)),
+            Given::Value(days) => Some(Some(RetentionDays::parse(days)?)),
             Given::Null => Some(None),
             Given::Absent => None,
         },
@@ -138,6 +138,7 @@ fn patch(mut fields: Fields, knows: impl Fn(&str) -> bool) -> Result<AgentPatch,
 mod tests {
     use super::{draft, patch};
     use crate::fields::Fields;
+    use cicerone_domain::agent::{ReplyTokens, Temperature};
     use cicerone_domain::{AgentStatus, Error};
 
     fn fields(json: &str) -> Fields {
@@ -149,9 +150,10 @@ mod tests {
         let json = r#"{"model": null, "system_prompt": null, "temperature": null,
             "max_tokens": null, "status": "paused"}"#;
         let patch = patch(fields(json), |_| true).unwrap();
-        assert_eq!(patch.model.as_deref(), Some("gpt-4o"));
+        assert_eq!(patch.model.unwrap().as_str(), "gpt-4o");
         assert_eq!(patch.system_prompt.as_deref(), Some(""));
-        assert_eq!((patch.temperature, patch.max_tokens), (Some(0.7), Some(1_024)));
+        assert_eq!(patch.temperature, Some(Temperature::default()));
+        assert_eq!(patch.max_tokens, Some(ReplyTokens::default()));
         assert_eq!((patch.name, patch.status), (None, Some(AgentStatus::Paused)));
     }
 

@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::conversation::{
-    ConversationFilter, Metadata, PlacedMessage, Turn, parse_message,
+    ConversationFilter, MessageText, Metadata, PlacedMessage, Turn,
 };
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
@@ -154,7 +154,7 @@ fn message(mut fields: Fields) -> Result<(NewMessage, bool), Error> {
     let conversation_id = fields.text("conversation_id")?.value();
     let metadata = fields.pairs("metadata")?.value().unwrap_or_default();
     let is_streamed = fields.flag("stream")?.value().unwrap_or_default();
-    let text = parse_message("message", text)?;
+    let text = MessageText::parse(text)?;
     let metadata = Metadata::parse(metadata)?;
     let message = NewMessage {
         agent_id: named(&agent_id)?,

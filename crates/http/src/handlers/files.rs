@@ -8,6 +8,7 @@ use cicerone_domain::audit::AuditAction;
 use cicerone_domain::fairness::Urgency;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use cicerone_domain::services::NewUpload;
+use cicerone_domain::upload::Filename;
 use cicerone_domain::{Error, Upload};
 
 use crate::auth::Authorized;
@@ -74,7 +75,7 @@ async fn inspect(app: &App, received: ReceivedFile) -> Result<NewUpload, Error> 
     let detect = Arc::clone(&app.detect_upload_type);
     let work = move || {
         let detected = detect(&bytes);
-        NewUpload::parse(&filename, bytes, detected)
+        NewUpload::parse(Filename::clean(&filename), bytes, detected)
     };
     app.runtime.spawn_blocking(work).await.map_err(Error::internal)?
 }

@@ -2,7 +2,7 @@
 
 use actix_web::http::StatusCode;
 use cicerone_domain::access::{
-    KeyPatch, parse_agent_ids, parse_expiry, parse_key_name, parse_permissions,
+    KeyName, KeyPatch, parse_agent_ids, parse_expiry, parse_permissions,
 };
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
@@ -99,7 +99,7 @@ fn subject(key: &ApiKey) -> Subject {
 
 fn new_key(mut fields: Fields, now: Timestamp) -> Result<NewKey, Error> {
     fields.require(&["name", "permissions"])?;
-    let name = parse_key_name("name", fields.required_text("name")?)?;
+    let name = KeyName::parse(fields.required_text("name")?)?;
     let permissions = fields.texts("permissions")?.value().unwrap_or_default();
     let agents = fields.texts("agent_ids")?.value();
     let expiry = fields.text("expires_at")?.value();
@@ -118,7 +118,7 @@ fn patch(mut fields: Fields, now: Timestamp) -> Result<KeyPatch, Error> {
     let agents = fields.texts("agent_ids")?;
     let expiry = fields.text("expires_at")?;
     Ok(KeyPatch {
-        name: name.map(|name| parse_key_name("name", name)).transpose()?,
+        name: name.map(KeyName::parse).transpose()?,
         permissions: permissions.as_deref().map(parse_permissions).transpose()?,
         agent_ids: restriction(agents, |ids| parse_agent_ids(&ids))?,
         expires_at: restriction(expiry, |text| parse_expiry(&text, now))?,

@@ -5,7 +5,9 @@ use cicerone_domain::audit::AuditAction;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use cicerone_domain::ports::SourceFilter;
 use cicerone_domain::services::NewSource;
-use cicerone_domain::{Error, Id, Source, SourceContent, SourceStatus, SourceType, kind, limits};
+use cicerone_domain::{
+    Error, Id, MessageText, Source, SourceContent, SourceStatus, SourceType, kind, limits,
+};
 
 use crate::auth::Authorized;
 use crate::auth::permission::{SourcesRead, SourcesWrite};
@@ -149,7 +151,7 @@ pub(crate) async fn search(
     fields.require(&["query"])?;
     let text = fields.required_text("query")?;
     let limit = fields.integer("limit")?.value();
-    let text = cicerone_domain::conversation::parse_message("query", text)?;
+    let text = MessageText::parse_field("query", text)?;
     let limit = search_limit(limit)?;
     caller.context().expect_answer(&app).await?;
     let hits = app.sources.search(caller.scope(), incoming.path_id()?, text, limit).await?;

@@ -5,8 +5,8 @@ use cicerone_domain::audit::AuditAction;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use cicerone_domain::services::{IssuedEndpoint, NewEndpoint};
 use cicerone_domain::webhook::{
-    DeliveryStatus, EndpointPatch, EventName, PayloadStyle, parse_description, parse_events,
-    parse_payload, parse_status, parse_url,
+    DeliveryStatus, EndpointDescription, EndpointPatch, EndpointUrl, EventName, PayloadStyle,
+    parse_events, parse_payload, parse_status,
 };
 use cicerone_domain::{Delivery, Error, Id, WebhookEndpoint, kind};
 
@@ -182,14 +182,13 @@ fn new_endpoint(mut fields: Fields) -> Result<NewEndpoint, Error> {
     let description = fields.text("description")?.value();
     let payload = fields.text("payload")?.value();
     let status = fields.text("status")?.value();
-    parse_url(&url)?;
     Ok(NewEndpoint {
-        url,
+        url: EndpointUrl::parse(url)?,
         events: match events {
             Some(names) => parse_events(&names)?,
             None => EventName::CHOICES.to_vec(),
         },
-        description: description.map(parse_description).transpose()?,
+        description: description.map(EndpointDescription::parse).transpose()?,
         payload: payload.as_deref().map(parse_payload).transpose()?.unwrap_or_default(),
         is_enabled: status.as_deref().map(parse_status).transpose()?.unwrap_or(true),
     })
@@ -202,18 +201,15 @@ fn patch(mut fields: Fields) -> Result<EndpointPatch, Error> {
     let description = fields.text("description")?;
     let payload = fields.text("payload")?;
     let status = fields.text("status")?.not_null("status")?;
-    if let Some(url) = &url {
-        parse_url(url)?;
-    }
     Ok(EndpointPatch {
-        url,
+        url: url.map(EndpointUrl::parse).transpose()?,
         events: match events {
             Given::Value(names) => Some(parse_events(&names)?),
             Given::Null => Some(EventName::CHOICES.to_vec()),
             Given::Absent => None,
         },
         description: match description {
-            Given::Value(text) => Some(Some(parse_description(text)?)),
+            Given::Value(text) => Some(Some(EndpointDescription::parse(text)?)),
             Given::Null => Some(None),
             Given::Absent => None,
         },

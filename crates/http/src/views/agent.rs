@@ -1,5 +1,6 @@
 //! Agents on the wire.
 
+use cicerone_domain::agent::RetentionDays;
 use cicerone_domain::{Agent, AgentStatus, Id, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -43,11 +44,11 @@ impl<'a> From<&'a Agent> for AgentView<'a> {
         Self {
             id: agent.id,
             name: &profile.name,
-            model: &profile.model,
+            model: profile.model.as_str(),
             system_prompt: &profile.system_prompt,
-            temperature: profile.temperature,
-            max_tokens: profile.max_tokens,
-            retention_days: profile.retention_days,
+            temperature: profile.temperature.get(),
+            max_tokens: profile.max_tokens.get(),
+            retention_days: profile.retention_days.map(RetentionDays::get),
             status: agent.status,
             created_at: agent.created_at,
             updated_at: agent.updated_at,

@@ -24,7 +24,7 @@ impl<'a> From<&'a Upload> for UploadView<'a> {
     fn from(upload: &'a Upload) -> Self {
         Self {
             id: upload.id,
-            filename: &upload.filename,
+            filename: upload.filename.as_str(),
             content_type: upload.content_type.media_type(),
             bytes: upload.bytes,
             created_at: upload.created_at,

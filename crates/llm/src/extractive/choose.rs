@@ -61,7 +61,7 @@ pub(super) fn sentences<'a>(
     if !read.iter().any(Read::has_words) {
         read = read_in(Spelling::Similar);
     }
-    let tokens = usize::try_from(request.profile.max_tokens).unwrap_or(usize::MAX);
+    let tokens = usize::try_from(request.profile.max_tokens.get()).unwrap_or(usize::MAX);
     let limit = tokens.saturating_mul(CHARS_A_TOKEN).min(REPLY_CHARS);
     let is_asked = |read: &Read<'_>| read.own.iter().any(|own| matcher.is_asked(*own));
     let answers_itself = matcher.has_context() && read.iter().any(is_asked);

@@ -1,5 +1,6 @@
 //! Replies of the embedded answerer.
 
+use cicerone_domain::agent::ReplyTokens;
 use cicerone_domain::ports::{ModelReply, TokenSink};
 use cicerone_domain::retrieval::{Hit, QueryTerm};
 
@@ -217,7 +218,7 @@ fn a_sentence_answers_before_code_with_the_same_words() {
     let text =
         "```toml\n[cache]\ncache-size = 10\n```\n\nThe cache-size of the cache is in megabytes.";
     let mut request = request("Which unit has the cache-size of the cache?", vec![hit(text)]);
-    request.profile.max_tokens = 5;
+    request.profile.max_tokens = ReplyTokens::parse(5).unwrap();
     let short = Extractive::default().answer(&request, None).text;
     assert_eq!(short, "The cache-size of the cache is in megabytes.");
 }
@@ -245,7 +246,7 @@ fn a_reply_of_few_tokens_has_one_sentence() {
     let mut request = request("How do refunds work?", vec![hit(text)]);
     let whole = Extractive::default().answer(&request, None).text;
     assert_eq!(whole, text);
-    request.profile.max_tokens = 5;
+    request.profile.max_tokens = ReplyTokens::parse(5).unwrap();
     let short = Extractive::default().answer(&request, None).text;
     assert_eq!(short, "Refunds are paid within a week.");
 }

@@ -28,20 +28,10 @@ pub(super) enum Outcome {
 impl Worker {
     /// Works on a job until it is done, its lease is lost, its time is over or `release` asks for
     /// it back.
-    pub(super) async fn attempt(
-        &self,
-        job: &mut ClaimedJob,
-        release: &CancellationToken,
-    ) -> Outcome {
-        // A text of many megabytes is not held twice.
-        let text = match &mut job.source.content {
-            SourceContent::Text(text) | SourceContent::Qa(text) => std::mem::take(text),
-            SourceContent::Website { .. } | SourceContent::File(_) => String::new(),
-        };
-        let job = &*job;
+    pub(super) async fn attempt(&self, job: &ClaimedJob, release: &CancellationToken) -> Outcome {
         tokio::select! {
             biased;
-            outcome = self.process(job, text) => outcome,
+            outcome = self.process(job) => outcome,
             () = self.lose(&job.lease) => Outcome::Lost,
             () = release.cancelled() => Outcome::Released,
             () = tokio::time::sleep(self.settings.deadline) => {
@@ -54,14 +44,14 @@ impl Worker {
         }
     }
 
-    /// Processes a source whose content is a website, a file, or this text.
-    async fn process(&self, job: &ClaimedJob, text: String) -> Outcome {
+    /// Processes a source of any type.
+    async fn process(&self, job: &ClaimedJob) -> Outcome {
         let content = match &job.source.content {
             SourceContent::Website { url, crawl_subpages } => {
                 return self.crawl(job, url, *crawl_subpages).await;
             }
-            SourceContent::Text(_) => Content::Text(text),
-            SourceContent::Qa(_) => Content::Pairs(text),
+            SourceContent::Text(text) => Content::Text(text.clone()),
+            SourceContent::Qa(pairs) => Content::Pairs(pairs.clone()),
             SourceContent::File(id) => match self.read_file(&job.source, *id).await {
                 Ok(content) => content,
                 Err(outcome) => return outcome,

@@ -1,7 +1,7 @@
 //! A job whose source is a website.
 
 use cicerone_domain::job::ClaimedJob;
-use cicerone_domain::source::parse_website;
+use cicerone_domain::source::WebsiteUrl;
 use cicerone_ingestion::CrawlEnd;
 
 use super::Worker;
@@ -9,8 +9,13 @@ use super::attempt::Outcome;
 
 impl Worker {
     /// Crawls a website, or goes on with a crawl that was interrupted.
-    pub(super) async fn crawl(&self, job: &ClaimedJob, url: &str, crawl_subpages: bool) -> Outcome {
-        let start = match parse_website(url) {
+    pub(super) async fn crawl(
+        &self,
+        job: &ClaimedJob,
+        url: &WebsiteUrl,
+        crawl_subpages: bool,
+    ) -> Outcome {
+        let start = match url.to_url() {
             Ok(start) => start,
             Err(error) => return Outcome::Unreadable(error.to_string()),
         };

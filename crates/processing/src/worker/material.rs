@@ -1,5 +1,7 @@
 //! What a source holds, at hand: fetched and read.
 
+use cicerone_domain::source::{PairsText, SourceText};
+use cicerone_domain::upload::Filename;
 use cicerone_domain::{Extracted, Id, Scope, Source, kind};
 use cicerone_ingestion::{Material, Prepared, Unreadable, extract};
 
@@ -8,9 +10,9 @@ use super::attempt::Outcome;
 
 /// What a source holds, read.
 pub(super) enum Content {
-    Text(String),
-    Pairs(String),
-    File { name: String, prepared: Prepared },
+    Text(SourceText),
+    Pairs(PairsText),
+    File { name: Filename, prepared: Prepared },
 }
 
 impl Worker {
@@ -44,8 +46,10 @@ impl Content {
     pub(super) fn extract(self) -> Result<Extracted, Unreadable> {
         match self {
             Self::Text(text) => extract(Material::Text(&text)),
-            Self::Pairs(text) => extract(Material::Pairs(&text)),
-            Self::File { name, prepared } => extract(Material::File { name: &name, prepared }),
+            Self::Pairs(text) => extract(Material::Pairs(text.as_str())),
+            Self::File { name, prepared } => {
+                extract(Material::File { name: name.as_str(), prepared })
+            }
         }
     }
 }

@@ -21,7 +21,7 @@ async fn a_text_is_trained_and_the_index_brought_up_to_date() {
 }
 
 fn website(path: &str) -> SourceContent {
-    SourceContent::Website { url: format!("https://example.com{path}"), crawl_subpages: true }
+    SourceContent::parse("website", format!("https://example.com{path}"), true).unwrap()
 }
 
 #[tokio::test]

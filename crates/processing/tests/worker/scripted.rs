@@ -16,7 +16,7 @@ use cicerone_domain::job::{
 use cicerone_domain::ports::{JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::source::Trained;
-use cicerone_domain::upload::ObjectKey;
+use cicerone_domain::upload::{Filename, ObjectKey};
 use cicerone_domain::{
     Clock, Error, Extracted, Id, Scope, Source, SourceContent, SourceState, SystemEntropy,
     Timestamp, Upload, UploadType, kind,
@@ -54,7 +54,7 @@ pub(crate) struct Script(Arc<Inner>);
 
 /// A text as a source holds it.
 pub(crate) fn text(text: &str) -> SourceContent {
-    SourceContent::Text(text.to_owned())
+    SourceContent::parse("text", text.to_owned(), false).unwrap()
 }
 
 fn lane(job: &ClaimedJob) -> Lane {
@@ -131,7 +131,7 @@ impl Script {
         let upload = Upload {
             id: Id::random(&SystemEntropy),
             account_id: Id::random(&SystemEntropy),
-            filename: name.to_owned(),
+            filename: Filename::clean(name),
             content_type: UploadType::Text,
             bytes: 0,
             created_at: Timestamp::from_millis(0),

@@ -1,8 +1,8 @@
 //! `cicerone account`.
 
-use cicerone_domain::Error;
 use cicerone_domain::services::Quotas;
 use cicerone_domain::usage::{AccountQuotas, Quota, Standing};
+use cicerone_domain::{AccountName, Error};
 
 use crate::cli::{AccountCommand, LimitArguments};
 use crate::configuration::Environment;
@@ -14,7 +14,8 @@ use crate::wiring;
 pub(crate) fn run(environment: &Environment, command: AccountCommand) -> Result<(), Failure> {
     wiring::with_accounts(environment, async |keys, quotas| match command {
         AccountCommand::Create { name } => {
-            let account = keys.create_account(name).await?;
+            let account =
+                keys.create_account(AccountName::parse(name).map_err(Error::from)?).await?;
             output::line(&format!("{} {}", account.id, account.name))
         }
         AccountCommand::List => keys.accounts().await?.iter().try_for_each(|account| {

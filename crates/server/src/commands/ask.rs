@@ -9,9 +9,9 @@ use std::path::Path;
 
 use cicerone_domain::access::DEFAULT_ACCOUNT;
 use cicerone_domain::agent::AgentDraft;
-use cicerone_domain::conversation::{Metadata, parse_message};
+use cicerone_domain::conversation::{MessageText, Metadata};
 use cicerone_domain::services::NewMessage;
-use cicerone_domain::{Agent, AgentPatch, Error, Id, Scope, kind};
+use cicerone_domain::{AccountName, Agent, AgentPatch, Error, Id, Scope, kind};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -89,7 +89,8 @@ async fn ask(
     arguments: AskArguments,
 ) -> Result<(), Failure> {
     let AskArguments { sources, crawl, json, model, question, .. } = arguments;
-    let question = parse_message("QUESTION", question).map_err(as_misuse)?;
+    let question =
+        MessageText::parse_field("QUESTION", question).map_err(|field| as_misuse(field.into()))?;
     let found = files::find(&sources)?;
 
     let parts = Parts::open(configuration, environment, None).await?;
@@ -125,10 +126,10 @@ async fn ask(
 /// `serve` on this directory makes one and shows it.
 async fn default_scope(parts: &Parts) -> Result<Scope, Failure> {
     let accounts = parts.keys.accounts().await?;
-    let known = accounts.into_iter().find(|account| account.name == DEFAULT_ACCOUNT);
+    let known = accounts.into_iter().find(|account| account.name.as_str() == DEFAULT_ACCOUNT);
     let account = match known {
         Some(account) => account,
-        None => parts.keys.create_account(DEFAULT_ACCOUNT.to_owned()).await?,
+        None => parts.keys.create_account(AccountName::default()).await?,
     };
     Ok(Scope::account(account.id))
 }

@@ -1,7 +1,7 @@
 //! `cicerone key`.
 
 use cicerone_domain::services::{Keys, NewKey};
-use cicerone_domain::{Error, Permissions};
+use cicerone_domain::{Error, KeyName, Permissions};
 
 use crate::cli::{KeyArguments, KeyCommand};
 use crate::configuration::Environment;
@@ -26,6 +26,7 @@ async fn create(keys: &Keys, arguments: KeyArguments) -> Result<(), Failure> {
     let permissions = Permissions::from_names(permissions.iter().map(String::as_str))
         .map_err(|error| Failure::misuse(format!("`--permission`: {error}")))?;
     let agent_ids = (!agents.is_empty()).then_some(agents);
+    let name = KeyName::parse(name).map_err(Error::from)?;
     let new = NewKey { name, permissions, agent_ids, expires_at };
     let (key, secret) = match keys.create_key(&account, new).await {
         Err(Error::NotFound { what: "account", .. }) => {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use cicerone_domain::webhook::{
-    Attempt, AttemptOutcome, ClaimedDelivery, DeliveryLease, DeliveryStatus, PayloadStyle,
+    Attempt, AttemptOutcome, ClaimedDelivery, DeliveryLease, DeliveryStatus, EndpointUrl,
+    PayloadStyle,
 };
 use cicerone_domain::{Timestamp, limits};
 use diesel::prelude::*;
@@ -49,6 +50,7 @@ pub(super) fn claim(
     let Some((url, style, secret, retired)) = target.filter(|_| room > 0) else {
         return Ok(Vec::new());
     };
+    let url = EndpointUrl::from_stored(url);
     let style = named("webhook_endpoints.payload", &style, PayloadStyle::from_name)?;
     let secrets = secrets(&secret, &retired)?.live(now);
     let due: Vec<DueRow> = of_endpoint
@@ -111,7 +113,7 @@ pub(super) fn finish(
     let Some(attempts) = found else { return Ok(None) };
     let url: String =
         webhook_endpoints::table.find(&endpoint).select(webhook_endpoints::url).get_result(c)?;
-    let has_moved = url != lease.url;
+    let has_moved = url != *lease.url;
     let outcome = match outcome {
         AttemptOutcome::Delivered => AttemptOutcome::Delivered,
         _ if has_moved => AttemptOutcome::Retry(now),

@@ -64,7 +64,7 @@ impl StateRow {
 
 #[cfg(test)]
 mod tests {
-    use cicerone_domain::source::{Progress, Trained};
+    use cicerone_domain::source::{Progress, SourceText, Trained};
     use cicerone_domain::{Id, Source, SourceContent, SourceState, SystemEntropy, Timestamp};
 
     use super::StateRow;
@@ -85,7 +85,7 @@ mod tests {
                 id: Id::random(&SystemEntropy),
                 account_id: Id::random(&SystemEntropy),
                 agent_id: Id::random(&SystemEntropy),
-                content: SourceContent::Text("x".to_owned()),
+                content: SourceContent::Text(SourceText::parse("x").unwrap()),
                 state,
                 progress: Some(Progress { pages_done: 1, pages_found: 2, pages_failed: 0 }),
                 created_at: Timestamp::from_millis(0),

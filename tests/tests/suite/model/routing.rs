@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use cicerone_domain::agent::ModelName;
 use cicerone_tests::upstream::{Script, Upstream};
 use serde_json::json;
 
@@ -123,7 +124,7 @@ async fn a_model_without_a_route_is_answered_by_the_embedded_answerer() {
     let first = Upstream::start([Script::hang_up()]).await;
     let models = models(in_turn(&first, &first));
     let mut request = request();
-    request.profile.model = "gpt-4-turbo".to_owned();
+    request.profile.model = ModelName::from_stored("gpt-4-turbo".to_owned());
     let reply = ask_with(&models, request, true).await.reply.unwrap();
     assert!(reply.text.starts_with("The museum opens"), "{}", reply.text);
     assert!(first.received().is_empty());

@@ -1,5 +1,6 @@
 //! Agents.
 
+use cicerone_domain::agent::{AgentName, ModelName, SystemPrompt, Temperature};
 use cicerone_domain::ports::AgentStore as _;
 use cicerone_domain::{Agent, AgentPatch, AgentStatus, Error, Position};
 
@@ -29,7 +30,10 @@ async fn what_lies_outside_the_scope_does_not_exist() {
             assert_eq!(world.storage.find_agent(&scope, agent.id).await.unwrap(), None);
             let list = world.storage.list_agents(&scope, None, first(10)).await.unwrap();
             assert_eq!(list.items, []);
-            let patch = AgentPatch { name: Some("stolen".to_owned()), ..AgentPatch::default() };
+            let patch = AgentPatch {
+                name: Some(AgentName::parse("stolen").unwrap()),
+                ..AgentPatch::default()
+            };
             let update = world.storage.update_agent(&scope, agent.id, patch, now, None).await;
             assert_not_found(update, "agent");
             let delete = world.storage.delete_agent(&scope, agent.id, now, None).await;
@@ -45,7 +49,7 @@ async fn an_update_changes_what_it_names_only() {
     on_each(async |world| {
         let agent = world.agent().await;
         let patch = AgentPatch {
-            temperature: Some(2.0),
+            temperature: Some(Temperature::parse(2.0).unwrap()),
             status: Some(AgentStatus::Paused),
             ..AgentPatch::default()
         };
@@ -68,9 +72,14 @@ async fn concurrent_updates_of_different_fields_are_all_kept() {
     on_each(async |world| {
         let agent = world.agent().await;
         let (scope, now) = (world.scope(), world.now());
-        let name = AgentPatch { name: Some("new".to_owned()), ..AgentPatch::default() };
-        let model = AgentPatch { model: Some("gpt-4-turbo".to_owned()), ..AgentPatch::default() };
-        let prompt = AgentPatch { system_prompt: Some(String::new()), ..AgentPatch::default() };
+        let name =
+            AgentPatch { name: Some(AgentName::parse("new").unwrap()), ..AgentPatch::default() };
+        let model = AgentPatch {
+            model: Some(ModelName::from_stored("gpt-4-turbo".to_owned())),
+            ..AgentPatch::default()
+        };
+        let prompt =
+            AgentPatch { system_prompt: Some(SystemPrompt::default()), ..AgentPatch::default() };
         let updates = [name, model, prompt]
             .map(|patch| world.storage.update_agent(&scope, agent.id, patch, now, None));
         for result in futures_util::future::join_all(updates).await {
@@ -78,7 +87,7 @@ async fn concurrent_updates_of_different_fields_are_all_kept() {
         }
         let profile = world.stored_agent(&agent).await.profile;
         assert_eq!((profile.name.as_str(), profile.model.as_str()), ("new", "gpt-4-turbo"));
-        assert_eq!(profile.system_prompt, "");
+        assert_eq!(profile.system_prompt, SystemPrompt::default());
     })
     .await;
 }
@@ -228,7 +237,8 @@ async fn a_lost_claim_rolls_every_write_of_an_agent_back() {
         let new = world.new_agent();
         let insert = world.storage.insert_agent(new, completion(&lost, "{}", None)).await;
         assert!(matches!(insert, Err(Error::ClaimLost)), "{insert:?}");
-        let patch = AgentPatch { name: Some("new".to_owned()), ..AgentPatch::default() };
+        let patch =
+            AgentPatch { name: Some(AgentName::parse("new").unwrap()), ..AgentPatch::default() };
         let done = completion(&lost, "{}", None);
         let update = world.storage.update_agent(&scope, agent.id, patch, now, done).await;
         assert!(matches!(update, Err(Error::ClaimLost)), "{update:?}");

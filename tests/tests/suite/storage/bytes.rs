@@ -11,7 +11,7 @@ use cicerone_domain::{Error, SourceContent, SourceStatus};
 use cicerone_storage::{Storage, StorageOptions};
 
 use super::crawling::{found, page};
-use super::fixture::{World, extracted, new_account, new_id, new_job, on_each, website};
+use super::fixture::{World, extracted, new_account, new_id, new_job, on_each, text, website};
 
 /// Sources whose count is not the bytes of their texts as they are stored.
 const MISCOUNTED: &str = "stored_bytes <> octet_length(content) \
@@ -42,8 +42,8 @@ async fn limit(world: &World, bytes: Quota) {
     world.storage.set_quotas("ours", Some(quotas)).await.unwrap();
 }
 
-fn text(bytes: usize) -> SourceContent {
-    SourceContent::Text("x".repeat(bytes))
+fn text_of(bytes: usize) -> SourceContent {
+    text(&"x".repeat(bytes))
 }
 
 #[track_caller]
@@ -60,7 +60,7 @@ async fn what_an_account_keeps_is_counted_exactly_whatever_happens_to_it() {
         let (storage, scope) = (&world.storage, world.scope());
         assert_eq!(kept(world).await, 0);
         let (agent, other) = (world.agent().await, world.agent().await);
-        let source = world.source(&agent, SourceContent::Text("Sieben Hügel".to_owned())).await;
+        let source = world.source(&agent, text("Sieben Hügel")).await;
         assert_eq!(kept(world).await, 13, "bytes, not characters");
         world.finish(&source, extracted("Sieben Hügel", 3)).await;
         let trained = kept(world).await;
@@ -111,7 +111,7 @@ async fn beyond_its_quota_an_account_adds_nothing_and_others_do() {
         let agent = world.agent().await;
         limit(world, Quota::AtMost(100)).await;
         let insert = async |bytes| {
-            let source = world.new_source(&agent, text(bytes));
+            let source = world.new_source(&agent, text_of(bytes));
             storage.insert_source(&scope, source, new_job(), None).await
         };
         let first = insert(60).await.unwrap();
@@ -194,7 +194,7 @@ async fn of_sources_added_at_once_no_more_pass_than_fit() {
         let others: Vec<Storage> = (0..4).map(|_| world.reopen()).collect();
         let scope = world.scope();
         let inserts = (0..40).map(|number| {
-            let source = world.new_source(&agent, text(10));
+            let source = world.new_source(&agent, text_of(10));
             others[number % others.len()].insert_source(&scope, source, new_job(), None)
         });
         let outcomes = futures_util::future::join_all(inserts).await;
@@ -212,7 +212,7 @@ async fn an_account_without_a_quota_of_its_own_has_that_of_the_settings() {
         let storage = Storage::open(&world.url, &options).unwrap();
         let scope = world.scope();
         let insert = async |bytes| {
-            let source = world.new_source(&agent, text(bytes));
+            let source = world.new_source(&agent, text_of(bytes));
             storage.insert_source(&scope, source, new_job(), None).await
         };
         assert_exceeded(insert(51).await, 50);

@@ -4,7 +4,7 @@ use cicerone_domain::job::{ClaimableAccounts, Lane};
 use cicerone_domain::ports::{AgentStore as _, SourceStore as _};
 use cicerone_domain::{Agent, Id, Scope, Source, SourceContent, kind};
 
-use super::fixture::{World, new_job, on_each, website};
+use super::fixture::{World, new_job, on_each, text, website};
 
 /// Far more jobs than a claim looks at one by one.
 const FLOOD: usize = 450;
@@ -35,7 +35,7 @@ impl Tenant {
 
     async fn queue_texts(&self, world: &World, count: usize) {
         for _ in 0..count {
-            self.queue(world, SourceContent::Text("Rome has seven hills.".to_owned())).await;
+            self.queue(world, text("Rome has seven hills.")).await;
         }
     }
 }
@@ -99,7 +99,16 @@ async fn lanes_do_not_wait_for_each_other() {
         for _ in 0..3 {
             a.queue(world, website(false)).await;
         }
-        a.queue(world, SourceContent::Qa("Q: Who?\nA: Nobody.".to_owned())).await;
+        a.queue(
+            world,
+            SourceContent::parse(
+                "qa",
+                r#"[{"question":"Who?","answer":"Nobody."}]"#.to_owned(),
+                false,
+            )
+            .unwrap(),
+        )
+        .await;
         assert_eq!(world.claim_job_of(Lane::File, ClaimableAccounts::All).await, None);
         assert_eq!(claims(world, 2).await.len(), 1);
         let website = world.claim_job_of(Lane::Website, ClaimableAccounts::Idle).await;

@@ -1,5 +1,6 @@
 //! Conversations and their messages.
 
+use cicerone_domain::agent::RetentionDays;
 use cicerone_domain::conversation::{ConversationFilter, PlacedMessage, Turn};
 use cicerone_domain::idempotency::Claimed;
 use cicerone_domain::ports::{
@@ -263,7 +264,10 @@ async fn deleting_a_conversation_leaves_no_row_of_it() {
 async fn conversations_are_kept_as_long_as_their_agent_says() {
     on_each(async |world| {
         let (keeping, forever) = (world.agent().await, world.agent().await);
-        let patch = AgentPatch { retention_days: Some(Some(2)), ..AgentPatch::default() };
+        let patch = AgentPatch {
+            retention_days: Some(Some(RetentionDays::parse(2).unwrap())),
+            ..AgentPatch::default()
+        };
         let (scope, now) = (world.scope(), world.now());
         world.storage.update_agent(&scope, keeping.id, patch, now, None).await.unwrap();
         let claim = world.claim("asked").await;

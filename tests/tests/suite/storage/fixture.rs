@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use cicerone_domain::access::KeyHash;
-use cicerone_domain::agent::AgentProfile;
+use cicerone_domain::agent::{
+    AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
+};
 use cicerone_domain::content::{CutDocument, Document, Extracted, Passage, Stretch};
 use cicerone_domain::conversation::{Metadata, Turn};
 use cicerone_domain::id::Kind;
@@ -17,11 +19,13 @@ use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, IdempotencyStore as _, JobStore as _, KeyStore as _,
     SourceStore as _, UploadStore as _,
 };
+use cicerone_domain::source::{SourceText, WebsiteUrl};
+use cicerone_domain::upload::Filename;
 use cicerone_domain::usage::TokenCount;
 use cicerone_domain::{
-    Account, Agent, AgentStatus, ApiKey, Conversation, Error, Id, Message, Page, PageRequest,
-    Permissions, Position, Role, Scope, Source, SourceContent, SourceState, SystemEntropy,
-    Timestamp, Upload, UploadType, kind,
+    Account, AccountName, Agent, AgentStatus, ApiKey, Conversation, Error, Id, KeyName, Message,
+    Page, PageRequest, Permissions, Position, Role, Scope, Source, SourceContent, SourceState,
+    SystemEntropy, Timestamp, Upload, UploadType, kind,
 };
 use cicerone_storage::{DatabaseUrl, Storage, StorageOptions, migrations};
 use cicerone_tests::postgres::Cluster;
@@ -101,11 +105,11 @@ impl World {
             id: new_id(),
             account_id: self.account,
             profile: AgentProfile {
-                name: "Ciceróne ✓".to_owned(),
-                model: "gpt-4o".to_owned(),
-                system_prompt: "Answer in one sentence.\n".to_owned(),
-                temperature: 0.3,
-                max_tokens: 512,
+                name: AgentName::parse("Ciceróne ✓").unwrap(),
+                model: ModelName::from_stored("gpt-4o".to_owned()),
+                system_prompt: SystemPrompt::parse("Answer in one sentence.\n").unwrap(),
+                temperature: Temperature::parse(0.3).unwrap(),
+                max_tokens: ReplyTokens::parse(512).unwrap(),
                 retention_days: None,
             },
             status: AgentStatus::Active,
@@ -148,7 +152,7 @@ impl World {
     }
 
     pub(super) async fn text_source(&self, agent: &Agent) -> Source {
-        self.source(agent, SourceContent::Text("Rome has seven hills.".to_owned())).await
+        self.source(agent, text("Rome has seven hills.")).await
     }
 
     /// The source as it is stored now.
@@ -203,7 +207,7 @@ impl World {
         Upload {
             id: new_id(),
             account_id: self.account,
-            filename: "Führer durch Rom.pdf".to_owned(),
+            filename: Filename::clean("Führer durch Rom.pdf"),
             content_type: UploadType::Pdf,
             bytes: 10_485_760,
             created_at: self.now(),
@@ -335,7 +339,7 @@ pub(super) fn new_job() -> NewJob {
 pub(super) async fn new_account(storage: &Storage, name: &str) -> Id<kind::Account> {
     let account = Account {
         id: new_id(),
-        name: name.to_owned(),
+        name: AccountName::parse(name).unwrap(),
         created_at: Timestamp::from_millis(START - 1),
     };
     storage.insert_account(account.clone()).await.unwrap();
@@ -348,7 +352,7 @@ pub(super) fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
     let key = ApiKey {
         id,
         account_id: account,
-        name: "Schlüssel".to_owned(),
+        name: KeyName::parse("Schlüssel").unwrap(),
         permissions: Permissions::from_names(["agents:read", "keys:write"]).unwrap(),
         agent_ids: Some(vec![new_id(), new_id()]),
         expires_at: Some(Timestamp::from_millis(START)),
@@ -361,8 +365,14 @@ pub(super) fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
     (key, KeyHash(hash))
 }
 
+/// A text of any length, as a store holds it.
+pub(super) fn text(text: &str) -> SourceContent {
+    SourceContent::Text(SourceText::from_stored(text))
+}
+
 pub(super) fn website(crawl_subpages: bool) -> SourceContent {
-    SourceContent::Website { url: "https://example.com/röm".to_owned(), crawl_subpages }
+    let url = WebsiteUrl::parse("https://example.com/röm").unwrap();
+    SourceContent::Website { url, crawl_subpages }
 }
 
 /// One document and `count` passages, each of its whole text.

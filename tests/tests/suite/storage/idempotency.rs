@@ -10,7 +10,7 @@ use cicerone_domain::ports::{
 use cicerone_domain::{Error, Scope, SourceContent};
 use std::sync::Arc;
 
-use super::fixture::{completion, new_account, new_id, new_job, on_each, response, website};
+use super::fixture::{completion, new_account, new_id, new_job, on_each, response, text, website};
 
 #[tokio::test]
 async fn a_completed_request_is_replayed_and_another_with_its_key_refused() {
@@ -170,7 +170,7 @@ async fn every_write_completes_its_claim_with_its_effect() {
         let source = world.trained(&agent, website(false), "x").await;
 
         let done = completion(&world.claim("source").await, "source", None);
-        let new = world.new_source(&agent, SourceContent::Text("x".to_owned()));
+        let new = world.new_source(&agent, text("x"));
         storage.insert_source(&scope, new, new_job(), done).await.unwrap();
         let done = completion(&world.claim("refresh").await, "refresh", None);
         storage.refresh_source(&scope, source.id, new_job(), world.now(), done).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cicerone_domain::access::{Account, ActingKey, KeyHash, KeyPatch};
+use cicerone_domain::access::{Account, AccountName, ActingKey, KeyHash, KeyName, KeyPatch};
 use cicerone_domain::audit::{Actor, AuditAction, AuditRecord, Origin};
 use cicerone_domain::idempotency::{Claimed, Completion};
 use cicerone_domain::ports::{KeyStore as _, WebhookStore as _};
@@ -19,14 +19,23 @@ use super::fixture::{
 #[tokio::test]
 async fn accounts_are_found_by_name_and_listed_oldest_first() {
     on_each(async |world| {
-        let mut account =
-            Account { id: new_id(), name: "Ütopia".to_owned(), created_at: world.now() };
+        let mut account = Account {
+            id: new_id(),
+            name: AccountName::parse("Ütopia").unwrap(),
+            created_at: world.now(),
+        };
         world.storage.insert_account(account.clone()).await.unwrap();
         assert_eq!(world.storage.find_account("Ütopia").await.unwrap(), Some(account.clone()));
         assert_eq!(world.storage.find_account("ütopia").await.unwrap(), None);
 
-        let names: Vec<String> =
-            world.storage.list_accounts().await.unwrap().into_iter().map(|a| a.name).collect();
+        let names: Vec<String> = world
+            .storage
+            .list_accounts()
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|a| a.name.to_string())
+            .collect();
         assert_eq!(names, ["ours", "Ütopia"]);
 
         account.id = new_id();
@@ -72,7 +81,11 @@ async fn a_key_of_no_account_is_refused() {
 #[tokio::test]
 async fn the_root_key_replaces_the_one_before_and_nothing_else() {
     on_each(async |world| {
-        let account = Account { id: new_id(), name: "default".to_owned(), created_at: world.now() };
+        let account = Account {
+            id: new_id(),
+            name: AccountName::parse("default").unwrap(),
+            created_at: world.now(),
+        };
         let (ordinary, ordinary_hash) = new_key(world.account);
         world.storage.insert_key(ordinary, ordinary_hash, None).await.unwrap();
 
@@ -107,8 +120,11 @@ async fn an_ordinary_key_can_become_the_root_key() {
     on_each(async |world| {
         let (key, hash) = new_key(world.account);
         world.storage.insert_key(key, hash, None).await.unwrap();
-        let account =
-            Account { id: world.account, name: "ours".to_owned(), created_at: world.now() };
+        let account = Account {
+            id: world.account,
+            name: AccountName::parse("ours").unwrap(),
+            created_at: world.now(),
+        };
         let (root, _) = new_key(world.account);
         world.storage.set_root_key(account, root.clone(), hash).await.unwrap();
         assert_eq!(world.storage.find_key(hash).await.unwrap(), Some(root));
@@ -133,8 +149,11 @@ async fn servers_that_start_together_agree_on_one_root_key() {
     on_each(async |world| {
         let others: Vec<_> = (0..4).map(|_| world.reopen()).collect();
         let starts = others.iter().map(|storage| {
-            let account =
-                Account { id: new_id(), name: "default".to_owned(), created_at: world.now() };
+            let account = Account {
+                id: new_id(),
+                name: AccountName::parse("default").unwrap(),
+                created_at: world.now(),
+            };
             let (key, _) = new_key(account.id);
             storage.set_root_key(account, key, KeyHash([9; 32]))
         });
@@ -405,8 +424,10 @@ async fn keys_are_read_and_changed_within_an_account_and_what_the_reader_sees() 
         let (key, hash) = wide(world);
         let key = ApiKey { account_id: stranger.account_id, ..key };
         let stranger = stored(world, (key, hash)).await;
-        let (open, patch) =
-            (&made[1], KeyPatch { name: Some("New".to_owned()), ..KeyPatch::default() });
+        let (open, patch) = (
+            &made[1],
+            KeyPatch { name: Some(KeyName::parse("New").unwrap()), ..KeyPatch::default() },
+        );
         for reader in [&inside, &stranger] {
             assert_eq!(world.storage.find_key_by_id(reader, open.id).await.unwrap(), None);
             let changed = world.storage.update_key(reader, open.id, patch.clone(), None).await;
@@ -414,7 +435,7 @@ async fn keys_are_read_and_changed_within_an_account_and_what_the_reader_sees() 
             assert_not_found(world.storage.remove_key(reader, open.id, None).await, "API key");
         }
         let changed = world.storage.update_key(&reader, open.id, patch, None).await.unwrap();
-        assert_eq!(changed, ApiKey { name: "New".to_owned(), ..open.clone() });
+        assert_eq!(changed, ApiKey { name: KeyName::parse("New").unwrap(), ..open.clone() });
         let found = world.storage.find_key_by_id(&reader, open.id).await.unwrap();
         assert_eq!(found, Some(changed));
     })

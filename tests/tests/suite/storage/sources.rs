@@ -1,7 +1,7 @@
 //! Sources, and what was extracted from them.
 
 use cicerone_domain::ports::{AgentStore as _, SourceFilter, SourceStore as _};
-use cicerone_domain::source::Trained;
+use cicerone_domain::source::{PairsText, Trained};
 use cicerone_domain::webhook::EventName;
 use cicerone_domain::{
     Error, Position, Source, SourceContent, SourceState, SourceStatus, SourceType, limits,
@@ -9,7 +9,7 @@ use cicerone_domain::{
 
 use super::fixture::{
     after, all_pages, assert_conflict, assert_not_found, extracted, first, new_account, new_id,
-    new_job, on_each, passages_of, website,
+    new_job, on_each, passages_of, text, website,
 };
 
 #[tokio::test]
@@ -20,9 +20,11 @@ async fn a_source_of_each_type_reads_back_as_it_was_written() {
         for content in [
             website(false),
             website(true),
-            SourceContent::Text("Sieben Hügel 🏛".to_owned()),
+            text("Sieben Hügel 🏛"),
             SourceContent::File(upload.id),
-            SourceContent::Qa(r#"[{"question":"?","answer":"!"}]"#.to_owned()),
+            SourceContent::Qa(
+                PairsText::parse(r#"[{"question":"?","answer":"!"}]"#.to_owned()).unwrap(),
+            ),
         ] {
             let source = world.source(&agent, content).await;
             assert_eq!(world.stored_source(&source).await, source);
@@ -40,7 +42,7 @@ async fn a_page_ends_before_the_content_that_would_exceed_it() {
     on_each(async |world| {
         let agent = world.agent().await;
         let scope = world.scope();
-        let text = |bytes: usize| SourceContent::Text("x".repeat(bytes));
+        let text = |bytes: usize| text(&"x".repeat(bytes));
         // Newest first: one and a half of the bound, then three of which two fit.
         let mut expected = Vec::new();
         for bytes in [limits::LIST_BYTES * 2 / 5; 3].into_iter().chain([limits::LIST_BYTES * 3 / 2])
@@ -187,7 +189,7 @@ async fn a_cursor_stays_in_its_place_while_sources_are_added() {
         let now = world.now();
         let mut sources = Vec::new();
         for _ in 0..6 {
-            let text = SourceContent::Text("x".to_owned());
+            let text = text("x");
             let source = Source { created_at: now, ..world.new_source(&agent, text) };
             let scope = world.scope();
             sources
@@ -342,7 +344,6 @@ async fn the_events_of_what_is_deleted_tell_that_it_was_and_not_what_it_held() {
     on_each(async |world| {
         let agent = world.agent().await;
         world.endpoint(&[EventName::SourceTrained]).await;
-        let text = |text: &str| SourceContent::Text(text.to_owned());
         let source = world.trained(&agent, text("A canary sings."), "A canary sings.").await;
         world.trained(&agent, text("Another canary sings."), "Another canary sings.").await;
         let telling = || world.count_where("events", "payload LIKE '%canary%'");

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cicerone_domain::agent::AgentName;
 use cicerone_domain::ports::AgentStore as _;
 use cicerone_domain::{AgentPatch, Error};
 use cicerone_storage::{Storage, StorageOptions};
@@ -35,7 +36,10 @@ async fn what_waits_too_long_for_another_is_refused_and_the_next_is_served() {
             ["LOCK TABLE agents IN ACCESS EXCLUSIVE MODE", "SELECT 1 FROM agents FOR UPDATE"]
         {
             other.batch_execute(&format!("BEGIN; {lock}")).unwrap();
-            let patch = AgentPatch { name: Some("Other".to_owned()), ..AgentPatch::default() };
+            let patch = AgentPatch {
+                name: Some(AgentName::parse("Other").unwrap()),
+                ..AgentPatch::default()
+            };
             let written = storage.update_agent(&scope, agent.id, patch.clone(), now, None).await;
             assert!(matches!(written, Err(Error::Unavailable(_))), "{written:?}");
             if lock.starts_with("LOCK") {

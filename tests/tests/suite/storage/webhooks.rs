@@ -7,8 +7,8 @@ use cicerone_domain::ports::{
     DeliveryStore as _, Housekeeping as _, SourceStore as _, WebhookStore as _,
 };
 use cicerone_domain::webhook::{
-    Attempt, AttemptOutcome, ClaimedDelivery, DeliveryStatus, EndpointPatch, EventName,
-    PayloadStyle, WebhookSecret,
+    Attempt, AttemptOutcome, ClaimedDelivery, DeliveryStatus, EndpointDescription, EndpointPatch,
+    EndpointUrl, EventName, PayloadStyle, WebhookSecret,
 };
 use cicerone_domain::{Delivery, Id, SystemEntropy, Timestamp, WebhookEndpoint, kind};
 
@@ -23,9 +23,9 @@ impl World {
         let endpoint = WebhookEndpoint {
             id: new_id(),
             account_id: self.account,
-            url: "https://example.com/hook".to_owned(),
+            url: EndpointUrl::parse("https://example.com/hook").unwrap(),
             events: events.to_vec(),
-            description: Some("Öffnungszeiten".to_owned()),
+            description: Some(EndpointDescription::parse("Öffnungszeiten").unwrap()),
             payload: PayloadStyle::Thin,
             disabled: None,
             created_at: now,
@@ -265,7 +265,7 @@ async fn what_comes_of_an_address_of_before_says_nothing_of_the_endpoint() {
         }
         let now = world.now();
         let claimed = world.claim_deliveries(&endpoint, 4, now).await;
-        let url = Some("https://example.com/new".to_owned());
+        let url = Some(EndpointUrl::parse("https://example.com/new").unwrap());
         let patch = EndpointPatch { url, ..EndpointPatch::default() };
         world.storage.update_endpoint(world.account, endpoint.id, patch, now, None).await.unwrap();
         let gone = world.finish_attempt(&claimed[0], AttemptOutcome::Gone, now).await;
@@ -276,7 +276,7 @@ async fn what_comes_of_an_address_of_before_says_nothing_of_the_endpoint() {
         assert!(due.health.is_doubtful(), "nobody knows the new address");
         let again = world.claim_deliveries(&endpoint, 4, now).await;
         assert_eq!(again.len(), 1, "sent again at once, to the new one");
-        assert_eq!(again[0].lease.url, "https://example.com/new");
+        assert_eq!(again[0].lease.url.as_str(), "https://example.com/new");
     })
     .await;
 }
@@ -334,7 +334,7 @@ async fn an_account_has_ten_endpoints_at_most() {
             let endpoint = WebhookEndpoint {
                 id: new_id(),
                 account_id: world.account,
-                url: "https://example.com/".to_owned(),
+                url: EndpointUrl::parse("https://example.com/").unwrap(),
                 events: vec![EventName::SourceFailed],
                 description: None,
                 payload: PayloadStyle::Full,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use cicerone_domain::source::parse_website;
+use cicerone_domain::source::WebsiteUrl;
 use cicerone_domain::{UploadType, limits};
 use cicerone_ingestion::{decode, detect_upload_type};
 use ignore::WalkBuilder;
@@ -26,7 +26,7 @@ pub(super) struct Found {
     /// The folders that were named: of what they held before, nothing else stays.
     pub(super) folders: Vec<PathBuf>,
     /// The websites.
-    pub(super) websites: Vec<String>,
+    pub(super) websites: Vec<WebsiteUrl>,
 }
 
 /// A file to answer from.
@@ -48,9 +48,9 @@ pub(super) fn find(sources: &[String]) -> Result<Found, Failure> {
     let mut found = Found::default();
     for source in sources {
         if source.contains("://") {
-            parse_website(source)
+            let website = WebsiteUrl::parse(source.as_str())
                 .map_err(|error| Failure::misuse(format!("`{source}`: {error}")))?;
-            found.websites.push(source.clone());
+            found.websites.push(website);
             continue;
         }
         let path = Path::new(source);

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cicerone_domain::services::{NewSource, NewUpload};
+use cicerone_domain::source::WebsiteUrl;
+use cicerone_domain::upload::Filename;
 use cicerone_domain::{Error, Id, Scope, SourceContent, SourceState, kind};
 use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest as _, Sha256};
@@ -95,12 +97,13 @@ impl Knowledge<'_> {
     /// Adds websites, and refreshes those that are there from before.
     async fn visit(
         &self,
-        addresses: &[String],
+        addresses: &[WebsiteUrl],
         manifest: &mut Manifest,
     ) -> Result<Vec<(String, Id<kind::Source>)>, Failure> {
         let mut websites = Vec::new();
         for address in addresses {
-            let key = if self.crawl { format!("{address} with links") } else { address.clone() };
+            let key =
+                if self.crawl { format!("{address} with links") } else { address.to_string() };
             let known = manifest.websites.get(&key).and_then(|id| id.parse().ok());
             let refreshed = match known {
                 Some(source) => self.refresh(source).await?,
@@ -116,7 +119,7 @@ impl Knowledge<'_> {
                 }
             };
             manifest.websites.insert(key, source.to_string());
-            websites.push((address.clone(), source));
+            websites.push((address.to_string(), source));
         }
         Ok(websites)
     }
@@ -132,8 +135,8 @@ impl Knowledge<'_> {
     }
 
     async fn add(&self, file: FoundFile) -> Result<Id<kind::Source>, Failure> {
-        let upload =
-            NewUpload { filename: file.name, content_type: file.content_type, bytes: file.bytes };
+        let name = Filename::clean_path(&file.name);
+        let upload = NewUpload::parse(name, file.bytes, Some(file.content_type))?;
         let upload = self.parts.uploads.create(self.scope, upload, None).await?;
         let new = NewSource {
             agent_id: self.agent,

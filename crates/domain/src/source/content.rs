@@ -1,0 +1,235 @@
+//! What a source holds, in each of its types.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use url::Url;
+
+use super::SourceType;
+use super::pairs::{QaPair, qa_pairs};
+use crate::error::{Error, FieldError};
+use crate::id::{Id, kind};
+use crate::limits;
+use crate::text::{Text, TextRule, check_length, check_not_blank};
+
+/// What a source holds, parsed. [`SourceContent::as_text`] gives back what the caller sent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SourceContent {
+    /// A page, or with `crawl_subpages` the site that it starts.
+    Website {
+        /// The address of the page.
+        url: WebsiteUrl,
+        /// Whether links within the host are followed.
+        crawl_subpages: bool,
+    },
+    /// The text itself.
+    Text(SourceText),
+    /// The uploaded file.
+    File(Id<kind::Upload>),
+    /// Question/answer pairs.
+    Qa(PairsText),
+}
+
+impl SourceContent {
+    /// Its type.
+    pub const fn source_type(&self) -> SourceType {
+        match self {
+            Self::Website { .. } => SourceType::Website,
+            Self::Text(_) => SourceType::Text,
+            Self::File(_) => SourceType::File,
+            Self::Qa(_) => SourceType::Qa,
+        }
+    }
+
+    /// The `content` field as the caller sent it.
+    pub fn as_text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Website { url, .. } => url.as_str().into(),
+            Self::Text(text) => text.as_str().into(),
+            Self::File(id) => id.to_string().into(),
+            Self::Qa(pairs) => pairs.as_str().into(),
+        }
+    }
+
+    /// Reads and checks the fields of a new source.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] on a bad type, address, file id or `crawl_subpages`; [`Error::Validation`] on
+    /// a text or pairs beyond their limits or format.
+    pub fn parse(kind: &str, content: String, crawl_subpages: bool) -> Result<Self, Error> {
+        let Some(kind) = SourceType::from_name(kind) else {
+            return Err(Error::invalid("type", "must be one of website, text, file, qa"));
+        };
+        if crawl_subpages && kind != SourceType::Website {
+            return Err(Error::invalid("crawl_subpages", "applies to the type website only"));
+        }
+        match kind {
+            SourceType::Website => {
+                Ok(Self::Website { url: WebsiteUrl::parse(content)?, crawl_subpages })
+            }
+            SourceType::Text => match SourceText::parse(content) {
+                Ok(text) => Ok(Self::Text(text)),
+                Err(finding) => Err(Error::from(vec![finding])),
+            },
+            SourceType::File => content.parse().map(Self::File).map_err(|_| unknown_file()),
+            SourceType::Qa => PairsText::parse(content).map(Self::Qa),
+        }
+    }
+}
+
+/// The refusal of a source whose `content` is no uploaded file that the caller may use.
+pub fn unknown_file() -> Error {
+    Error::invalid("content", "must be the id of an uploaded file")
+}
+
+/// The text of a `text` source: 1 to 100,000 characters, not only white space.
+pub type SourceText = Text<SourceTextRule>;
+
+/// The rule of [`SourceText`].
+#[derive(Debug)]
+pub enum SourceTextRule {}
+
+impl TextRule for SourceTextRule {
+    const PARAM: &'static str = "content";
+
+    fn check(text: &str) -> Result<(), String> {
+        check_not_blank(text)?;
+        check_length(text, limits::TEXT_SOURCE_CHARS)
+    }
+}
+
+/// The address of a website as it was given: an absolute http or https URL with a host and without
+/// credentials, of at most 2,048 characters.
+pub type WebsiteUrl = Text<WebsiteUrlRule>;
+
+/// The rule of [`WebsiteUrl`].
+#[derive(Debug)]
+pub enum WebsiteUrlRule {}
+
+impl TextRule for WebsiteUrlRule {
+    const PARAM: &'static str = "content";
+
+    fn check(text: &str) -> Result<(), String> {
+        check_length(text, limits::WEBSITE_URL_CHARS)?;
+        web_address(text).map(|_| ())
+    }
+}
+
+impl WebsiteUrl {
+    /// The address, read.
+    ///
+    /// # Errors
+    ///
+    /// What must hold, if the address was stored by a version of the program that read addresses
+    /// differently.
+    pub fn to_url(&self) -> Result<Url, FieldError> {
+        web_address(self).map_err(|message| FieldError::new(WebsiteUrlRule::PARAM, message))
+    }
+}
+
+/// Reads an absolute http or https address with a host and without credentials. The error says what
+/// must hold.
+pub(crate) fn web_address(text: &str) -> Result<Url, String> {
+    if text.contains('\0') {
+        return Err("must not contain the NUL character".to_owned());
+    }
+    let url = Url::parse(text.trim()).map_err(|cause| {
+        format!("must be a full URL such as https://example.com/docs ({cause})")
+    })?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("must be an http or https URL, not `{}`", url.scheme()));
+    }
+    // The parser would read `https:///docs` and `https:docs` as the host `docs`.
+    let after_scheme = text.trim().get(url.scheme().len()..).unwrap_or_default();
+    let named = after_scheme.strip_prefix("://").is_some_and(|rest| !rest.starts_with(['/', '\\']));
+    if !named || url.host_str().is_none_or(str::is_empty) {
+        return Err("must name a host".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must not contain credentials".to_owned());
+    }
+    Ok(url)
+}
+
+/// The JSON array of a `qa` source as it was given. [`qa_pairs`] says what it must hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairsText(Arc<str>);
+
+impl PairsText {
+    /// Checks the pairs.
+    ///
+    /// # Errors
+    ///
+    /// As [`qa_pairs`].
+    pub fn parse(text: String) -> Result<Self, Error> {
+        qa_pairs(&text)?;
+        Ok(Self(text.into()))
+    }
+
+    /// An array that a store holds. It was checked when it was written, and is not checked again:
+    /// what was accepted stays readable when a limit is lowered.
+    pub fn from_stored(text: String) -> Self {
+        Self(text.into())
+    }
+
+    /// The JSON text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The pairs, read.
+    ///
+    /// # Errors
+    ///
+    /// As [`qa_pairs`], if they were stored when other limits held.
+    pub fn pairs(&self) -> Result<Vec<QaPair>, Error> {
+        qa_pairs(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SourceContent;
+    use crate::error::Error;
+
+    fn read(kind: &str, content: &str) -> Result<SourceContent, Error> {
+        SourceContent::parse(kind, content.to_owned(), false)
+    }
+
+    #[test]
+    fn a_content_reads_back_as_it_was_sent() {
+        for (kind, content) in [
+            ("website", " https://example.com/docs "),
+            ("text", "It opens at nine.\n"),
+            ("file", "file_0123456789"),
+            ("qa", r#" [{"question": "Q", "answer": "A", "note": 1}]"#),
+        ] {
+            let parsed = read(kind, content).unwrap();
+            assert_eq!(parsed.as_text(), content);
+            assert_eq!(parsed.source_type().name(), kind);
+        }
+    }
+
+    #[test]
+    fn a_bad_text_is_a_finding_and_a_bad_address_is_an_invalid_field() {
+        let long = "x".repeat(100_001);
+        for (kind, content) in [("text", " "), ("text", &long), ("qa", "[]")] {
+            assert!(matches!(read(kind, content), Err(Error::Validation { .. })), "{kind}");
+        }
+        for (kind, content) in [
+            ("book", "x"),
+            ("file", "agent_0123456789"),
+            ("website", "example.com"),
+            ("website", "ftp://example.com"),
+            ("website", "https:///docs"),
+            ("website", "https:docs"),
+            ("website", "https://a:b@example.com"),
+            ("website", "https://example.com/\0"),
+        ] {
+            assert!(matches!(read(kind, content), Err(Error::Invalid(_))), "{kind} {content}");
+        }
+        let crawled = SourceContent::parse("text", "x".to_owned(), true).unwrap_err();
+        assert!(matches!(crawled, Error::Invalid(field) if field.param == "crawl_subpages"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Texts that were checked, and carry the proof.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use crate::error::FieldError;
+
+/// What must hold of a text.
+pub trait TextRule {
+    /// The field that such a text is usually the value of.
+    const PARAM: &'static str;
+
+    /// Checks a text. The error says what must hold: lower case, without a final period.
+    fn check(text: &str) -> Result<(), String>;
+}
+
+/// A text that meets the rule `R`. Only [`Text::parse`] makes one from what a caller sends.
+///
+/// Clones share the text.
+pub struct Text<R> {
+    text: Arc<str>,
+    rule: PhantomData<fn() -> R>,
+}
+
+impl<R: TextRule> Text<R> {
+    /// Checks the value of the field that the rule names.
+    pub fn parse(text: impl Into<Arc<str>> + AsRef<str>) -> Result<Self, FieldError> {
+        Self::parse_field(R::PARAM, text)
+    }
+
+    /// Checks the value of the field `param`.
+    pub fn parse_field(
+        param: &str,
+        text: impl Into<Arc<str>> + AsRef<str>,
+    ) -> Result<Self, FieldError> {
+        match R::check(text.as_ref()) {
+            Ok(()) => Ok(Self::from_stored(text)),
+            Err(message) => Err(FieldError::new(param, message)),
+        }
+    }
+}
+
+impl<R> Text<R> {
+    /// A text that a store holds. It was checked when it was written, and is not checked again: what
+    /// was accepted stays readable when a limit is lowered.
+    pub fn from_stored(text: impl Into<Arc<str>>) -> Self {
+        Self { text: text.into(), rule: PhantomData }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Checks that `text` does not consist of white space alone.
+pub fn check_not_blank(text: &str) -> Result<(), String> {
+    if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { Ok(()) }
+}
+
+/// Checks that `text` holds at most `limit` characters and no NUL, which no database text can hold.
+pub fn check_length(text: &str, limit: usize) -> Result<(), String> {
+    // A text of at most `limit` bytes cannot have more characters than that.
+    if text.len() > limit {
+        let count = text.chars().count();
+        if count > limit {
+            return Err(format!("must be at most {limit} characters, not {count}"));
+        }
+    }
+    if text.contains('\0') {
+        return Err("must not contain the NUL character".to_owned());
+    }
+    Ok(())
+}
+
+impl<R> Deref for Text<R> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl<R> fmt::Display for Text<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl<R> fmt::Debug for Text<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.text, f)
+    }
+}
+
+impl<R> Clone for Text<R> {
+    fn clone(&self) -> Self {
+        Self { text: Arc::clone(&self.text), rule: PhantomData }
+    }
+}
+
+impl<R> PartialEq for Text<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl<R> Eq for Text<R> {}
+
+impl<R> Hash for Text<R> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl<R> Serialize for Text<R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Text, TextRule, check_length, check_not_blank};
+    use crate::error::FieldError;
+
+    #[derive(Debug)]
+    enum FiveCharacters {}
+
+    impl TextRule for FiveCharacters {
+        const PARAM: &'static str = "word";
+
+        fn check(text: &str) -> Result<(), String> {
+            check_not_blank(text)?;
+            check_length(text, 5)
+        }
+    }
+
+    #[test]
+    fn a_text_is_made_only_if_it_meets_its_rule() {
+        let read = |text: &str| Text::<FiveCharacters>::parse(text);
+        assert_eq!(read("ééééé").unwrap().as_str(), "ééééé");
+        for (text, message) in [
+            ("éééééé", "must be at most 5 characters, not 6"),
+            (" \n", "must not be empty"),
+            ("a\0", "must not contain the NUL character"),
+        ] {
+            assert_eq!(read(text).unwrap_err(), FieldError::new("word", message));
+        }
+        let other_field = Text::<FiveCharacters>::parse_field("name", "").unwrap_err();
+        assert_eq!(other_field.param, "name");
+    }
+}
