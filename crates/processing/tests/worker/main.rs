@@ -4,6 +4,7 @@ mod scripted;
 
 use std::time::Duration;
 
+use cicerone_domain::source::WebsiteUrl;
 use cicerone_domain::{Id, SourceContent, SystemEntropy};
 use cicerone_processing::{Step, WorkerSettings};
 use scripted::{Script, text};
@@ -21,7 +22,8 @@ async fn a_text_is_trained_and_the_index_brought_up_to_date() {
 }
 
 fn website(path: &str) -> SourceContent {
-    SourceContent::parse("website", format!("https://example.com{path}"), true).unwrap()
+    let url = WebsiteUrl::from_stored(format!("https://example.com{path}"));
+    SourceContent::Website { url, crawl_subpages: true }
 }
 
 #[tokio::test]

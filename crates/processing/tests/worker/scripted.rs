@@ -15,7 +15,7 @@ use cicerone_domain::job::{
 };
 use cicerone_domain::ports::{JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
-use cicerone_domain::source::Trained;
+use cicerone_domain::source::{SourceText, Trained};
 use cicerone_domain::upload::{Filename, ObjectKey};
 use cicerone_domain::{
     Clock, Error, Extracted, Id, Scope, Source, SourceContent, SourceState, SystemEntropy,
@@ -54,7 +54,7 @@ pub(crate) struct Script(Arc<Inner>);
 
 /// A text as a source holds it.
 pub(crate) fn text(text: &str) -> SourceContent {
-    SourceContent::parse("text", text.to_owned(), false).unwrap()
+    SourceContent::Text(SourceText::from_stored(text))
 }
 
 fn lane(job: &ClaimedJob) -> Lane {
