@@ -7,6 +7,7 @@ use cicerone_domain::SourceContent;
 use cicerone_domain::content::Extracted;
 use cicerone_domain::job::Reclaim;
 use cicerone_domain::ports::{AgentStore as _, JobStore as _, SourceStore as _};
+use cicerone_domain::source::SourceText;
 
 use super::fixture::{World, extracted, first, new_id, on_each, passages_of};
 
@@ -27,7 +28,7 @@ fn large() -> Extracted {
 }
 
 fn text() -> SourceContent {
-    SourceContent::Text("the content".to_owned())
+    SourceContent::Text(SourceText::from_stored("the content"))
 }
 
 #[tokio::test]
