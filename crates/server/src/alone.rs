@@ -1,4 +1,4 @@
-//! What one process at a time may use: a data directory, and a SQLite database wherever it lies.
+//! What one process at a time may use: a data directory, and a SQLite database.
 
 use crate::configuration::Configuration;
 use crate::data_directory::DataDirectory;
@@ -8,9 +8,9 @@ use crate::leftovers;
 
 /// The right to both, held until it is dropped or the process ends.
 ///
-/// The data directory has a lock of its own, for the index and the uploads in it. That of the
-/// database lies beside it, so that two servers whose settings name one file and different
-/// directories meet there. Commands that work while a server runs (`backup`, `account`, `key`) take
+/// The data directory has a lock of its own, for the index and the uploads in it. The lock of the
+/// database is beside the database, so it also stops two servers whose settings name one file and
+/// different directories. Commands that work while a server runs (`backup`, `account`, `key`) take
 /// neither.
 #[derive(Debug)]
 pub(crate) struct Alone {
@@ -19,9 +19,9 @@ pub(crate) struct Alone {
 }
 
 impl Alone {
-    /// Takes both locks, and removes the half-made copies of the database that killed processes left.
+    /// Takes both locks, and removes unfinished copies of the database that killed processes left.
     ///
-    /// Fails where another process holds one of them.
+    /// Fails if another process holds one of them.
     pub(crate) fn open(configuration: &Configuration) -> Result<Self, Failure> {
         let directory = DataDirectory::open(configuration.data_dir())?;
         leftovers::sweep_backups(configuration.data_dir())?;

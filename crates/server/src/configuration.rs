@@ -23,7 +23,7 @@ pub(crate) use settings::{HttpSection, LogFormat, Settings};
 
 use egress::parse_networks;
 
-/// The settings, with everything that they name parsed.
+/// The settings, with all that they name parsed.
 #[derive(Debug, Clone)]
 pub(crate) struct Configuration {
     /// The file that they were read from.
@@ -32,11 +32,11 @@ pub(crate) struct Configuration {
     pub(crate) settings: Settings,
     /// The database.
     pub(crate) database: DatabaseUrl,
-    /// Where uploads lie, as a URL.
+    /// The store of uploads, as a URL.
     pub(crate) object_store_url: String,
-    /// The operator's own key.
+    /// The key of the account `default` with all permissions.
     pub(crate) root_key: Option<KeySecret>,
-    /// Ranges that crawls and webhooks may reach although they are private.
+    /// Private ranges that crawls and webhooks may reach.
     pub(crate) egress_allow: Vec<IpNet>,
 }
 
@@ -82,7 +82,7 @@ impl Configuration {
             .map_err(|error| load::model_error(environment, self.file.as_deref(), &error))
     }
 
-    /// Model names that the file defines beyond the specification's.
+    /// Model names that the file defines beyond the built-in ones.
     pub(crate) fn extra_models(&self) -> Vec<String> {
         let names = self.settings.models.routes.keys();
         names.filter(|name| !MODELS.contains(&name.as_str())).cloned().collect()
@@ -101,12 +101,12 @@ impl Configuration {
         }
     }
 
-    /// The folder of everything that the embedded default keeps.
+    /// The data directory.
     pub(crate) fn data_dir(&self) -> &Path {
         &self.settings.data_dir
     }
 
-    /// The folder of this machine's index.
+    /// The folder of the search index.
     pub(crate) fn index_dir(&self) -> PathBuf {
         self.data_dir().join("index")
     }

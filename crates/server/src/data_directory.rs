@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::failure::Failure;
 use crate::file_lock;
 
-/// The file whose lock says that a process uses the directory.
+/// The file that is locked while a process uses the directory.
 const LOCK_FILE: &str = "lock";
 
 /// The right to use a data directory, held until it is dropped or the process ends.
@@ -16,9 +16,9 @@ pub(crate) struct DataDirectory {
 }
 
 impl DataDirectory {
-    /// Creates the directory where it is missing, readable by its owner only, and locks it.
+    /// Creates the directory if it is missing, readable by its owner only, and locks it.
     ///
-    /// Fails where another process uses it.
+    /// Fails if another process uses it.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         create(path)?;
         let lock = file_lock::exclusive(&path.join(LOCK_FILE), "`CICERONE_DATA_DIR`", || {
@@ -32,8 +32,8 @@ impl DataDirectory {
     }
 }
 
-/// Creates the directory with mode 0700 where it is missing. Whatever the process makes from here
-/// on is its owner's alone: databases, uploads and indexes too, also those that lie elsewhere.
+/// Creates the directory with mode 0700 if it is missing. Files that the process creates from here on
+/// are readable by their owner only: databases, uploads and indexes too, also those elsewhere.
 pub(crate) fn create(path: &Path) -> Result<(), Failure> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! The file of a SQLite database: where it really lies, what stands beside it, and its lock.
+//! The file of a SQLite database: its real path, the files beside it, and its lock.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::file_lock;
 
-/// What SQLite and this program keep beside a database: a database without its log, or a log without
-/// its database, is another content.
+/// The suffixes of files that SQLite and this program keep beside a database. A database without its log,
+/// or a log without its database, has another content.
 const COMPANIONS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
-/// Symbolic links that are followed before they count as a circle.
+/// The number of symbolic links that are followed before they count as a cycle.
 const LINKS: usize = 40;
 
-/// A SQLite database by the one path that leads to it: symbolic links are followed, also to a file
-/// that does not exist yet, so that two spellings of one database meet.
+/// A SQLite database by its canonical path. Symbolic links are followed, also to a file that does not
+/// exist yet, so two spellings of one database are recognised as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DatabaseFile {
     folder: PathBuf,
@@ -29,7 +29,7 @@ pub(crate) struct DatabaseLock {
 }
 
 impl DatabaseFile {
-    /// Finds out where `path` leads. Its folder must exist.
+    /// Resolves `path`, whose folder must exist.
     pub(crate) fn find(path: &Path) -> Result<Self, Failure> {
         Self::resolve(path).map_err(|error| {
             let context = format!("`CICERONE_DATABASE_URL`: cannot find `{}`", path.display());
@@ -45,7 +45,7 @@ impl DatabaseFile {
             let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
             match fs::read_link(folder.join(&name)) {
                 Ok(target) => path = folder.join(target),
-                // It is no link, or does not exist.
+                // It is not a link, or does not exist.
                 Err(_) => return Ok(Self { folder, name }),
             }
         }
@@ -57,7 +57,7 @@ impl DatabaseFile {
         self.folder.join(&self.name)
     }
 
-    /// The folder that it lies in.
+    /// The folder of the database.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -69,37 +69,36 @@ impl DatabaseFile {
         self.folder.join(name)
     }
 
-    /// How the names of folders begin in which a restore prepares this database.
+    /// The prefix of folders in which a restore prepares this database.
     pub(crate) fn restore_prefix(&self) -> OsString {
         let mut name = self.name.clone();
         name.push(".restore-");
         name
     }
 
-    /// The files that hold the database or parts of it, whether they exist or not.
+    /// The files of the database and of its parts, whether they exist or not.
     pub(crate) fn files(&self) -> [PathBuf; 4] {
         COMPANIONS.map(|suffix| self.beside(suffix))
     }
 
-    /// The file that says that a restore into this place has begun.
+    /// The file that marks that a restore into this place has begun.
     fn mark(&self) -> PathBuf {
         self.beside(".restoring")
     }
 
-    /// Notes that a restore into this place has begun; it is on the disk then.
+    /// Marks that a restore into this place has begun, and syncs the mark to the disk.
     pub(crate) fn begin_restore(&self) -> io::Result<()> {
         File::create(self.mark())?.sync_all()?;
         sync_folder(&self.folder)
     }
 
-    /// Notes that the restore is done.
+    /// Removes the mark, as the restore is complete.
     pub(crate) fn end_restore(&self) -> io::Result<()> {
         fs::remove_file(self.mark())?;
         sync_folder(&self.folder)
     }
 
-    /// Removes the note of a restore that came to its end and was killed before it could say so. The
-    /// caller holds the lock.
+    /// Removes the mark of a restore that was killed after it was complete. The caller holds the lock.
     pub(crate) fn settle_restore(&self) -> Result<(), Failure> {
         if !self.path().exists() || !self.mark().exists() {
             return Ok(());
@@ -109,13 +108,13 @@ impl DatabaseFile {
         })
     }
 
-    /// Whether a restore into this place was broken off. The database comes into its place last, so
-    /// that one which is there is whole.
+    /// Whether a restore into this place was interrupted. The database is moved into place last, so a
+    /// database that is there is complete.
     pub(crate) fn is_half_restored(&self) -> bool {
         self.mark().exists() && !self.path().exists()
     }
 
-    /// Fails where a restore into this place was broken off.
+    /// Fails if a restore into this place was interrupted.
     pub(crate) fn check_whole(&self) -> Result<(), Failure> {
         if self.is_half_restored() {
             let shown = self.path();
@@ -129,10 +128,10 @@ impl DatabaseFile {
         Ok(())
     }
 
-    /// Takes the lock that lies beside the database. Fails where another process has it.
+    /// Takes the lock beside the database. Fails if another process has it.
     ///
-    /// It is advisory and holds among the processes of one machine. A database with a second name (a
-    /// hard link) is refused: SQLite would keep a log for each name, and lose what one of them says.
+    /// The lock is advisory and works between the processes of one machine. A database with a second name
+    /// (a hard link) is refused: SQLite would keep a log for each name, and lose one of them.
     pub(crate) fn lock(&self) -> Result<DatabaseLock, Failure> {
         let shown = self.path();
         let lock = file_lock::exclusive(&self.beside(".lock"), "`CICERONE_DATABASE_URL`", || {
@@ -145,7 +144,7 @@ impl DatabaseFile {
         Ok(DatabaseLock { _lock: lock })
     }
 
-    /// Fails where the database has a second name.
+    /// Fails if the database has a second name.
     pub(crate) fn check_single_name(&self) -> Result<(), Failure> {
         #[cfg(unix)]
         {
@@ -164,7 +163,7 @@ impl DatabaseFile {
     }
 }
 
-/// Forces a folder's entries to the disk: a file that was renamed is there after a loss of power.
+/// Syncs the entries of a folder to the disk, so that a renamed file is there after a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

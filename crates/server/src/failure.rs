@@ -31,20 +31,20 @@ impl Failure {
         Self { message: message.into(), status: MISUSE }
     }
 
-    /// The work failed for `error`, whose causes are told too.
+    /// The work failed because of `error`. The message includes its causes.
     pub(crate) fn because(context: &str, error: &(dyn Error + 'static)) -> Self {
         Self::new(format!("{context}: {}", with_causes(error)))
     }
 
     /// Prints the line and gives the status.
     pub(crate) fn report(&self) -> ExitCode {
-        // Where standard error is closed, the status alone has to do.
+        // If standard error is closed, there is only the status.
         let _ = writeln!(std::io::stderr(), "error: {}", self.message);
         ExitCode::from(self.status)
     }
 }
 
-/// An error and its causes in one line, without repeating what an error says of its own cause.
+/// An error and its causes in one line. A cause that an error already contains is not repeated.
 fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();

@@ -1,12 +1,11 @@
-//! Locks on files, which the system gives back when their process ends, however it ends.
+//! Locks on files, which the system releases when their process ends, however it ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 
 use crate::failure::Failure;
 
-/// Opens the file `path`, which is made where it does not exist, to be locked. `setting` is the one
-/// that a failure names.
+/// Opens the file `path` for locking, and creates it if it does not exist. A failure names `setting`.
 pub(crate) fn open(path: &Path, setting: &str) -> Result<File, Failure> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -15,7 +14,7 @@ pub(crate) fn open(path: &Path, setting: &str) -> Result<File, Failure> {
     })
 }
 
-/// Locks the file `path` for this process alone; where another holds it, fails with what `held` says.
+/// Locks the file `path` exclusively. Fails with the message of `held` if another process holds the lock.
 pub(crate) fn exclusive(
     path: &Path,
     setting: &str,

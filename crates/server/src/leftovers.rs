@@ -1,6 +1,6 @@
-//! Copies of the database that are being made, and those that a killed process left half made.
+//! Copies of the database: those in progress, and unfinished ones that a killed process left.
 //!
-//! A copy holds everything in plain text, so none may stay behind.
+//! A copy contains everything in plain text, so none may stay behind.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -11,24 +11,24 @@ use crate::database_file::DatabaseFile;
 use crate::failure::Failure;
 use crate::file_lock;
 
-/// How the names of folders begin that hold a copy for a backup.
+/// The prefix of folders with a copy for a backup.
 const BACKUP: &str = "backup-";
-/// How those of restores began before they bore the database's name.
+/// The prefix that folders of restores had before they were named after the database.
 const RESTORE: &str = "restore-";
-/// The file whose lock every backup shares while it runs: who gets it alone knows that there is none.
+/// The file on which every running backup holds a shared lock. An exclusive lock shows that none runs.
 const LOCK_FILE: &str = "copies.lock";
-/// What such a folder may hold. One that holds anything else is somebody else's.
+/// The files that such a folder may contain. A folder with anything else is not ours.
 const FILES: [&str; 4] =
     ["cicerone.db", "cicerone.db-wal", "cicerone.db-shm", "cicerone.db-journal"];
 
-/// Says that a copy is being made, until it is dropped.
+/// Marks that a copy is in progress, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Copying {
     _shared: File,
 }
 
 impl Copying {
-    /// Sweeps what killed backups left, and announces one.
+    /// Removes what killed backups left, and marks a new one.
     pub(crate) fn begin(directory: &Path) -> Result<Self, Failure> {
         sweep_backups(directory)?;
         let path = directory.join(LOCK_FILE);
@@ -43,8 +43,8 @@ impl Copying {
     }
 }
 
-/// Removes what killed backups left in the data directory, unless a backup runs: then the next start
-/// does.
+/// Removes what killed backups left in the data directory, unless a backup is running. In that case, the
+/// next start does.
 pub(crate) fn sweep_backups(directory: &Path) -> Result<(), Failure> {
     let path = directory.join(LOCK_FILE);
     let lock = file_lock::open(&path, "`CICERONE_DATA_DIR`")?;
@@ -79,7 +79,7 @@ fn sweep(directory: &Path, prefix: &OsStr) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a folder holds nothing but a database.
+/// Whether a folder contains nothing but a database.
 fn holds_nothing_else(folder: &Path) -> io::Result<bool> {
     let names: io::Result<Vec<OsString>> =
         fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.file_name())).collect();

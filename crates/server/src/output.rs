@@ -1,4 +1,4 @@
-//! Standard output: what the program is asked for, as opposed to what it says about its work.
+//! Standard output, which gets results, and standard error, which gets messages about the work.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write as _};
@@ -14,14 +14,14 @@ pub(crate) fn line(text: &dyn Display) -> Result<(), Failure> {
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Whoever reads has seen enough, as `head` does.
+        // The reader has seen enough, as `head` does.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(Failure::because("cannot write to standard output", &error)),
         Ok(()) => Ok(()),
     }
 }
 
-/// Says something about the work, on standard error.
+/// Prints a message about the work on standard error.
 pub(crate) fn note(text: &str) -> Result<(), Failure> {
     writeln!(std::io::stderr(), "{text}")
         .map_err(|error| Failure::because("cannot write to standard error", &error))

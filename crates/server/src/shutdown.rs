@@ -7,14 +7,14 @@ use crate::failure::Failure;
 /// The status of a process that SIGINT ended.
 const INTERRUPTED: i32 = 130;
 
-/// Stop signals, listened to from the moment of [`StopSignals::listen`].
+/// The signals that stop the program, received since [`StopSignals::listen`].
 pub(crate) struct StopSignals {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
 }
 
 impl StopSignals {
-    /// Starts to listen; needs a runtime.
+    /// Starts to listen. Needs a runtime.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let open = |kind| {
             signal(kind).map_err(|error| Failure::because("cannot listen to signals", &error))
@@ -25,7 +25,7 @@ impl StopSignals {
         })
     }
 
-    /// Waits for SIGTERM or SIGINT, and gives its name.
+    /// Waits for SIGTERM or SIGINT, and returns its name.
     pub(crate) async fn received(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",

@@ -21,12 +21,12 @@ pub(crate) use traces::Traces;
 /// Bounds of the histograms' buckets, in seconds.
 const BUCKETS_SECONDS: [f64; 15] =
     [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
-/// What says nothing that an operator needs, unless the filter names it. The dispatcher calls it an
-/// error when a client sends what is no HTTP.
+/// A target that is silent unless the filter names it: the dispatcher logs malformed HTTP of clients as
+/// errors.
 const QUIET: &str = "actix_server=warn,actix_http::h1::dispatcher=off";
-/// What the targets of this program's own spans begin with.
+/// The prefix of the targets of this program's own spans.
 const OURS: &str = "cicerone";
-/// How often the metrics let go of what they no longer need.
+/// How often the metrics drop what they no longer need.
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Sends logs to standard error, filtered and written as the settings say, and spans to `traces`.
@@ -39,7 +39,7 @@ pub(crate) fn logs(
         .map_err(|error| Failure::misuse(format!("`RUST_LOG` is not a log filter: {error}")))?;
     let format = settings.log_format();
     let installed = match traces {
-        // Without traces one filter decides about everything, which is quicker.
+        // Without traces, one filter for everything is faster.
         None => tracing_subscriber::registry().with(filter).with(lines(format)).try_init(),
         Some(traces) => {
             let spans = tracing_opentelemetry::layer()
@@ -58,7 +58,7 @@ pub(crate) fn logs(
     Ok(())
 }
 
-/// What writes log lines.
+/// The layer that writes log lines.
 fn lines<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
 where
     S: tracing::Subscriber + for<'a> LookupSpan<'a>,
@@ -75,7 +75,7 @@ fn is_span_of_ours(metadata: &tracing::Metadata<'_>) -> bool {
     metadata.is_span() && metadata.target().starts_with(OURS) && *metadata.level() <= Level::INFO
 }
 
-/// Logs where a panic happened, and not what it says: that may quote a document.
+/// Logs the place of a panic but not its message, which may quote a document.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -94,7 +94,7 @@ pub(crate) fn metrics() -> Result<PrometheusHandle, Failure> {
         .map_err(failed)
 }
 
-/// Keeps the metrics small, for ever.
+/// Keeps the metrics small, as long as the program runs.
 pub(crate) async fn upkeep(metrics: PrometheusHandle) {
     loop {
         tokio::time::sleep(UPKEEP).await;

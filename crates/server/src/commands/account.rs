@@ -25,7 +25,7 @@ pub(crate) fn run(environment: &Environment, command: AccountCommand) -> Result<
     })
 }
 
-/// Sets what is given, and prints what holds with what is used of it.
+/// Sets the quotas that are given, and prints all quotas with their use.
 async fn limit(quotas: &Quotas, arguments: &LimitArguments) -> Result<(), Failure> {
     let LimitArguments { name, messages, tokens, bytes } = arguments;
     let found = |outcome: Result<_, Error>| match outcome {

@@ -47,7 +47,7 @@ pub(crate) fn run(mut environment: Environment, arguments: AskArguments) -> Resu
         }
     };
     let configuration = load(&environment)?;
-    // Standard error is for progress here; a log that was asked for comes nevertheless.
+    // Standard error is for progress here. Logs appear only if `RUST_LOG` asks for them.
     let filter =
         if environment.contains_key("RUST_LOG") { &configuration.settings.log } else { "warn" };
     telemetry::logs(&configuration.settings, filter, None)?;
@@ -66,8 +66,8 @@ pub(crate) fn run(mut environment: Environment, arguments: AskArguments) -> Resu
     outcome.and(temporary.map_or(Ok(()), remove))
 }
 
-/// This command has a place of its own: a database elsewhere, which a server may use, stays as it
-/// is, whether the environment or the file names it.
+/// The configuration of this command, which keeps its data in `directory`. It leaves alone a database
+/// that the environment or the file names, since a server may use that one.
 fn set_data_directory(environment: &mut Environment, directory: &Path) {
     let settings = [
         ("CICERONE_DATA_DIR", directory.display().to_string()),
@@ -122,8 +122,8 @@ async fn ask(
     outcome
 }
 
-/// Everything of the account `default`, which is made where it is missing. No key is: the first
-/// `serve` on this directory makes one and shows it.
+/// The scope of the account `default`, which is created if it is missing. It gets no key: the first
+/// `serve` on this directory creates one and shows it.
 async fn default_scope(parts: &Parts) -> Result<Scope, Failure> {
     let accounts = parts.keys.accounts().await?;
     let known = accounts.into_iter().find(|account| account.name.as_str() == DEFAULT_ACCOUNT);
@@ -134,7 +134,7 @@ async fn default_scope(parts: &Parts) -> Result<Scope, Failure> {
     Ok(Scope::account(account.id))
 }
 
-/// The agent of earlier calls on this directory, with the model that is asked for, or a new one.
+/// The agent of earlier calls on this directory, or a new one, with the given model.
 async fn agent(
     parts: &Parts,
     scope: &Scope,
@@ -155,7 +155,7 @@ async fn agent(
     Ok(parts.agents.create(scope, profile, None).await?)
 }
 
-/// A refusal of what the command line says.
+/// The failure for a value of the command line that was refused.
 fn as_misuse(error: Error) -> Failure {
     Failure::misuse(error.to_string())
 }

@@ -20,10 +20,10 @@ use archive::Writer;
 pub(super) use archive::{Entry, Reader};
 use target::Target;
 
-/// How often a copy is begun anew because an upload of it was deleted meanwhile.
+/// How often a copy is started again because one of its uploads was deleted in between.
 const TRIES: usize = 5;
 
-/// Writes the database and the uploads as they are at one moment to `file`.
+/// Writes a consistent copy of the database and the uploads to `file`.
 pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure> {
     let configuration = load(environment)?;
     check_embedded(&configuration)?;
@@ -35,7 +35,7 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
         let message = format!("`{}` exists; name a new file", file.display());
         return Err(Failure::misuse(message));
     }
-    // From here on, whatever is made is its owner's alone: the archive holds what the directory does.
+    // New files are readable by their owner only: the archive is as confidential as the data directory.
     data_directory::create(configuration.data_dir())?;
     wiring::install_tls()?;
     let copying = Copying::begin(configuration.data_dir())?;
@@ -46,7 +46,7 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
     output::line(&format!("wrote `{}` with {uploads} uploads", file.display()))
 }
 
-/// A PostgreSQL database has tools of its own.
+/// Refuses PostgreSQL databases, which have their own tools.
 pub(super) fn check_embedded(configuration: &Configuration) -> Result<(), Failure> {
     if configuration.database.sqlite_path().is_some() {
         return Ok(());
@@ -74,10 +74,10 @@ async fn write(
             return Ok(copy.uploads.len());
         }
     }
-    Err(Failure::new("uploads were deleted all the time while they were copied; try again"))
+    Err(Failure::new("uploads were deleted repeatedly while they were copied; try again"))
 }
 
-/// Adds the uploads; false where one of them is gone.
+/// Adds the uploads; `false` if one of them is gone.
 async fn write_uploads(
     writer: &mut Writer,
     objects: &UploadObjects,
@@ -92,15 +92,15 @@ async fn write_uploads(
     Ok(true)
 }
 
-/// The place of the uploads.
+/// The store of the uploads.
 pub(super) fn objects(configuration: &Configuration) -> Result<UploadObjects, Failure> {
     UploadObjects::open(&configuration.object_store_url)
         .map_err(|error| Failure::because("`CICERONE_OBJECT_STORE_URL`", &error))
 }
 
-/// A copy of the database, and where the bytes of its uploads lie.
+/// A copy of the database, and the keys of its uploads in the object store.
 struct Copy {
-    /// It has no name any more: the system frees it with this handle.
+    /// A file without a name: the system frees it when this handle is closed.
     database: File,
     uploads: Vec<ObjectKey>,
 }

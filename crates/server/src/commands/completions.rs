@@ -7,7 +7,7 @@ use crate::cli::Cli;
 use crate::failure::Failure;
 use crate::output;
 
-/// Prints what the shell needs to complete this program's command lines.
+/// Prints the completion script for the shell.
 pub(crate) fn run(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "cicerone", &mut script);

@@ -20,7 +20,7 @@ pub(crate) fn run(environment: &Environment, command: KeyCommand) -> Result<(), 
     })
 }
 
-/// Prints the secret alone, so that a script can take it; its id goes to standard error.
+/// Creates a key. Standard output gets only the secret, for scripts; the id goes to standard error.
 async fn create(keys: &Keys, arguments: KeyArguments) -> Result<(), Failure> {
     let KeyArguments { account, permissions, agents, expires_at, name } = arguments;
     let permissions = Permissions::from_names(permissions.iter().map(String::as_str))

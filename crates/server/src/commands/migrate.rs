@@ -9,7 +9,7 @@ use crate::data_directory;
 use crate::failure::Failure;
 use crate::{output, wiring};
 
-/// Manages the database's schema.
+/// Manages the database schema.
 pub(crate) fn run(environment: &Environment, command: MigrateCommand) -> Result<(), Failure> {
     let configuration = load(environment)?;
     let database = &configuration.database;
@@ -29,23 +29,23 @@ pub(crate) fn run(environment: &Environment, command: MigrateCommand) -> Result<
         }
         MigrateCommand::Revert => {
             let _alone = alone(&configuration)?;
-            told("reverted", migrations::revert(database)?)
+            report("reverted", migrations::revert(database)?)
         }
         MigrateCommand::Redo => {
             let _alone = alone(&configuration)?;
-            told("redone", migrations::redo(database)?)
+            report("redone", migrations::redo(database)?)
         }
     }
 }
 
-/// What takes data away needs the embedded database for itself. Whether other servers use a
-/// PostgreSQL cannot be seen from here.
+/// Locks the embedded database for commands that remove data. Whether other servers use a PostgreSQL
+/// database cannot be known here.
 fn alone(configuration: &Configuration) -> Result<Option<Alone>, Failure> {
     let open = || Alone::open(configuration);
     configuration.is_embedded().then(open).transpose()
 }
 
-fn told(what: &str, name: Option<String>) -> Result<(), Failure> {
+fn report(what: &str, name: Option<String>) -> Result<(), Failure> {
     match name {
         Some(name) => output::line(&format!("{what} {name}")),
         None => output::line(&"no migration is applied"),

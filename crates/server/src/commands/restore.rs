@@ -16,8 +16,8 @@ use crate::{output, wiring};
 
 use place::{Place, cannot};
 
-/// Puts back what a backup holds, into a place that is empty. The database comes into its place last
-/// of all: one that is there is whole, and while there is none no server starts.
+/// Restores a backup into an empty place. The database is moved into place last, so a database that is
+/// there is complete.
 pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure> {
     let configuration = load(environment)?;
     check_embedded(&configuration)?;
@@ -55,7 +55,7 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
     output::line(&format!("restored `{}` and {uploads} uploads", database.display()))
 }
 
-/// Copies what can be read; a fault of either side is told as such.
+/// Copies `from` to `to`. Errors of reading and of writing become different failures.
 fn pass_on(
     from: &mut dyn Read,
     to: &mut File,

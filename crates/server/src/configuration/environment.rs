@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use figment::value::{Dict, Map, Value};
 use figment::{Error, Metadata, Profile, Provider};
 
-/// Where the values of environment variables come from; a map in tests.
+/// Environment variables: those of the process, or those of a test.
 pub(crate) type Environment = BTreeMap<String, String>;
 
 /// The name under which figment reports this provider.
@@ -20,8 +20,8 @@ enum Form {
     List,
 }
 
-/// Each variable with the key that it sets. Others that begin with `CICERONE_` are left alone:
-/// orchestrators make some of their own (`CICERONE_SERVICE_HOST`).
+/// Each variable with the key that it sets. Other variables that begin with `CICERONE_` are ignored:
+/// orchestrators add some of their own (`CICERONE_SERVICE_HOST`).
 const VARIABLES: [(&str, &str, Form); 10] = [
     ("CICERONE_BIND", "bind", Form::Text),
     ("CICERONE_DATA_DIR", "data_dir", Form::Text),
@@ -40,19 +40,20 @@ pub(super) fn variable_of(key: &str) -> Option<&'static str> {
     VARIABLES.iter().find(|(_, name, _)| *name == key).map(|(variable, ..)| *variable)
 }
 
-/// The value of a variable; an empty one counts as unset, as compose files pass them on.
+/// The value of a variable. An empty one counts as unset, because compose files pass unset variables as
+/// empty ones.
 pub(super) fn given<'a>(environment: &'a Environment, variable: &str) -> Option<&'a str> {
     environment.get(variable).map(|value| value.trim()).filter(|value| !value.is_empty())
 }
 
-/// The environment of this process. A variable that is not UTF-8 is left out.
+/// The environment of this process, without variables that are not UTF-8.
 pub(crate) fn process_environment() -> Environment {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect()
 }
 
-/// Gives figment the settings of an environment.
+/// Provides the settings of an environment to figment.
 pub(super) struct EnvironmentProvider<'a>(pub(super) &'a Environment);
 
 impl Provider for EnvironmentProvider<'_> {
@@ -71,7 +72,7 @@ impl Provider for EnvironmentProvider<'_> {
     }
 }
 
-/// A number that is none stays text, which the setting's type then refuses with its name.
+/// A text that is not a number stays a text. The type of the setting refuses it, and names the setting.
 fn value(text: &str, form: Form) -> Value {
     match form {
         Form::Text => Value::from(text),

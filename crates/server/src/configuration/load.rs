@@ -1,4 +1,4 @@
-//! Reading the configuration, and errors that name the setting and where it stands.
+//! Reading the configuration, with errors that name the setting and where it was set.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ use super::{Configuration, Settings};
 /// The variable that names the file.
 const FILE_VARIABLE: &str = "CICERONE_CONFIG";
 
-/// A setting that stops the start: one line that names it.
+/// A setting that prevents the start: one line that names it.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0}")]
 pub(crate) struct ConfigurationError(String);
 
-/// Reads the configuration: the environment over the file that `CICERONE_CONFIG` names over the
-/// defaults.
+/// Reads the configuration. The environment wins over the file that `CICERONE_CONFIG` names, and the file
+/// wins over the defaults.
 pub(crate) fn load(environment: &Environment) -> Result<Configuration, ConfigurationError> {
     let path = given(environment, FILE_VARIABLE).map(PathBuf::from);
     let text = path.as_deref().map(read).transpose()?.unwrap_or_default();
@@ -41,13 +41,13 @@ pub(crate) fn load(environment: &Environment) -> Result<Configuration, Configura
         .map_err(|(key, message)| place.error(key, &message))
 }
 
-/// The line for a setting of the models that cannot work.
+/// The error for a setting of the models that cannot work.
 pub(super) fn model_error(
     environment: &Environment,
     file: Option<&Path>,
     error: &ConfigError,
 ) -> ConfigurationError {
-    // The upstream of the two OpenAI variables is known by them, not by a section of the file.
+    // Users know the upstream of the two OpenAI variables by these, not by a section of the file.
     let variable = match error.setting.as_str() {
         "models.upstreams.openai.base_url" => Some("OPENAI_BASE_URL"),
         "models.upstreams.openai.api_key" => Some("OPENAI_API_KEY"),
@@ -70,14 +70,14 @@ fn read(path: &Path) -> Result<String, ConfigurationError> {
     })
 }
 
-/// Where settings may stand.
+/// The places in which settings can be given.
 struct Place<'a> {
     environment: &'a Environment,
     file: Option<&'a Path>,
 }
 
 impl Place<'_> {
-    /// The line for a bad value of `key`: by the variable's name where the environment gave it.
+    /// The error for a bad value of `key`. It names the variable if the environment gave the value.
     fn error(&self, key: &str, message: &str) -> ConfigurationError {
         let variable = environment::variable_of(key)
             .filter(|variable| given(self.environment, variable).is_some());
@@ -88,7 +88,7 @@ impl Place<'_> {
         })
     }
 
-    /// The line for what figment found. A file that is no TOML has no key to name.
+    /// The error for what figment found. If the file is not TOML, there is no key to name.
     fn explain(&self, error: figment::Error) -> ConfigurationError {
         let path = error.path.join(".");
         let full = |name: &str| {
@@ -109,7 +109,7 @@ impl Place<'_> {
     }
 }
 
-/// The first and last line of a message that draws the place between them.
+/// The first and last line of a message that shows the place between them.
 fn one_line(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match lines.as_slice() {

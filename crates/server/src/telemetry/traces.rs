@@ -15,22 +15,22 @@ use tokio::runtime::Handle;
 use crate::configuration::Environment;
 use crate::failure::Failure;
 
-/// Where the collector listens, as the standard names it.
+/// The standard variable with the address of the collector.
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
-/// What the collector calls this service.
+/// The standard variable with the name of this service.
 const SERVICE_NAME: &str = "OTEL_SERVICE_NAME";
-/// Below the collector's address: where traces go.
+/// The path for traces below the address of the collector.
 const PATH: &str = "/v1/traces";
-/// How long sending a batch may take, and the last one at the end of the program.
+/// The longest time for sending a batch, also the last one at the end of the program.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Traces on their way to a collector.
+/// The exporter of traces.
 #[derive(Debug, Clone)]
 pub(crate) struct Traces(SdkTracerProvider);
 
 impl Traces {
-    /// Sends traces where the environment says so; none where it does not. `OTEL_EXPORTER_OTLP_HEADERS`
-    /// and the variables of sampling and batches have their standard meaning.
+    /// Opens the exporter if the environment names a collector. `OTEL_EXPORTER_OTLP_HEADERS` and the
+    /// variables of sampling and batches have their standard meaning.
     pub(crate) fn open(
         environment: &Environment,
         runtime: &Handle,
@@ -71,12 +71,12 @@ impl Traces {
         Ok(Some(Self(provider)))
     }
 
-    /// What makes spans of the program's own.
+    /// The tracer of this program.
     pub(super) fn tracer(&self) -> SdkTracer {
         self.0.tracer("cicerone")
     }
 
-    /// Sends what is left. Blocks for some seconds at most; the runtime must still run.
+    /// Sends the remaining traces. Blocks for some seconds at most; the runtime must still run.
     pub(crate) fn close(&self) {
         if let Err(error) = self.0.shutdown_with_timeout(PATIENCE) {
             tracing::warn!(

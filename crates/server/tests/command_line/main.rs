@@ -1,5 +1,6 @@
 //! The command line as a person uses it: the program itself, with an environment of its own.
 
+mod documentation;
 mod program;
 
 use program::Workplace;

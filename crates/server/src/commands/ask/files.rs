@@ -12,18 +12,18 @@ use ignore::WalkBuilder;
 use crate::failure::Failure;
 use crate::output;
 
-/// Endings of the files that are taken from a folder: prose. A file that is named itself may have
-/// any.
+/// Extensions of the files that are taken from a folder. A file named on the command line may have any
+/// extension.
 const PROSE: [&str; 8] = ["md", "markdown", "mdx", "txt", "text", "rst", "adoc", "org"];
-/// Endings of documents whose absence from the answer should be noticed.
+/// Extensions of documents that are reported if they are skipped.
 const DOCUMENTS: [&str; 5] = ["pdf", "docx", "doc", "html", "htm"];
 
 /// What `--source` means.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// The files by their absolute paths, each once.
+    /// The files by their absolute paths.
     pub(super) files: BTreeMap<PathBuf, FoundFile>,
-    /// The folders that were named: of what they held before, nothing else stays.
+    /// The folders that were named. Sources of files that are no longer in them are removed.
     pub(super) folders: Vec<PathBuf>,
     /// The websites.
     pub(super) websites: Vec<WebsiteUrl>,
@@ -32,18 +32,18 @@ pub(super) struct Found {
 /// A file to answer from.
 #[derive(Debug)]
 pub(super) struct FoundFile {
-    /// Its path as it was named: what citations show.
+    /// The path as it was named, which citations show.
     pub(super) name: String,
     /// What it is.
     pub(super) content_type: UploadType,
     /// What it holds.
     pub(super) bytes: Bytes,
-    /// Whether a person named it, rather than a folder that holds it.
+    /// Whether the command line names the file itself, and not a folder that contains it.
     pub(super) is_named: bool,
 }
 
-/// Finds and reads the files. What a person named must be readable; what a folder holds beside
-/// readable files is reported and left out.
+/// Finds and reads the files. Files named on the command line must be readable; unreadable files in
+/// folders are reported and skipped.
 pub(super) fn find(sources: &[String]) -> Result<Found, Failure> {
     let mut found = Found::default();
     for source in sources {
@@ -68,7 +68,7 @@ pub(super) fn find(sources: &[String]) -> Result<Found, Failure> {
     Ok(found)
 }
 
-/// Adds the prose and documents of a folder and the folders in it, leaving out what is hidden or ignored by git.
+/// Adds the texts and documents of a folder and its subfolders, without hidden files and those that git ignores.
 fn add_folder(found: &mut Found, folder: &Path) -> Result<(), Failure> {
     let mut others = 0_usize;
     for entry in WalkBuilder::new(folder).require_git(false).build() {
@@ -91,7 +91,7 @@ fn add_folder(found: &mut Found, folder: &Path) -> Result<(), Failure> {
         }
         match (read(path), path.canonicalize()) {
             (Ok(file), Ok(absolute)) => {
-                // It may have been named before.
+                // The command line may have named it before.
                 found.files.entry(absolute).or_insert(file);
             }
             (Err(reason), _) => output::note(&format!("skipped {reason}"))?,
@@ -105,7 +105,7 @@ fn add_folder(found: &mut Found, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads a file that a source can be made from; the error says why not.
+/// Reads a file. The error says why no source can be made from it.
 fn read(path: &Path) -> Result<FoundFile, String> {
     let shown = path.display();
     let length = path.metadata().map_err(|error| format!("`{shown}`: {error}"))?.len();
@@ -120,7 +120,7 @@ fn read(path: &Path) -> Result<FoundFile, String> {
     let Some(content_type) = detect_upload_type(&bytes) else {
         return Err(format!("`{shown}`: it is no text, PDF, DOCX or HTML file"));
     };
-    // Whether a text can be read is told now rather than by a failed source.
+    // An unreadable text is reported now instead of as a failed source.
     if content_type == UploadType::Text {
         let text = decode(&bytes).map_err(|reason| format!("`{shown}`: {reason}"))?;
         if text.trim().is_empty() {
@@ -130,7 +130,7 @@ fn read(path: &Path) -> Result<FoundFile, String> {
     Ok(FoundFile { name, content_type, bytes: bytes.into(), is_named: false })
 }
 
-/// The path as it was named, without what says nothing.
+/// The path as it was named, without `.` components.
 fn name(path: &Path) -> String {
     let name = path.to_string_lossy();
     let name = name.strip_prefix("./").unwrap_or(&name);

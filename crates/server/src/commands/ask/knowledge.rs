@@ -1,4 +1,4 @@
-//! Bringing an agent's sources in step with the files that were named.
+//! Updating the sources of an agent to match the named files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::Parts;
 
-/// How often it looks whether a source is trained.
+/// How often the state of a source is checked.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A file that is being read.
@@ -37,8 +37,8 @@ pub(super) struct Knowledge<'a> {
 }
 
 impl Knowledge<'_> {
-    /// Adds new files, replaces changed ones, removes those that a named folder no longer holds,
-    /// fetches websites, and waits until all are trained. The manifest tells what is there, also
+    /// Adds new files, replaces changed ones, removes those that a named folder no longer contains,
+    /// fetches websites, and waits until all are trained. The manifest lists what is there, also
     /// after a failure.
     pub(super) async fn learn(&self, found: Found, manifest: &mut Manifest) -> Result<(), Failure> {
         let gone: Vec<PathBuf> = manifest
@@ -94,7 +94,7 @@ impl Knowledge<'_> {
         Ok(())
     }
 
-    /// Adds websites, and refreshes those that are there from before.
+    /// Adds new websites, and refreshes known ones.
     async fn visit(
         &self,
         addresses: &[WebsiteUrl],
@@ -124,10 +124,10 @@ impl Knowledge<'_> {
         Ok(websites)
     }
 
-    /// Starts a refresh; none where the source is not there any more.
+    /// Starts a refresh; `None` if the source no longer exists.
     async fn refresh(&self, source: Id<kind::Source>) -> Result<Option<Id<kind::Source>>, Failure> {
         match self.parts.sources.refresh(self.scope, source, None, None).await {
-            // One that is under way since an interruption is waited for like a new one.
+            // One that was interrupted before is waited for like a new one.
             Ok(_) | Err(Error::Conflict(_)) => Ok(Some(source)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
@@ -155,7 +155,7 @@ impl Knowledge<'_> {
         }
     }
 
-    /// Removes what a file had become.
+    /// Removes the source of a file.
     async fn forget(&self, manifest: &mut Manifest, path: &PathBuf) -> Result<(), Failure> {
         let Some(entry) = manifest.files.remove(path) else { return Ok(()) };
         let Some(source) = entry.source() else { return Ok(()) };
@@ -165,7 +165,7 @@ impl Knowledge<'_> {
         }
     }
 
-    /// Waits until a source is trained; gives the reason where it cannot be.
+    /// Waits until a source is trained. Returns the reason if it fails.
     async fn wait(&self, source: Id<kind::Source>) -> Result<Result<(), String>, Failure> {
         loop {
             match self.parts.sources.find(self.scope, source).await?.state {

@@ -1,4 +1,4 @@
-//! What a data directory of `ask` holds: which file became which source.
+//! The manifest in a data directory of `ask`: which file became which source.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
-/// Its name in the data directory.
+/// The name of its file in the data directory.
 const FILE: &str = "ask.json";
 
 /// The agent of a data directory, and its files.
@@ -17,7 +17,7 @@ pub(super) struct Manifest {
     agent: Option<String>,
     /// By absolute path.
     pub(super) files: BTreeMap<PathBuf, Entry>,
-    /// The ids of the sources that websites became, by address and whether its links were followed.
+    /// The ids of the sources of websites, by address and by whether links were followed.
     #[serde(default)]
     pub(super) websites: BTreeMap<String, String>,
 }
@@ -41,7 +41,7 @@ impl Entry {
 }
 
 impl Manifest {
-    /// Reads the manifest of a data directory; an empty one where there is none.
+    /// Reads the manifest of a data directory; an empty one if there is none.
     pub(super) fn read(directory: &Path) -> Result<Self, Failure> {
         let path = directory.join(FILE);
         match std::fs::read(&path) {
@@ -55,7 +55,7 @@ impl Manifest {
         }
     }
 
-    /// Writes it whole, in one step.
+    /// Writes the manifest atomically.
     pub(super) fn write(&self, directory: &Path) -> Result<(), Failure> {
         let path = directory.join(FILE);
         let failed = |error: &(dyn std::error::Error + 'static)| {
@@ -72,7 +72,7 @@ impl Manifest {
         self.agent.as_ref().and_then(|id| id.parse().ok())
     }
 
-    /// Goes on with `agent`. Where it is another one than before, none of its files are there yet.
+    /// Continues with `agent`. If it is another one than before, it has no files yet.
     pub(super) fn begin(&mut self, agent: Id<kind::Agent>) {
         if self.agent() != Some(agent) {
             *self = Self { agent: Some(agent.to_string()), ..Self::default() };

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::wiring::Parts;
 
-/// Prints the reply: as it comes with its numbered sources below, or as one JSON object.
+/// Prints the reply as it arrives, followed by its numbered sources, or as one JSON object.
 pub(super) async fn give(
     parts: &Parts,
     scope: &Scope,
@@ -36,7 +36,7 @@ pub(super) async fn give(
     output::print(&sources(&reply))
 }
 
-/// The numbered sources, below an empty line; nothing where there are none.
+/// The numbered sources below an empty line; nothing if there are none.
 fn sources(reply: &Message) -> String {
     let lines = reply.sources_used.iter().zip(1..);
     let list: String =

@@ -12,13 +12,13 @@ use flate2::write::GzEncoder;
 use super::cannot_write;
 use crate::failure::Failure;
 
-/// The first entry, which says what the archive is.
+/// The name of the first entry, which identifies the archive.
 const MARK: &str = "cicerone-backup";
-/// What it holds: the version of the format.
+/// The content of the first entry: the version of the format.
 const VERSION: &str = "1\n";
 /// The entry of the database.
 const DATABASE: &str = "cicerone.db";
-/// The last entry, which says that nothing is missing.
+/// The last entry, which shows that the archive is complete.
 const END: &str = "end";
 
 /// Writes a backup.
@@ -28,7 +28,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Begins an archive in `file`, which is to be at `path`.
+    /// Begins an archive in `file`, which will be at `path`.
     pub(super) fn begin(file: File, path: &Path) -> Result<Self, Failure> {
         let archive = tar::Builder::new(GzEncoder::new(BufWriter::new(file), Compression::fast()));
         let mut writer = Self { path: path.to_owned(), archive };
@@ -47,7 +47,7 @@ impl Writer {
         self.entry(&key.0, bytes)
     }
 
-    /// Ends the file; it is on the disk then.
+    /// Completes the file and syncs it to the disk.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         self.entry(END, b"")?;
         let written = self.archive.into_inner().and_then(GzEncoder::finish).and_then(|mut file| {
@@ -72,7 +72,7 @@ pub(crate) struct Reader {
     archive: tar::Archive<GzDecoder<BufReader<File>>>,
 }
 
-/// What an archive holds.
+/// An entry of an archive.
 pub(crate) enum Entry<'a> {
     /// The database.
     Database(&'a mut dyn Read),
@@ -90,18 +90,18 @@ impl Reader {
         Ok(Self { path: path.to_owned(), archive })
     }
 
-    /// Hands each entry to `take`. Fails where the file is no backup, not all of one, or was changed;
-    /// that may turn out after all entries were handed over.
+    /// Passes each entry to `take`. Fails if the file is not a backup, is incomplete, or was changed. That
+    /// may be found only after all entries were passed.
     pub(crate) fn each(
         mut self,
         mut take: impl FnMut(Entry<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let path = self.path.display().to_string();
         let damaged = |error: &std::io::Error| {
-            Failure::because(&format!("`{path}` is no backup, or is damaged"), error)
+            Failure::because(&format!("`{path}` is not a backup, or is damaged"), error)
         };
         let foreign =
-            |what: &str| Failure::new(format!("`{path}` is no backup of this program: {what}"));
+            |what: &str| Failure::new(format!("`{path}` is not a backup of this program: {what}"));
         let (mut is_marked, mut is_whole) = (false, false);
         for entry in self.archive.entries().map_err(|error| damaged(&error))? {
             let mut entry = entry.map_err(|error| damaged(&error))?;
@@ -125,14 +125,14 @@ impl Reader {
                 }
             }
         }
-        // The checksum over all of it stands at the very end, which no entry leads to.
+        // The checksum of the whole file is at its end, behind the last entry.
         let mut rest = self.archive.into_inner();
         io::copy(&mut rest, &mut io::sink()).map_err(|error| damaged(&error))?;
         if is_whole { Ok(()) } else { Err(foreign("its end is missing")) }
     }
 }
 
-/// The key of an upload by the name of its entry: nothing else can be named.
+/// The key of an upload by the name of its entry. Other names are refused.
 fn key(name: &str) -> Option<ObjectKey> {
     let id = name.rsplit('/').next()?.parse().ok()?;
     Some(object_key(id)).filter(|key| key.0 == name)

@@ -1,4 +1,4 @@
-//! The file of a backup in the making.
+//! The file of an unfinished backup.
 
 use std::fs::File;
 use std::io;
@@ -8,20 +8,20 @@ use super::cannot_write;
 use crate::database_file::sync_folder;
 use crate::failure::Failure;
 
-/// A new file that gets its name when it is whole.
+/// A new file that gets its name when it is complete.
 ///
-/// Where the system can make files without a name, it has none until then, and whatever happens to
-/// the process the system frees it. Elsewhere it has a name that begins with a dot and ends in
-/// `.partial`, which a killed process leaves behind.
+/// Until then it has no name if the system supports that, and the system frees it even if the process is
+/// killed. On other systems its name begins with a dot and ends in `.partial`, and a killed process
+/// leaves it behind.
 pub(super) struct Target {
     path: PathBuf,
     file: File,
-    /// Its name until it is whole, where it needs one.
+    /// The temporary name, if the file needs one.
     named: Option<tempfile::TempPath>,
 }
 
 impl Target {
-    /// Begins a file that is to be at `path`.
+    /// Creates a file that will be at `path`.
     pub(super) fn new(path: &Path) -> Result<Self, Failure> {
         let failed = |error: &io::Error| cannot_write(path, error);
         if let Some(file) = nameless(folder(path)) {
@@ -33,7 +33,7 @@ impl Target {
         Ok(Self { path: path.to_owned(), file, named: Some(name) })
     }
 
-    /// What is written; at its beginning, and empty.
+    /// The file to write to, empty.
     pub(super) fn begin(&mut self) -> Result<File, Failure> {
         let begin = || {
             use std::io::Seek as _;
@@ -44,7 +44,7 @@ impl Target {
         begin().map_err(|error| cannot_write(&self.path, &error))
     }
 
-    /// Gives it its name. Fails where something has it already, and leaves that as it is.
+    /// Gives the file its name. Fails if a file with that name exists, and leaves it alone.
     pub(super) fn finish(self) -> Result<(), Failure> {
         let Self { path, file, named } = self;
         let named = match named {
@@ -60,7 +60,7 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file without a name in `folder`; none where there is no such thing.
+/// A file without a name in `folder`; `None` if the system does not support it.
 #[cfg(target_os = "linux")]
 fn nameless(folder: &Path) -> Option<File> {
     use rustix::fs::{CWD, Mode, OFlags};
@@ -88,7 +88,7 @@ fn link(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Where an open file can be named.
+/// The path under which an open file can be linked.
 #[cfg(target_os = "linux")]
 fn descriptor(file: &File) -> PathBuf {
     use std::os::fd::AsRawFd as _;

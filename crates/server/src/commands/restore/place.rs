@@ -9,20 +9,20 @@ use crate::configuration::Configuration;
 use crate::database_file::{DatabaseFile, sync_folder};
 use crate::failure::Failure;
 
-/// The database's name where the settings name none, and the prefix of what belongs to it.
+/// The default name of the database, and the prefix of the files that belong to it.
 const DATABASE: &str = "cicerone.db";
-/// Where uploads lie if the settings name no other place.
+/// The default folder of uploads.
 const OBJECTS: &str = "objects";
-/// What `ask` knows of the sources in a database.
+/// The manifest of `ask`.
 const MANIFEST: &str = "ask.json";
 
-/// A place without a database and without anything that belongs to one. Held, no server can start in
-/// it.
+/// A place without a database and without files that belong to one. While it is held, no server can
+/// start in it.
 pub(super) struct Place {
     database: DatabaseFile,
-    /// Where the database is prepared; removed at the end.
+    /// The folder in which the database is prepared; removed at the end.
     folder: tempfile::TempDir,
-    /// Where uploads lie, if the settings name no other place.
+    /// The folder of uploads, if the settings name no other place.
     objects: PathBuf,
     is_done: bool,
     _alone: Alone,
@@ -31,9 +31,9 @@ pub(super) struct Place {
 impl Place {
     /// Takes the place that the settings name, and notes in it that a restore has begun.
     ///
-    /// Fails where it holds a database or a part of one: its log, its index, its uploads. Such a part
-    /// belongs to another content, and SQLite would apply an old log to the new database. What a
-    /// restore that was broken off left is removed.
+    /// Fails if it contains a database or a part of one: its log, its index, its uploads. Such a part
+    /// belongs to another content, and SQLite would apply an old log to the new database. Remains of
+    /// an interrupted restore are removed.
     pub(super) fn take(configuration: &Configuration, database: &Path) -> Result<Self, Failure> {
         crate::data_directory::create(configuration.data_dir())?;
         if let Some(parent) = database.parent() {
@@ -59,17 +59,17 @@ impl Place {
         self.database.path()
     }
 
-    /// Where the database is to be prepared.
+    /// The path at which the database is prepared.
     pub(super) fn copy(&self) -> PathBuf {
         self.folder.path().join(DATABASE)
     }
 
-    /// Brings the prepared database into its place, which says that everything is restored: it is on
-    /// the disk then. Fails where a database has come into being there meanwhile, and leaves it.
+    /// Moves the prepared database into place and syncs it, after everything else was restored. Fails if a
+    /// database was created there in between, and leaves it alone.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         let path = self.database.path();
         let finish = || {
-            // A renaming would take the place of a file that is there; a second name does not.
+            // Renaming would replace an existing file; adding a second name does not.
             match fs::hard_link(self.copy(), &path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
                 Err(_) => fs::rename(self.copy(), &path)?,
@@ -90,7 +90,7 @@ impl Drop for Place {
         if self.is_done {
             return;
         }
-        // If this fails too, the mark stays, and the next restore tries again.
+        // If this fails too, the mark remains, and the next restore tries again.
         let undone = remove_uploads(&self.objects).and_then(|()| self.database.end_restore());
         if let Err(error) = undone {
             tracing::warn!(%error, "a restore that failed leaves uploads behind");
@@ -106,7 +106,7 @@ fn remove_uploads(objects: &Path) -> io::Result<()> {
     }
 }
 
-/// Fails with the first thing that is there.
+/// Fails with the first file that is there.
 fn check_empty(configuration: &Configuration, database: &DatabaseFile) -> Result<(), Failure> {
     let directory = configuration.data_dir();
     let default = DatabaseFile::find(&directory.join(DATABASE))?;
@@ -133,7 +133,7 @@ fn check_empty(configuration: &Configuration, database: &DatabaseFile) -> Result
     )))
 }
 
-/// Whether there is no folder, or none with a file in it or below.
+/// Whether the folder does not exist, or has no files in it or in its subfolders.
 fn is_empty(folder: &Path) -> io::Result<bool> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),

@@ -12,7 +12,7 @@ use cicerone_webhooks::DeliverySettings;
 use super::{DAY_SECONDS, LogFormat, Settings};
 
 impl Settings {
-    /// How log lines are written: as set, else for whoever reads them.
+    /// How log lines are written: as set, or by whether standard error is a terminal.
     pub(crate) fn log_format(&self) -> LogFormat {
         let default =
             if std::io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
@@ -50,7 +50,7 @@ impl Settings {
         }
     }
 
-    /// The settings of the deliveries of events.
+    /// The settings of deliveries.
     pub(crate) fn deliveries(&self) -> DeliverySettings {
         DeliverySettings {
             per_endpoint: self.webhooks.per_endpoint,
@@ -67,7 +67,7 @@ impl Settings {
         }
     }
 
-    /// What an account without quotas of its own may use.
+    /// The quotas of accounts without quotas of their own.
     pub(crate) const fn quotas(&self) -> DefaultQuotas {
         DefaultQuotas {
             messages: self.quotas.messages_per_month,
@@ -76,7 +76,7 @@ impl Settings {
         }
     }
 
-    /// How long what tells of the past is kept.
+    /// How long records of the past are kept.
     pub(crate) fn retention(&self) -> Retention {
         let days = |days: u64| Duration::from_secs(days.saturating_mul(DAY_SECONDS));
         Retention {
