@@ -15,7 +15,6 @@
 pub mod answer;
 pub mod bucket;
 pub mod client;
-pub mod postgres;
 pub mod process;
 pub mod raw;
 pub mod receiver;
@@ -24,6 +23,8 @@ pub mod scenario;
 pub mod site;
 pub mod sse;
 pub mod upstream;
+
+pub use cicerone_tests_postgres as postgres;
 
 pub use answer::Answer;
 pub use client::Client;

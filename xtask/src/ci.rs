@@ -1,36 +1,43 @@
-//! The checks of the gate, for a developer's machine.
+//! The gate.
 
-use crate::{advisories, layers, openapi, process};
+use crate::{advisories, layers, openapi, process, rust_version};
 
-/// Everything that the gate runs, in its order. `cargo-deny` is skipped, and said so, where it is
-/// not installed.
+/// Runs every check and all tests. Without `cargo-deny` its checks are skipped, and a line says so.
 pub(crate) fn run() -> anyhow::Result<()> {
-    process::run("cargo", &["fmt", "--all", "--check"])?;
-    if process::exists("cargo-deny", "--version") {
-        process::run("cargo", &["deny", "--offline", "check", "bans", "licenses", "sources"])?;
+    process::cargo(&["fmt", "--all", "--check"], &[])?;
+    if process::exists("cargo-deny", &["--version"]) {
+        // `cargo-deny` looks at the crates of all platforms.
+        process::cargo(&["fetch", "--locked"], &[])?;
+        process::cargo(&["deny", "--offline", "check", "bans", "licenses", "sources"], &[])?;
     } else {
-        println!(
-            "cargo-deny is not installed, its checks are skipped: cargo install --locked cargo-deny"
-        );
+        println!("skipped: cargo-deny is not installed: cargo install --locked cargo-deny");
     }
     advisories::check()?;
-    process::run(
-        "cargo",
-        &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
-    )?;
+    let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    process::cargo(&clippy, &[])?;
     let warnings = [("RUSTDOCFLAGS", "-D warnings")];
-    process::run_with("cargo", &["doc", "--workspace", "--no-deps", "--locked"], &warnings)?;
+    process::cargo(&["doc", "--workspace", "--no-deps", "--locked"], &warnings)?;
+    rust_version::check()?;
+    fuzz()?;
     layers::check()?;
     openapi::run(true)?;
     test(&[])
 }
 
-/// All tests; `filter` goes to the test binaries.
+/// Compiles the fuzz targets, which are a workspace of their own, without the library that drives
+/// them: that one needs a C++ compiler, and only `fuzz/run.sh` links it.
+fn fuzz() -> anyhow::Result<()> {
+    let check = ["check", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target-dir"];
+    let no_library = [("CUSTOM_LIBFUZZER_PATH", "/not/linked/libfuzzer.a")];
+    process::cargo(&[&check[..], &["target"]].concat(), &no_library)
+}
+
+/// All tests: the README's second command. `filter` goes to the test binaries.
 pub(crate) fn test(filter: &[String]) -> anyhow::Result<()> {
     let mut arguments = vec!["test", "--workspace"];
     if !filter.is_empty() {
         arguments.push("--");
         arguments.extend(filter.iter().map(String::as_str));
     }
-    process::run("cargo", &arguments)
+    process::cargo(&arguments, &[])
 }

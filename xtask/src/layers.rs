@@ -1,89 +1,76 @@
-//! The direction of the layers: who may depend on whom, checked on the manifests.
+//! The layers: which crate may depend on which, checked on the manifests.
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use serde_json::Value;
 
 use crate::process;
 
-/// What each crate of ours may depend on among the crates of ours, tests aside.
-const ALLOWED: [(&str, &[&str]); 11] = [
-    ("cicerone-domain", &[]),
-    ("cicerone-egress", &[]),
-    ("cicerone-language", &[]),
-    ("cicerone-storage", &["cicerone-domain"]),
-    ("cicerone-ingestion", &["cicerone-domain", "cicerone-egress", "cicerone-language"]),
+/// What the names of our crates begin with.
+const OURS: &str = "cicerone-";
+
+/// Which of our crates each of our crates may depend on, except for its tests. The server may depend on
+/// all of them.
+const ALLOWED: [(&str, &[&str]); 10] = [
+    ("domain", &[]),
+    ("egress", &[]),
+    ("language", &[]),
+    ("storage", &["domain"]),
+    ("ingestion", &["domain", "egress", "language"]),
     // Not an adapter: it carries out what the others provide, and reading and crawling are functions to it.
-    ("cicerone-processing", &["cicerone-domain", "cicerone-ingestion"]),
-    ("cicerone-retrieval", &["cicerone-domain", "cicerone-language"]),
-    ("cicerone-llm", &["cicerone-domain", "cicerone-language"]),
-    ("cicerone-webhooks", &["cicerone-domain", "cicerone-egress"]),
-    ("cicerone-http", &["cicerone-domain"]),
-    (
-        "cicerone-server",
-        &[
-            "cicerone-domain",
-            "cicerone-egress",
-            "cicerone-http",
-            "cicerone-ingestion",
-            "cicerone-language",
-            "cicerone-llm",
-            "cicerone-processing",
-            "cicerone-retrieval",
-            "cicerone-storage",
-            "cicerone-webhooks",
-        ],
-    ),
+    ("processing", &["domain", "ingestion"]),
+    ("retrieval", &["domain", "language"]),
+    ("llm", &["domain", "language"]),
+    ("webhooks", &["domain", "egress"]),
+    ("http", &["domain"]),
 ];
 
 /// Crates that other services use on their own, and what must not come with them.
 const STANDALONE: [(&str, &[&str]); 3] = [
-    ("cicerone-domain", &["actix-web", "diesel", "tantivy", "reqwest"]),
-    ("cicerone-egress", &["actix-web", "diesel", "tantivy"]),
-    ("cicerone-ingestion", &["actix-web", "diesel", "tantivy"]),
+    ("domain", &["actix-web", "diesel", "tantivy", "reqwest"]),
+    ("egress", &["actix-web", "diesel", "tantivy"]),
+    ("ingestion", &["actix-web", "diesel", "tantivy"]),
 ];
 
-/// Fails with every arrow that points the wrong way.
+/// Returns an error that lists every dependency that is not allowed.
 pub(crate) fn check() -> anyhow::Result<()> {
     let mut wrong = Vec::new();
-    let metadata = process::output("cargo", &["metadata", "--format-version=1", "--no-deps"])?;
-    let metadata: Value = serde_json::from_str(&metadata).context("reading cargo's metadata")?;
-    for package in metadata["packages"].as_array().context("cargo's metadata has no packages")? {
-        wrong.extend(wrong_arrows(package));
+    for package in process::packages(&["--no-deps"])? {
+        wrong.extend(wrong_arrows(&package));
     }
     for (name, heavy) in STANDALONE {
-        let tree =
-            process::output("cargo", &["tree", "-p", name, "-e", "normal", "--prefix=none"])?;
+        let package = format!("{OURS}{name}");
+        let tree = ["tree", "-p", &package, "-e", "normal", "--prefix=none"];
+        let tree = process::output("cargo", &tree)?;
         for heavy in heavy {
             if tree.lines().any(|line| line.split(' ').next() == Some(*heavy)) {
-                wrong.push(format!("`{name}` is used on its own and must not bring `{heavy}`"));
+                wrong.push(format!("`{package}` is used on its own and must not bring `{heavy}`"));
             }
         }
     }
     if !wrong.is_empty() {
-        bail!("the layers are crossed:\n  {}", wrong.join("\n  "));
+        bail!("these dependencies are not allowed:\n  {}", wrong.join("\n  "));
     }
-    println!("layers: every arrow points the right way");
+    println!("layers: every dependency is allowed");
     Ok(())
 }
 
 fn wrong_arrows(package: &Value) -> Vec<String> {
     let name = package["name"].as_str().unwrap_or_default();
-    // `tests` and `xtask` stand outside and may see everything.
-    let outside = ["cicerone-tests", "xtask"].contains(&name);
-    let allowed = ALLOWED.iter().find(|(of, _)| *of == name).map(|(_, allowed)| *allowed);
-    let Some(allowed) = allowed else {
-        return if outside {
-            Vec::new()
-        } else {
-            vec![format!("`{name}` has no place in the layers")]
-        };
+    // Tests, trials and tasks are no part of the product and may depend on all of it.
+    let is_product = package["manifest_path"].as_str().is_some_and(|at| at.contains("/crates/"));
+    if !is_product || name == "cicerone-server" {
+        return Vec::new();
+    }
+    let place = ALLOWED.iter().find(|(of, _)| name.strip_prefix(OURS) == Some(*of));
+    let Some((_, allowed)) = place else {
+        return vec![format!("`{name}` has no place in the layers")];
     };
     let dependencies = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
     dependencies
         .iter()
         .filter(|dependency| dependency["kind"].as_str() != Some("dev"))
-        .filter_map(|dependency| dependency["name"].as_str())
-        .filter(|on| on.starts_with("cicerone-") && !allowed.contains(on))
-        .map(|on| format!("`{name}` must not depend on `{on}`"))
+        .filter_map(|dependency| dependency["name"].as_str()?.strip_prefix(OURS))
+        .filter(|on| !allowed.contains(on))
+        .map(|on| format!("`{name}` must not depend on `{OURS}{on}`"))
         .collect()
 }

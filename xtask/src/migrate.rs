@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use cicerone_storage::{DatabaseUrl, migrations};
-use cicerone_tests::postgres::Cluster;
+use cicerone_tests_postgres::Cluster;
 use clap::{Args, Subcommand};
 
 use crate::process;

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, bail};
-use cicerone_tests::process::Program;
-use clap::Args;
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
 
 /// The project's root folder.
 pub(crate) fn root() -> PathBuf {
@@ -13,31 +12,17 @@ pub(crate) fn root() -> PathBuf {
     own.parent().unwrap_or(own).to_path_buf()
 }
 
-/// Runs a program to its end, its output shown. Fails where it does.
-pub(crate) fn run(program: &str, arguments: &[&str]) -> anyhow::Result<()> {
-    run_with(program, arguments, &[])
-}
-
-/// Runs a program with more environment variables.
-pub(crate) fn run_with(
-    program: &str,
-    arguments: &[&str],
-    variables: &[(&str, &str)],
-) -> anyhow::Result<()> {
-    println!("$ {program} {}", arguments.join(" "));
-    let status = Command::new(program)
-        .args(arguments)
-        .envs(variables.iter().copied())
-        .current_dir(root())
-        .status()
-        .with_context(|| format!("starting `{program}`"))?;
-    if !status.success() {
-        bail!("`{program} {}` failed: {status}", arguments.join(" "));
-    }
+/// Runs `cargo` to its end with more environment variables, its output shown.
+pub(crate) fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> anyhow::Result<()> {
+    println!("\n== cargo {}", arguments.join(" "));
+    let mut cargo = Command::new("cargo");
+    cargo.args(arguments).envs(variables.iter().copied()).current_dir(root());
+    let status = cargo.status().context("starting `cargo`")?;
+    ensure!(status.success(), "`cargo {}` failed: {status}", arguments.join(" "));
     Ok(())
 }
 
-/// Runs a program and gives what it printed. Fails where it does.
+/// Runs a program and returns what it printed. Returns an error if it fails.
 pub(crate) fn output(program: &str, arguments: &[&str]) -> anyhow::Result<String> {
     let output = Command::new(program)
         .args(arguments)
@@ -45,46 +30,24 @@ pub(crate) fn output(program: &str, arguments: &[&str]) -> anyhow::Result<String
         .stderr(Stdio::inherit())
         .output()
         .with_context(|| format!("starting `{program}`"))?;
-    if !output.status.success() {
-        bail!("`{program} {}` failed: {}", arguments.join(" "), output.status);
-    }
+    ensure!(output.status.success(), "`{program} {}` failed", arguments.join(" "));
     String::from_utf8(output.stdout).with_context(|| format!("`{program}` printed no UTF-8"))
 }
 
-/// Whether a program can be started.
-pub(crate) fn exists(program: &str, argument: &str) -> bool {
+/// The packages that `cargo metadata` lists.
+pub(crate) fn packages(options: &[&str]) -> anyhow::Result<Vec<Value>> {
+    let metadata = output("cargo", &[&["metadata", "--format-version=1"], options].concat())?;
+    let mut metadata: Value = serde_json::from_str(&metadata)?;
+    Ok(serde_json::from_value(metadata["packages"].take())?)
+}
+
+/// Whether a program can be run with these arguments.
+pub(crate) fn exists(program: &str, arguments: &[&str]) -> bool {
     Command::new(program)
-        .arg(argument)
+        .args(arguments)
+        .current_dir(root())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success())
-}
-
-/// Which server to drive.
-#[derive(Args)]
-pub(crate) struct ServerBinary {
-    /// A server that is built already, in place of the release binary of this tree
-    #[arg(long, value_name = "FILE", global = true)]
-    binary: Option<PathBuf>,
-}
-
-impl ServerBinary {
-    /// The server: as given, or built as it is shipped.
-    pub(crate) fn program(&self) -> anyhow::Result<Program> {
-        match &self.binary {
-            Some(path) => {
-                Ok(Program::at(path.canonicalize().with_context(|| path.display().to_string())?))
-            }
-            None => release_server().map(Program::at),
-        }
-    }
-}
-
-fn release_server() -> anyhow::Result<PathBuf> {
-    run("cargo", &["build", "--release", "--locked", "--package", "cicerone-server"])?;
-    let metadata = output("cargo", &["metadata", "--format-version=1", "--no-deps"])?;
-    let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
-    let target = metadata["target_directory"].as_str().context("cargo names no target folder")?;
-    Ok(Path::new(target).join("release/cicerone"))
 }

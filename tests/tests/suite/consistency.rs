@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::world::own_server;
 
-/// Rounds in this suite; `cargo xtask consistency` runs more.
+/// Rounds in this suite; `cargo trial consistency` runs more.
 const ROUNDS: usize = 25;
 
 /// Adds a text, asks at once, deletes it, asks at once; `between` runs before each question.

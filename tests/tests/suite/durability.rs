@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::world::own_server;
 
-/// Kills in this suite; `cargo xtask crash` does more, with more to check.
+/// Kills in this suite; `cargo trial crash` does more, with more to check.
 const KILLS: usize = 4;
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use crate::world::{NO_SOURCE, account, client, server};
 
 /// Identical requests at once.
 const REQUESTS: usize = 64;
-/// Rounds of identical requests; `cargo xtask idempotency` runs more.
+/// Rounds of identical requests; `cargo trial idempotency` runs more.
 const ROUNDS: usize = 4;
 
 async fn send(client: &Client, path: &str, body: &Value, key: &str) -> Answer {

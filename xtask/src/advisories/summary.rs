@@ -4,21 +4,20 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::{Context as _, ensure};
-use cicerone_domain::{Clock as _, SystemClock, Timestamp};
 use semver::{Version, VersionReq};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use time::{Date, OffsetDateTime, macros::format_description};
 
 use crate::process;
 
-/// Beyond this age of the summary a warning is printed.
-const OLD_DAYS: u64 = 90;
-const DAY_MILLIS: u64 = 24 * 60 * 60 * 1_000;
+/// A warning is printed if the summary is older.
+const OLD_DAYS: i64 = 90;
 
 /// `advisories.toml`.
 #[derive(Deserialize)]
 struct Summary {
-    /// The day on which the database was looked through, as `2026-11-22`.
+    /// The day on which the database was read, as `2026-11-22`.
     read: String,
     newest: String,
     advisory: Vec<Advisory>,
@@ -47,29 +46,14 @@ struct Package {
     version: Version,
 }
 
-/// What of `deny.toml` matters here.
-#[derive(Deserialize)]
-struct Deny {
-    advisories: Accepted,
-}
-
-#[derive(Deserialize)]
-struct Accepted {
-    ignore: Vec<Ignored>,
-}
-
-#[derive(Deserialize)]
-struct Ignored {
-    id: String,
-}
-
-/// Compares. Fails if a locked version is affected by an advisory that is not accepted.
+/// Returns an error if a locked version is affected by an advisory that is not accepted.
 pub(super) fn check() -> anyhow::Result<()> {
     let summary: Summary = read("advisories.toml")?;
     let lock: Lock = read("Cargo.lock")?;
-    let deny: Deny = read("deny.toml")?;
-    let accepted = deny.advisories.ignore.into_iter().map(|one| one.id).collect();
-    let age = age(&summary.read, SystemClock.now())?;
+    let deny: toml::Value = read("deny.toml")?;
+    let ignored = deny["advisories"]["ignore"].as_array().context("`deny.toml` ignores nothing")?;
+    let accepted = ignored.iter().filter_map(|one| one["id"].as_str()).collect();
+    let age = age(&summary.read, OffsetDateTime::now_utc().date())?;
     println!(
         "advisories.toml was read from the database {age} days ago ({}), up to {}: {} advisories",
         summary.read,
@@ -84,18 +68,18 @@ pub(super) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The advisories that concern a locked version and are not accepted, a line each.
+/// The advisories that affect a locked version and are not accepted, a line each.
 fn affected(
     advisories: &[Advisory],
     packages: &[Package],
-    accepted: &BTreeSet<String>,
+    accepted: &BTreeSet<&str>,
 ) -> Vec<String> {
     let concerned = |advisory: &Advisory, package: &Package| {
         let mut fine = advisory.patched.iter().chain(&advisory.unaffected);
         package.name == advisory.name && !fine.any(|wanted| wanted.matches(&package.version))
     };
     let mut found = Vec::new();
-    for advisory in advisories.iter().filter(|advisory| !accepted.contains(&advisory.id)) {
+    for advisory in advisories.iter().filter(|advisory| !accepted.contains(&*advisory.id)) {
         for package in packages.iter().filter(|package| concerned(advisory, package)) {
             let (id, title) = (&advisory.id, &advisory.title);
             found.push(format!("{id}: {} {}: {title}", package.name, package.version));
@@ -105,12 +89,10 @@ fn affected(
 }
 
 /// How many days ago that day was.
-fn age(day: &str, now: Timestamp) -> anyhow::Result<u64> {
-    let start = Timestamp::parse(&format!("{day}T00:00:00.000Z"))
-        .ok()
+fn age(day: &str, today: Date) -> anyhow::Result<i64> {
+    let read = Date::parse(day, format_description!("[year]-[month]-[day]"))
         .with_context(|| format!("`{day}` is no day: write it as `2026-11-22`"))?;
-    let millis = now.as_millis().saturating_sub(start.as_millis());
-    Ok(u64::try_from(millis).unwrap_or(0) / DAY_MILLIS)
+    Ok((today - read).whole_days())
 }
 
 fn read<T: DeserializeOwned>(name: &str) -> anyhow::Result<T> {
@@ -124,20 +106,14 @@ mod tests {
     use super::*;
 
     fn advisory(patched: &[&str], unaffected: &[&str]) -> Advisory {
-        let requirements =
-            |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
-        Advisory {
-            id: "RUSTSEC-2026-0001".to_owned(),
-            name: "reader".to_owned(),
-            title: "reads too much".to_owned(),
-            patched: requirements(patched),
-            unaffected: requirements(unaffected),
-        }
+        let text = format!("patched = {patched:?}\nunaffected = {unaffected:?}");
+        let named = "id = 'RUSTSEC-2026-0001'\ncrate = 'reader'\ntitle = 'reads too much'";
+        toml::from_str(&format!("{named}\n{text}")).unwrap()
     }
 
     fn found(advisory: Advisory, version: &str, accepted: &[&str]) -> usize {
         let package = Package { name: "reader".to_owned(), version: version.parse().unwrap() };
-        let accepted = accepted.iter().map(|&id| id.to_owned()).collect();
+        let accepted = accepted.iter().copied().collect();
         affected(&[advisory], &[package], &accepted).len()
     }
 
@@ -156,9 +132,9 @@ mod tests {
 
     #[test]
     fn the_age_is_counted_in_whole_days() {
-        let day = |days: i64| Timestamp::from_millis(days * 86_400_000 + 60_000);
-        assert_eq!(age("1970-01-02", day(1)).unwrap(), 0);
-        assert_eq!(age("1970-01-02", day(91)).unwrap(), 90);
-        assert!(age("yesterday", day(1)).is_err());
+        let today = time::macros::date!(1970 - 04 - 02);
+        assert_eq!(age("1970-04-02", today).unwrap(), 0);
+        assert_eq!(age("1970-01-02", today).unwrap(), 90);
+        assert!(age("yesterday", today).is_err());
     }
 }

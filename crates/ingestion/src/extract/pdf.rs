@@ -2,7 +2,7 @@
 //!
 //! Two readers: `pdf-extract`, whose faults are repaired around it, and `pdf_oxide` for the pages of which the first
 //! makes nothing or nothing good, for forms, and for scripts that run from right to left. Page by page the better text
-//! is taken. (In this order, since the repaired one splits words and drops repetitions better: `cargo xtask eval pdf`
+//! is taken. (In this order, since the repaired one splits words and drops repetitions better: `cargo trial eval pdf`
 //! shows each alone.) Then it is put in order: lines become paragraphs, hyphens at their ends go, what every page
 //! repeats at its edge goes too.
 

@@ -1,4 +1,4 @@
-//! The numbers that ranking and the relevance floor rest on, tuned by `cargo xtask eval`.
+//! The numbers that ranking and the relevance floor rest on, tuned by `cargo trial eval`.
 
 use super::snapshot::FIELDS;
 

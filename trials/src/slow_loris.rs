@@ -16,13 +16,13 @@ use tokio::time::interval;
 use self::slow::{Part, Seen};
 use crate::bench::memory;
 use crate::latency::{millis, percentile};
-use crate::{open_files, process};
+use crate::{open_files, program};
 
 /// How many, and for how long.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     /// Slow connections at once
     #[arg(long, default_value_t = 1_000)]
     connections: usize,

@@ -13,13 +13,13 @@ use clap::Args;
 use serde_json::json;
 
 use crate::bench::memory;
-use crate::{crash, process};
+use crate::{crash, program};
 
 /// How much to try.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     /// The folder with the evaluation data
     #[arg(long)]
     data: PathBuf,

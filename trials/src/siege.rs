@@ -39,13 +39,13 @@ use tokio::task::LocalSet;
 
 use self::arena::Field;
 use self::report::Report;
-use crate::{database, open_files, process};
+use crate::{database, open_files, program};
 
 /// Which sieges, and how much of each.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     #[command(flatten)]
     database: database::Choice,
     /// Only the sieges whose names begin so

@@ -14,13 +14,13 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::latency::millis;
-use crate::process;
+use crate::program;
 
 /// What to measure.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     #[command(subcommand)]
     what: What,
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask eval html`: the text of web pages against what Readability's authors expect of them.
+//! `cargo trial eval html`: the text of web pages against what Readability's authors expect of them.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

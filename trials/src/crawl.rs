@@ -13,13 +13,13 @@ use cicerone_tests::process::{Program, Server};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::process;
+use crate::program;
 
 /// What to do.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     #[command(subcommand)]
     what: What,
 }

@@ -23,13 +23,13 @@ use self::feed::Feed;
 use self::tally::Tally;
 use crate::crash::{check_events, random_below};
 use crate::database::{Choice, Database};
-use crate::process;
+use crate::program;
 
 /// How much to try, and on which database.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     #[command(flatten)]
     database: Choice,
     /// Events, each of a source of its own

@@ -1,6 +1,13 @@
 //! A private PostgreSQL cluster for the tests of one process: made in a temporary folder at its first
 //! use, gone when the process ends, however it ends.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a cluster that does not start is the failure of the test that needs it"
+)]
+
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;

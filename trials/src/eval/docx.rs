@@ -1,4 +1,4 @@
-//! `cargo xtask eval docx`: the text of DOCX files against what pandoc reads in them.
+//! `cargo trial eval docx`: the text of DOCX files against what pandoc reads in them.
 
 mod native;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask eval`: how well passages are found, on public question sets.
+//! `cargo trial eval`: how well passages are found, on public question sets.
 
 mod collection;
 mod docx;

@@ -11,13 +11,13 @@ use cicerone_tests::process::{Program, Server};
 use clap::Args;
 use serde_json::Value;
 
-use crate::process;
+use crate::program;
 
 /// Where the collections are.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     /// The folder that holds `qa/pubmedqa` and `qa/xquad`
     #[arg(long)]
     data: PathBuf,

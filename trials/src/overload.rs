@@ -15,13 +15,13 @@ use tokio::time::timeout;
 use self::flood::{Answers, Flood};
 use crate::bench::{load, memory, questions};
 use crate::latency::millis;
-use crate::{open_files, process};
+use crate::{open_files, program};
 
 /// How much, and for how long.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     /// Seconds of overload
     #[arg(long, default_value_t = 120)]
     seconds: u64,

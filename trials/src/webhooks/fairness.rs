@@ -13,13 +13,13 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::latency::{millis, percentile};
-use crate::process;
+use crate::program;
 
 /// How much to try.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     /// Endpoints that never answer
     #[arg(long, default_value_t = 50)]
     silent: usize,

@@ -1,4 +1,4 @@
-//! `cargo xtask eval pdf`: the text of PDF files against that of `pdftotext` (Debian's poppler-utils).
+//! `cargo trial eval pdf`: the text of PDF files against that of `pdftotext` (Debian's poppler-utils).
 //!
 //! Every file is read as the server reads it, in a child process behind walls; beside it each reader alone, in a
 //! process of its own.

@@ -21,13 +21,13 @@ pub(crate) use self::events::check as check_events;
 use self::model::Model;
 use self::verify::{ON_THEIR_WAY, census};
 use self::waiting::Waiting;
-use crate::{database, process};
+use crate::{database, program};
 
 /// How long to try, and on which database.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     #[command(flatten)]
     database: database::Choice,
     /// Kills

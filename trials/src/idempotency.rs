@@ -7,13 +7,13 @@ use clap::Args;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::process;
+use crate::program;
 
 /// How long to try.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     /// Rounds
     #[arg(long, default_value_t = 50)]
     rounds: usize,

@@ -25,13 +25,13 @@ use crate::crash::model::{Model, Pending};
 use crate::crash::verify::census;
 use crate::crash::{LONGEST_WAIT, check_events, random_below, settle};
 use crate::latency::millis;
-use crate::process;
+use crate::program;
 
 /// How often, and how small the disk is.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     /// How often the disk is filled
     #[arg(long, default_value_t = 20)]
     points: usize,

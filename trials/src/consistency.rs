@@ -7,13 +7,13 @@ use cicerone_tests::process::Server;
 use clap::Args;
 use serde_json::Value;
 
-use crate::process;
+use crate::program;
 
 /// How long to try.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    server: process::ServerBinary,
+    server: program::ServerBinary,
     /// Rounds of add, ask, delete, ask
     #[arg(long, default_value_t = 1_000)]
     rounds: usize,

@@ -1,0 +1,66 @@
+//! Faults of the service itself, on every route: its database is damaged or gone.
+
+use cicerone_tests::postgres::Cluster;
+use cicerone_tests::{Answer, Client, Server};
+use diesel::sql_types::Text;
+use diesel::{Connection as _, QueryableByName, RunQueryDsl as _, SqliteConnection};
+use futures_util::future::join_all;
+
+use super::Report;
+use crate::routes::{Names, ROUTES, Route};
+use crate::world::{own_server, program};
+
+/// Answers of all routes, asked at once.
+async fn answers(client: &Client, names: &Names) -> Vec<(&'static Route, Answer)> {
+    join_all(ROUTES.iter().map(async |route| (route, route.call(client, names).await))).await
+}
+
+/// The answer to a fault is constant: nothing of its cause leaves the service.
+pub(super) async fn without_tables(mut report: Report) -> Option<Report> {
+    let server = own_server();
+    let client = server.client();
+    let names = Names::of_new(&client).await;
+    rename_tables(&server);
+    for (route, answer) in answers(&client, &names).await {
+        report.refused(route, &answer);
+        let text = answer.text().to_lowercase();
+        let told = ["table", "sql", "diesel", "lost"].into_iter().find(|word| text.contains(word));
+        assert_eq!(told, None, "{}: {text}", route.name());
+    }
+    let log = server.stderr();
+    assert!(log.contains("no such table"), "the log tells the cause: {log}");
+    Some(report)
+}
+
+/// On PostgreSQL, where the database can go while the server runs.
+pub(super) async fn without_a_database(mut report: Report) -> Option<Report> {
+    let cluster = Cluster::shared()?;
+    let url = cluster.empty_database();
+    let server = Server::of(&program()).env("CICERONE_DATABASE_URL", url.to_string()).start();
+    let client = server.client();
+    let names = Names::of_new(&client).await;
+    cluster.close(&url);
+    for (route, answer) in answers(&client, &names).await {
+        report.refused(route, &answer);
+        assert!(answer.header("retry-after").is_some(), "{}", route.name());
+    }
+    Some(report)
+}
+
+/// Takes every table away under the running server.
+fn rename_tables(server: &Server) {
+    #[derive(QueryableByName)]
+    struct Table {
+        #[diesel(sql_type = Text)]
+        name: String,
+    }
+    let path = server.data().join("cicerone.db");
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    diesel::sql_query("PRAGMA busy_timeout = 5000").execute(&mut connection).unwrap();
+    let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
+    let tables: Vec<Table> = diesel::sql_query(tables).load(&mut connection).unwrap();
+    for Table { name } in tables {
+        let rename = format!("ALTER TABLE \"{name}\" RENAME TO \"lost_{name}\"");
+        diesel::sql_query(rename).execute(&mut connection).unwrap();
+    }
+}
