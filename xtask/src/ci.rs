@@ -27,7 +27,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 /// Compiles the fuzz targets, which are a workspace of their own, without the library that drives
 /// them: that one needs a C++ compiler, and only `fuzz/run.sh` links it.
 fn fuzz() -> anyhow::Result<()> {
-    let check = ["check", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--target-dir"];
+    let check = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir"];
     let no_library = [("CUSTOM_LIBFUZZER_PATH", "/not/linked/libfuzzer.a")];
     process::cargo(&[&check[..], &["target"]].concat(), &no_library)
 }

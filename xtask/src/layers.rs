@@ -40,7 +40,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     for (name, heavy) in STANDALONE {
         let package = format!("{OURS}{name}");
         let tree = ["tree", "-p", &package, "-e", "normal", "--prefix=none"];
-        let tree = process::output("cargo", &tree)?;
+        let tree = process::output(&tree)?;
         for heavy in heavy {
             if tree.lines().any(|line| line.split(' ').next() == Some(*heavy)) {
                 wrong.push(format!("`{package}` is used on its own and must not bring `{heavy}`"));

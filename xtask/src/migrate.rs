@@ -1,22 +1,21 @@
 //! Migrations of both databases, by the code that the server runs.
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 use anyhow::{Context as _, ensure};
 use cicerone_storage::{DatabaseUrl, migrations};
 use cicerone_tests_postgres::Cluster;
 use clap::{Args, Subcommand};
+use time::{OffsetDateTime, macros::format_description};
 
 use crate::process;
 
-/// What to do, and on which database.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,
-    /// The database, a production one included; without it throw-away ones of both kinds, so that a
-    /// migration that cannot be run or taken back is seen
+    /// The database, which may be a production one; without it, throw-away databases of both kinds,
+    /// which show a migration that cannot be applied or taken back
     #[arg(long, global = true)]
     database_url: Option<String>,
 }
@@ -38,7 +37,7 @@ enum Action {
     },
 }
 
-/// Does it.
+/// Carries out the action.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     if let Action::New { name } = &arguments.action {
         return new(name);
@@ -52,9 +51,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     match Cluster::shared() {
         Some(cluster) => throw_away(&arguments.action, &cluster.empty_database()),
         None => {
-            println!(
-                "PostgreSQL is not installed, only SQLite was tried: apt-get install postgresql"
-            );
+            println!("skipped: PostgreSQL is not installed: apt-get install postgresql");
             Ok(())
         }
     }
@@ -71,13 +68,10 @@ fn throw_away(action: &Action, url: &DatabaseUrl) -> anyhow::Result<()> {
 
 fn act(action: &Action, url: &DatabaseUrl) -> anyhow::Result<()> {
     match action {
-        Action::Run => {
-            let applied = migrations::run(url)?;
-            applied.iter().for_each(|name| println!("{url}: applied {name}"));
-            if applied.is_empty() {
-                println!("{url}: nothing to apply");
-            }
-        }
+        Action::Run => match migrations::run(url)?.as_slice() {
+            [] => println!("{url}: nothing to apply"),
+            applied => applied.iter().for_each(|name| println!("{url}: applied {name}")),
+        },
         Action::Revert => report(url, "took back", migrations::revert(url)?),
         Action::Redo => report(url, "took back and applied", migrations::redo(url)?),
         Action::Status => {
@@ -102,11 +96,11 @@ fn new(name: &str) -> anyhow::Result<()> {
     let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     ensure!(!name.is_empty() && name.chars().all(is_word), "`{name}`: lower case and underscores");
     let folders = process::root().join("migrations");
-    let stamp = process::output("date", &["-u", "+%Y-%m-%d-%H%M%S"])?;
-    let folder = format!("{}_{name}", stamp.trim());
+    let stamp = format_description!("[year]-[month]-[day]-[hour][minute][second]");
+    let folder = format!("{}_{name}", OffsetDateTime::now_utc().format(stamp)?);
     for database in ["sqlite", "postgres"] {
         let folder = folders.join(database).join(&folder);
-        fs::create_dir_all(&folder).with_context(|| format!("making `{}`", folder.display()))?;
+        fs::create_dir_all(&folder)?;
         write(&folder.join("up.sql"), "-- What changes. The other database gets the same.\n")?;
         write(&folder.join("down.sql"), "-- Takes it back.\n")?;
     }

@@ -13,7 +13,7 @@ const FILE: &str = "docs/openapi.json";
 pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let path = process::root().join(FILE);
     let example = ["run", "--quiet", "--package", "cicerone-http", "--example", "openapi"];
-    let document = process::output("cargo", &example)?;
+    let document = process::output(&example)?;
     if !check {
         fs::write(&path, document).with_context(|| format!("writing `{FILE}`"))?;
         println!("wrote {FILE}");

@@ -22,21 +22,18 @@ pub(crate) fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> anyhow::R
     Ok(())
 }
 
-/// Runs a program and returns what it printed. Returns an error if it fails.
-pub(crate) fn output(program: &str, arguments: &[&str]) -> anyhow::Result<String> {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(root())
-        .stderr(Stdio::inherit())
-        .output()
-        .with_context(|| format!("starting `{program}`"))?;
-    ensure!(output.status.success(), "`{program} {}` failed", arguments.join(" "));
-    String::from_utf8(output.stdout).with_context(|| format!("`{program}` printed no UTF-8"))
+/// Runs `cargo` and returns what it printed.
+pub(crate) fn output(arguments: &[&str]) -> anyhow::Result<String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(arguments).current_dir(root()).stderr(Stdio::inherit());
+    let output = cargo.output().context("starting `cargo`")?;
+    ensure!(output.status.success(), "`cargo {}` failed", arguments.join(" "));
+    String::from_utf8(output.stdout).context("`cargo` printed no UTF-8")
 }
 
 /// The packages that `cargo metadata` lists.
 pub(crate) fn packages(options: &[&str]) -> anyhow::Result<Vec<Value>> {
-    let metadata = output("cargo", &[&["metadata", "--format-version=1"], options].concat())?;
+    let metadata = output(&[&["metadata", "--format-version=1"], options].concat())?;
     let mut metadata: Value = serde_json::from_str(&metadata)?;
     Ok(serde_json::from_value(metadata["packages"].take())?)
 }

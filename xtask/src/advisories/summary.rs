@@ -5,8 +5,7 @@ use std::fs;
 
 use anyhow::{Context as _, ensure};
 use semver::{Version, VersionReq};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use time::{Date, OffsetDateTime, macros::format_description};
 
 use crate::process;
