@@ -30,6 +30,8 @@ pub struct Swept {
     pub audit_records: u64,
     /// Conversations that were.
     pub conversations: u64,
+    /// Interrupted deletions that were finished.
+    pub removals: u64,
 }
 
 /// How long what tells of the past is kept.
@@ -78,6 +80,7 @@ impl Housekeeper {
                     deliveries = swept.deliveries,
                     audit_records = swept.audit_records,
                     conversations = swept.conversations,
+                    removals = swept.removals,
                     "removed what is no longer needed"
                 ),
                 Ok(_) => {}
@@ -124,7 +127,9 @@ impl Housekeeper {
     pub async fn run_one(&self) -> Result<Swept, Error> {
         let now = self.clock.now();
         let old = now.plus_millis(-limits::UNUSED_UPLOAD_LIFE_MILLIS);
+        let removals = self.store.finish_removals(now).await?;
         let mut swept = Swept {
+            removals,
             uploads: self.store.expire_uploads(old, now).await?,
             idempotency_records: self.store.expire_idempotency(now).await?,
             deliveries: self

@@ -12,7 +12,6 @@ use cicerone_domain::{
 };
 use diesel::prelude::*;
 
-use crate::bytes;
 use crate::columns::{id, named, narrow, narrow_option, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
@@ -20,10 +19,10 @@ use crate::error::Failure;
 use crate::events::erase_content;
 use crate::idempotency::erase_of_agent;
 use crate::pages::{created_before, lookahead};
+use crate::removal::{Removed, remove};
 use crate::schema::{agents, sources};
 use crate::scope::Visible;
 use crate::storage::Storage;
-use crate::uploads::remove_unused;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = agents, treat_none_as_default_value = false, treat_none_as_null = true)]
@@ -94,6 +93,7 @@ pub(crate) fn find(
     let mut query = agents::table
         .filter(agents::id.eq(id.to_string()))
         .filter(agents::account_id.eq(&visible.account))
+        .filter(agents::removed_at.is_null())
         .select(AgentRow::as_select())
         .into_boxed();
     if let Some(ids) = &visible.agents {
@@ -191,33 +191,16 @@ impl AgentStore for Storage {
         completion: Option<Completion<()>>,
     ) -> Result<(), Error> {
         let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .free_completing(completion, move |c| {
-                require_locked(c, &visible, id)?;
-                let agent = id.to_string();
-                let uploads: Vec<Option<String>> = sources::table
-                    .filter(sources::agent_id.eq(&agent))
-                    .filter(sources::upload_id.is_not_null())
-                    .select(sources::upload_id)
-                    .distinct()
-                    .load(c)?;
-                let ids: Vec<String> = sources::table
-                    .filter(sources::agent_id.eq(&agent))
-                    .select(sources::id)
-                    .load(c)?;
-                erase_content(c, &ids)?;
-                let bytes: Vec<i64> =
-                    diesel::delete(sources::table.filter(sources::agent_id.eq(&agent)))
-                        .returning(sources::stored_bytes)
-                        .get_results(c)?;
-                diesel::delete(agents::table.find(&agent)).execute(c)?;
-                let uploads: Vec<String> = uploads.into_iter().flatten().collect();
-                remove_unused(c, &uploads, now)?;
-                erase_of_agent(c, &agent)?;
-                bytes::change(c, &visible.account, -bytes.iter().sum::<i64>())
-            })
-            .await
+        let db = self.db.of(scope.account);
+        let agent = id.to_string();
+        remove(&db, Removed::Agent(agent.clone()), now, completion, move |c| {
+            require_locked(c, &visible, id)?;
+            let sources: Vec<String> =
+                sources::table.filter(sources::agent_id.eq(&agent)).select(sources::id).load(c)?;
+            erase_content(c, &sources)?;
+            erase_of_agent(c, &agent)
+        })
+        .await
     }
 }
 
@@ -229,6 +212,7 @@ fn list(
 ) -> Result<Page<Agent>, Failure> {
     let mut query = agents::table
         .filter(agents::account_id.eq(&visible.account))
+        .filter(agents::removed_at.is_null())
         .order((agents::created_at.desc(), agents::id.desc()))
         .limit(lookahead(page))
         .select(AgentRow::as_select())

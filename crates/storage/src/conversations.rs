@@ -10,8 +10,9 @@ use cicerone_domain::ports::{ConversationContext, ConversationStore};
 use cicerone_domain::{
     Conversation, Error, Id, Message, Page, PageRequest, Role, Scope, Timestamp,
 };
-use diesel::dsl::exists;
+use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 
 use crate::agents;
 use crate::columns::{from_json, id, named, time, to_json, wide};
@@ -20,6 +21,7 @@ use crate::dialect::{Begin, transaction};
 use crate::error::Failure;
 use crate::idempotency::erase_of;
 use crate::pages::{self, Size, created_before, fitting, lookahead, numbered_before, octet_length};
+use crate::removal::{AGENT_IS_THERE, Removed, remove};
 use crate::schema::{conversation_metadata, conversations, messages};
 use crate::scope::Visible;
 use crate::storage::Storage;
@@ -199,35 +201,33 @@ impl ConversationStore for Storage {
         &self,
         scope: &Scope,
         id: Id<kind::Conversation>,
-        _now: Timestamp,
+        now: Timestamp,
         completion: Option<Completion<()>>,
     ) -> Result<(), Error> {
         let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .free_completing(completion, move |c| {
-                require(c, &visible, id)?;
-                let count = diesel::delete(conversations::table.find(id.to_string())).execute(c)?;
-                if count == 0 {
-                    return Err(Error::not_found("conversation", id).into());
-                }
-                erase_of(c, &id.to_string())
-            })
-            .await
+        let db = self.db.of(scope.account);
+        let conversation = id.to_string();
+        remove(&db, Removed::Conversation(conversation.clone()), now, completion, move |c| {
+            require(c, &visible, id)?;
+            erase_of(c, &conversation)
+        })
+        .await
     }
 }
 
-/// Removes an agent's conversations whose last message is from before a moment, at most `limit`, and
-/// the stored answers that contain them. Gives their number.
+/// Begins to delete an agent's conversations whose last message is from before a moment, at most
+/// `limit`, and erases the stored answers that contain them. Gives their number.
 pub(crate) fn expire(
     c: &mut AnyConnection,
     agent: &str,
     before: Timestamp,
+    now: Timestamp,
     limit: i64,
 ) -> Result<usize, Failure> {
     // No message is older than its conversation, whose beginning is in the index.
     let ids: Vec<String> = conversations::table
         .filter(conversations::agent_id.eq(agent))
+        .filter(conversations::removed_at.is_null())
         .filter(conversations::created_at.lt(before.as_millis()))
         .filter(conversations::updated_at.lt(before.as_millis()))
         .order(conversations::created_at)
@@ -238,14 +238,17 @@ pub(crate) fn expire(
     let over = conversations::table
         .filter(conversations::id.eq_any(ids))
         .filter(conversations::updated_at.lt(before.as_millis()));
-    let removed: Vec<String> = diesel::delete(over).returning(conversations::id).get_results(c)?;
+    let removed: Vec<String> = diesel::update(over)
+        .set(conversations::removed_at.eq(now.as_millis()))
+        .returning(conversations::id)
+        .get_results(c)?;
     for id in &removed {
         erase_of(c, id)?;
     }
     Ok(removed.len())
 }
 
-/// The conversation, where its agent lies in the scope.
+/// The conversation, if its agent lies in the scope.
 fn find(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -254,6 +257,8 @@ fn find(
     let mut query = conversations::table
         .filter(conversations::id.eq(id.to_string()))
         .filter(conversations::account_id.eq(&visible.account))
+        .filter(conversations::removed_at.is_null())
+        .filter(sql::<Bool>(AGENT_IS_THERE))
         .select(ConversationRow::as_select())
         .into_boxed();
     if let Some(ids) = &visible.agents {
@@ -355,6 +360,7 @@ fn list(
     let mut query = conversations::table
         .filter(conversations::account_id.eq(&visible.account))
         .filter(conversations::agent_id.eq(&agent))
+        .filter(conversations::removed_at.is_null())
         .order((conversations::created_at.desc(), conversations::id.desc()))
         .limit(lookahead(page))
         .select(ConversationRow::as_select())

@@ -123,7 +123,10 @@ pub(crate) fn lock_migrations(c: &mut AnyConnection, number: i64) -> QueryResult
 /// Holds an agent's row until the transaction ends, so that changes of its content follow each
 /// other; conversations do not wait for it. False where it does not exist.
 pub(crate) fn lock_agent(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
-    let query = agents::table.filter(agents::id.eq(id)).select(agents::id);
+    let query = agents::table
+        .filter(agents::id.eq(id))
+        .filter(agents::removed_at.is_null())
+        .select(agents::id);
     let found: Option<String> = match c {
         AnyConnection::Postgres(c) => query.for_no_key_update().get_result(c).optional()?,
         AnyConnection::Sqlite(c) => query.get_result(c).optional()?,

@@ -27,6 +27,7 @@ impl PassageFeed for Storage {
                 transaction(c, Begin::Snapshot, |c| {
                     let generation: Option<i64> = agents::table
                         .find(&agent)
+                        .filter(agents::removed_at.is_null())
                         .select(agents::index_generation)
                         .get_result(c)
                         .optional()?;

@@ -15,6 +15,7 @@ use crate::deliveries;
 use crate::error::Failure;
 use crate::events;
 use crate::jobs::{LEASED, QUEUED};
+use crate::removal;
 use crate::schema::{agents, discarded_objects, idempotency, jobs, sources, uploads};
 use crate::storage::Storage;
 use crate::uploads::remove_unused;
@@ -115,6 +116,7 @@ impl Housekeeping for Storage {
             .read(|c| {
                 Ok(agents::table
                     .filter(agents::retention_days.is_not_null())
+                    .filter(agents::removed_at.is_null())
                     .select((agents::id, agents::retention_days))
                     .load(c)?)
             })
@@ -126,13 +128,23 @@ impl Housekeeping for Storage {
                 let agent = agent.clone();
                 let removed = self
                     .db
-                    .free(move |c| conversations::expire(c, &agent, before, AT_ONCE.into()))
+                    .free(move |c| conversations::expire(c, &agent, before, now, AT_ONCE.into()))
                     .await?;
                 total += u64::try_from(removed).unwrap_or(u64::MAX);
                 if removed == 0 {
                     break;
                 }
+                self.finish_removals(now).await?;
             }
+        }
+        Ok(total)
+    }
+
+    async fn finish_removals(&self, now: Timestamp) -> Result<u64, Error> {
+        let mut total = 0;
+        while let Some(removed) = self.db.read(removal::unfinished).await? {
+            removal::finish(&self.db, removed, now).await?;
+            total += 1;
         }
         Ok(total)
     }

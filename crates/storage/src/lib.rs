@@ -37,6 +37,7 @@ mod keys;
 pub mod migrations;
 mod objects;
 mod pages;
+mod removal;
 mod reserve;
 mod schema;
 mod scope;

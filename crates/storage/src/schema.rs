@@ -58,6 +58,7 @@ table! {
         created_at -> BigInt,
         updated_at -> BigInt,
         retention_days -> Nullable<BigInt>,
+        removed_at -> Nullable<BigInt>,
     }
 }
 
@@ -96,6 +97,7 @@ table! {
         progress -> Nullable<Text>,
         created_at -> BigInt,
         stored_bytes -> BigInt,
+        removed_at -> Nullable<BigInt>,
     }
 }
 
@@ -199,6 +201,7 @@ table! {
         message_count -> BigInt,
         created_at -> BigInt,
         updated_at -> BigInt,
+        removed_at -> Nullable<BigInt>,
     }
 }
 

@@ -14,7 +14,9 @@ use cicerone_domain::source::{CrawledPage, PairsText, SourceText, WebsiteUrl, un
 use cicerone_domain::{
     Error, Id, Page, PageRequest, Scope, Source, SourceContent, SourceType, Timestamp,
 };
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 
 pub(crate) use content::{DocumentRow, PassageRow, Placed, TextRow, insert, remove_unseen, unseen};
 pub(crate) use intake::{Intake, clear, show};
@@ -28,13 +30,14 @@ use crate::crawls;
 use crate::dialect::{self, Begin, transaction};
 use crate::error::Failure;
 use crate::events::erase_content;
-use crate::idempotency::{self, erase_of};
+use crate::idempotency::erase_of;
 use crate::jobs;
 use crate::pages::{Size, created_before, fitting, lookahead, octet_length};
+use crate::removal::{AGENT_IS_THERE, Removed, remove};
 use crate::schema::sources;
 use crate::scope::Visible;
 use crate::storage::Storage;
-use crate::uploads::{self, remove_unused};
+use crate::uploads;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = sources, treat_none_as_default_value = false)]
@@ -108,7 +111,7 @@ pub(crate) fn update_state(c: &mut AnyConnection, source: &Source) -> Result<(),
     Ok(())
 }
 
-/// The source, where its agent lies in the scope.
+/// The source, if its agent lies in the scope.
 fn find(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -117,6 +120,8 @@ fn find(
     let mut query = sources::table
         .filter(sources::id.eq(id.to_string()))
         .filter(sources::account_id.eq(&visible.account))
+        .filter(sources::removed_at.is_null())
+        .filter(sql::<Bool>(AGENT_IS_THERE))
         .select(SourceRow::as_select())
         .into_boxed();
     if let Some(ids) = &visible.agents {
@@ -234,15 +239,18 @@ impl SourceStore for Storage {
         completion: Option<Completion<()>>,
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .free(move |c| {
-                idempotency::hold(c, completion.as_ref())?;
-                let source = delete(c, &visible, id, now)?;
-                idempotency::settle(c, completion.as_ref(), &())?;
-                Ok(source)
-            })
-            .await
+        let db = self.db.of(scope.account);
+        let source = id.to_string();
+        remove(&db, Removed::Source(source.clone()), now, completion, move |c| {
+            let found = require_locked(c, &visible, id)?;
+            if found.state.searchable().is_some() {
+                raise_generation(c, &found.agent_id.to_string())?;
+            }
+            erase_content(c, &[source.clone()])?;
+            erase_of(c, &source)?;
+            Ok(found)
+        })
+        .await
     }
 
     async fn list_documents(
@@ -327,6 +335,7 @@ fn list(
         let mut query = sources::table
             .filter(sources::account_id.eq(&visible.account))
             .filter(sources::agent_id.eq(&agent))
+            .filter(sources::removed_at.is_null())
             .order((sources::created_at.desc(), sources::id.desc()))
             .into_boxed();
         if let Some(status) = filter.status {
@@ -349,26 +358,4 @@ fn list(
     let rows = query().limit(fit.rows).select(SourceRow::as_select()).load(c)?;
     let items: Result<Vec<Source>, _> = rows.into_iter().map(Source::try_from).collect();
     Ok(Page::of(items?, fit.more))
-}
-
-fn delete(
-    c: &mut AnyConnection,
-    visible: &Visible,
-    id: Id<kind::Source>,
-    now: Timestamp,
-) -> Result<Source, Failure> {
-    let source = require_locked(c, visible, id)?;
-    let bytes: i64 = diesel::delete(sources::table.find(id.to_string()))
-        .returning(sources::stored_bytes)
-        .get_result(c)?;
-    if source.state.searchable().is_some() {
-        raise_generation(c, &source.agent_id.to_string())?;
-    }
-    if let SourceContent::File(upload) = &source.content {
-        remove_unused(c, &[upload.to_string()], now)?;
-    }
-    erase_content(c, &[id.to_string()])?;
-    erase_of(c, &id.to_string())?;
-    bytes::change(c, &visible.account, -bytes)?;
-    Ok(source)
 }

@@ -19,6 +19,7 @@ mod large_sources;
 mod migrations;
 mod objects;
 mod recovery;
+mod removals;
 mod sources;
 mod time_bounds;
 mod uploads;

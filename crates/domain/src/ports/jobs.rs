@@ -85,6 +85,9 @@ pub trait Housekeeping: Send + Sync {
     /// Removes the deliveries from before a moment, but for those that an enabled endpoint still waits
     /// for, and the events that no delivery tells of any more. Gives the number of deliveries.
     async fn expire_deliveries(&self, before: Timestamp) -> Result<u64, Error>;
+    /// Goes on with deletions of agents, sources and conversations that were interrupted. Gives how many
+    /// it finished.
+    async fn finish_removals(&self, now: Timestamp) -> Result<u64, Error>;
     /// Removes the conversations whose last message is older than their agent keeps them, and the
     /// stored answers that contain them. Gives their number.
     async fn expire_conversations(&self, now: Timestamp) -> Result<u64, Error>;

@@ -76,7 +76,8 @@ fn go_on(c: &mut AnyConnection, conversation: &mut Conversation) -> Result<i64, 
         .otherwise(conversations::updated_at);
     let row = conversations::table
         .filter(conversations::id.eq(conversation.id.to_string()))
-        .filter(conversations::account_id.eq(conversation.account_id.to_string()));
+        .filter(conversations::account_id.eq(conversation.account_id.to_string()))
+        .filter(conversations::removed_at.is_null());
     let stored: Option<(i64, i64)> = diesel::update(row)
         .set((
             conversations::message_count.eq(conversations::message_count + MESSAGES),

@@ -395,6 +395,22 @@ pub(super) fn extracted(text: &str, count: usize) -> Extracted {
     Extracted { title: Some("Rome".to_owned()), documents: vec![cut] }
 }
 
+/// Documents of 8 MB in all, in 8 passages each.
+pub(super) fn large() -> Extracted {
+    let text = "a hill and a river ".repeat(10_000);
+    let one = extracted(&text, 8).documents.remove(0);
+    let documents = (0..40).map(|position| {
+        let mut cut = one.clone();
+        cut.document.position = position;
+        let part = cut.document.text.len() / 8;
+        for (number, stretch) in cut.stretches.iter_mut().enumerate() {
+            stretch.range = number * part..(number + 1) * part;
+        }
+        cut
+    });
+    Extracted { title: None, documents: documents.collect() }
+}
+
 /// The passages of what was extracted.
 pub(super) fn passages_of(extracted: &Extracted) -> Vec<Passage> {
     extracted.passages().map(|(_, passage)| passage).collect()

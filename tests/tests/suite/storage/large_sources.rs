@@ -4,30 +4,14 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use cicerone_domain::SourceContent;
-use cicerone_domain::content::Extracted;
 use cicerone_domain::job::Reclaim;
 use cicerone_domain::ports::{AgentStore as _, JobStore as _, SourceStore as _};
 use cicerone_domain::source::SourceText;
 
-use super::fixture::{World, extracted, first, new_id, on_each, passages_of};
+use super::fixture::{World, extracted, first, large, new_id, on_each, passages_of};
 
-/// Documents of 8 MB in all, in 8 passages each.
-fn large() -> Extracted {
-    let text = "a hill and a river ".repeat(10_000);
-    let one = extracted(&text, 8).documents.remove(0);
-    let documents = (0..40).map(|position| {
-        let mut cut = one.clone();
-        cut.document.position = position;
-        let part = cut.document.text.len() / 8;
-        for (number, stretch) in cut.stretches.iter_mut().enumerate() {
-            stretch.range = number * part..(number + 1) * part;
-        }
-        cut
-    });
-    Extracted { title: None, documents: documents.collect() }
-}
-
-fn text() -> SourceContent {
+/// A short text.
+pub(super) fn text() -> SourceContent {
     SourceContent::Text(SourceText::from_stored("the content"))
 }
 

@@ -1,0 +1,351 @@
+//! Deletion of agents, sources and conversations, part by part.
+//!
+//! SQLite has one writer: deleting a gigabyte in one transaction would hold up everybody. What is as
+//! small as one part is deleted at once. Of what is larger, the first transaction sets `removed_at`, and
+//! the next ones delete what belongs to it, the row itself at last. The caller waits for them; if they
+//! are interrupted, the housekeeping goes on.
+//!
+//! Invariant: what has a `removed_at`, or belongs to what has one, is found by nobody. No job works on it.
+
+use cicerone_domain::idempotency::Completion;
+use cicerone_domain::{Error, Timestamp};
+use diesel::prelude::*;
+
+use crate::bytes;
+use crate::columns::wide;
+use crate::connection::AnyConnection;
+use crate::db::Db;
+use crate::error::Failure;
+use crate::idempotency;
+use crate::pages::{Size, octet_length};
+use crate::schema::{
+    agents, conversations, crawl_pages, document_texts, documents, jobs, messages, passages,
+    sources,
+};
+use crate::uploads::remove_unused;
+
+/// Most bytes of texts that one part deletes, unless one text alone is larger.
+const PART_BYTES: usize = 1_024 * 1_024;
+/// Most rows that one part deletes.
+const PART_ROWS: usize = 1_000;
+
+/// Whether the agent of a row is not removed. For diesel a query of sources and one of agents in it
+/// would be a join.
+pub(crate) const AGENT_IS_THERE: &str = "EXISTS (SELECT 1 FROM agents AS owner \
+    WHERE owner.id = agent_id AND owner.removed_at IS NULL)";
+
+/// What a transaction may still delete.
+#[derive(Debug)]
+pub(crate) struct Part {
+    bytes: usize,
+    rows: usize,
+}
+
+impl Part {
+    /// A whole part.
+    pub(crate) fn new() -> Self {
+        Self { bytes: PART_BYTES, rows: PART_ROWS }
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.bytes == 0 || self.rows == 0
+    }
+
+    /// Rows to look at.
+    fn limit(&self) -> i64 {
+        wide(self.rows)
+    }
+
+    /// Takes as many of these rows as the part allows, and gives the position of the last one. Fewer
+    /// than there are only if the part is used up.
+    fn take<S: IntoIterator<Item = Size>>(&mut self, rows: Vec<(i64, S)>) -> Option<i64> {
+        let mut last = None;
+        for (position, sizes) in rows {
+            if self.is_used_up() {
+                break;
+            }
+            let bytes = sizes.into_iter().flatten().filter_map(|size| usize::try_from(size).ok());
+            self.bytes = self.bytes.saturating_sub(bytes.sum());
+            self.rows -= 1;
+            last = Some(position);
+        }
+        last
+    }
+}
+
+/// What is deleted.
+#[derive(Debug, Clone)]
+pub(crate) enum Removed {
+    /// An agent with everything of it.
+    Agent(String),
+    /// A source with its documents.
+    Source(String),
+    /// A conversation with its messages.
+    Conversation(String),
+}
+
+impl Removed {
+    /// Deletes as much as the part allows. True if nothing is left.
+    fn delete(
+        &self,
+        c: &mut AnyConnection,
+        now: Timestamp,
+        part: &mut Part,
+    ) -> Result<bool, Failure> {
+        match self {
+            Self::Agent(id) => delete_agent(c, id, now, part),
+            Self::Source(id) => delete_source(c, id, now, part),
+            Self::Conversation(id) => delete_conversation(c, id, part),
+        }
+    }
+
+    /// Hides it, and everything of it.
+    fn hide(&self, c: &mut AnyConnection, now: Timestamp) -> Result<(), Failure> {
+        let at = now.as_millis();
+        match self {
+            Self::Agent(id) => {
+                diesel::update(agents::table.find(id)).set(agents::removed_at.eq(at)).execute(c)?;
+                let of_agent = sources::table.filter(sources::agent_id.eq(id)).select(sources::id);
+                diesel::delete(jobs::table.filter(jobs::source_id.eq_any(of_agent))).execute(c)?;
+            }
+            Self::Source(id) => {
+                // The content may be large, and would be written with the row once more.
+                diesel::update(sources::table.find(id))
+                    .set((
+                        sources::removed_at.eq(at),
+                        sources::version.eq(None::<i64>),
+                        sources::content.eq(""),
+                    ))
+                    .execute(c)?;
+                diesel::delete(jobs::table.filter(jobs::source_id.eq(id))).execute(c)?;
+            }
+            Self::Conversation(id) => {
+                diesel::update(conversations::table.find(id))
+                    .set(conversations::removed_at.eq(at))
+                    .execute(c)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Deletes something, after what `before` finds and changes in the first transaction, which also
+/// completes the claim of an idempotency key. Gives what `before` gave.
+///
+/// After the first transaction it is gone for everybody, so that a later failure is none of the caller.
+pub(crate) async fn remove<T, F>(
+    db: &Db,
+    removed: Removed,
+    now: Timestamp,
+    completion: Option<Completion<()>>,
+    mut before: F,
+) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+{
+    let begun = removed.clone();
+    let first = db.free(move |c| {
+        idempotency::hold(c, completion.as_ref())?;
+        let found = before(c)?;
+        let is_done = begun.delete(c, now, &mut Part::new())?;
+        if !is_done {
+            begun.hide(c, now)?;
+        }
+        idempotency::settle(c, completion.as_ref(), &())?;
+        Ok((found, is_done))
+    });
+    let (found, is_done) = first.await?;
+    if !is_done && let Err(error) = finish(db, removed.clone(), now).await {
+        tracing::warn!(
+            ?removed,
+            error = &error as &dyn std::error::Error,
+            "a deletion was interrupted; the housekeeping goes on with it"
+        );
+    }
+    Ok(found)
+}
+
+/// Carries a deletion through that has begun.
+pub(crate) async fn finish(db: &Db, removed: Removed, now: Timestamp) -> Result<(), Error> {
+    loop {
+        let removed = removed.clone();
+        if db.free(move |c| removed.delete(c, now, &mut Part::new())).await? {
+            return Ok(());
+        }
+    }
+}
+
+/// A deletion that has begun and is not done.
+pub(crate) fn unfinished(c: &mut AnyConnection) -> Result<Option<Removed>, Failure> {
+    let agent = agents::table
+        .filter(agents::removed_at.is_not_null())
+        .select(agents::id)
+        .first(c)
+        .optional()?;
+    let source = sources::table
+        .filter(sources::removed_at.is_not_null())
+        .select(sources::id)
+        .first(c)
+        .optional()?;
+    let conversation = conversations::table
+        .filter(conversations::removed_at.is_not_null())
+        .select(conversations::id)
+        .first(c)
+        .optional()?;
+    Ok(source
+        .map(Removed::Source)
+        .or(conversation.map(Removed::Conversation))
+        .or(agent.map(Removed::Agent)))
+}
+
+fn delete_agent(
+    c: &mut AnyConnection,
+    id: &str,
+    now: Timestamp,
+    part: &mut Part,
+) -> Result<bool, Failure> {
+    loop {
+        let next: Option<String> = sources::table
+            .filter(sources::agent_id.eq(id))
+            .select(sources::id)
+            .first(c)
+            .optional()?;
+        match next {
+            None => break,
+            Some(source) if !delete_source(c, &source, now, part)? => return Ok(false),
+            Some(_) if part.is_used_up() => return Ok(false),
+            Some(_) => {}
+        }
+    }
+    loop {
+        let next: Option<String> = conversations::table
+            .filter(conversations::agent_id.eq(id))
+            .select(conversations::id)
+            .first(c)
+            .optional()?;
+        match next {
+            None => break,
+            Some(conversation) if !delete_conversation(c, &conversation, part)? => {
+                return Ok(false);
+            }
+            Some(_) if part.is_used_up() => return Ok(false),
+            Some(_) => {}
+        }
+    }
+    diesel::delete(agents::table.find(id)).execute(c)?;
+    Ok(true)
+}
+
+fn delete_source(
+    c: &mut AnyConnection,
+    id: &str,
+    now: Timestamp,
+    part: &mut Part,
+) -> Result<bool, Failure> {
+    let is_empty = delete_passages(c, id, part)?
+        && delete_documents(c, id, part)?
+        && delete_crawl_pages(c, id, part)?;
+    if !is_empty {
+        return Ok(false);
+    }
+    let row: Option<(String, Option<String>, i64)> = diesel::delete(sources::table.find(id))
+        .returning((sources::account_id, sources::upload_id, sources::stored_bytes))
+        .get_result(c)
+        .optional()?;
+    let Some((account, upload, bytes)) = row else { return Ok(true) };
+    part.rows = part.rows.saturating_sub(1);
+    if let Some(upload) = upload {
+        remove_unused(c, &[upload], now)?;
+    }
+    bytes::change(c, &account, -bytes)?;
+    Ok(true)
+}
+
+fn delete_passages(c: &mut AnyConnection, source: &str, part: &mut Part) -> Result<bool, Failure> {
+    let of_source = || passages::table.filter(passages::source_id.eq(source));
+    let rows: Vec<(i64, Size)> = of_source()
+        .order(passages::position)
+        .limit(part.limit())
+        .select((passages::position, octet_length(passages::text.nullable())))
+        .load(c)?;
+    let rows = rows.into_iter().map(|(position, size)| (position, [size])).collect();
+    if let Some(last) = part.take(rows) {
+        diesel::delete(of_source().filter(passages::position.le(last))).execute(c)?;
+    }
+    Ok(!part.is_used_up())
+}
+
+/// Deletes documents without passages, with their texts.
+fn delete_documents(c: &mut AnyConnection, source: &str, part: &mut Part) -> Result<bool, Failure> {
+    let of_source = || documents::table.filter(documents::source_id.eq(source));
+    let is_text_of = document_texts::source_id
+        .eq(documents::source_id)
+        .and(document_texts::position.eq(documents::position));
+    let rows: Vec<(i64, Size)> = of_source()
+        .inner_join(document_texts::table.on(is_text_of))
+        .order(documents::position)
+        .limit(part.limit())
+        .select((documents::position, octet_length(document_texts::text.nullable())))
+        .load(c)?;
+    let rows = rows.into_iter().map(|(position, size)| (position, [size])).collect();
+    if let Some(last) = part.take(rows) {
+        diesel::delete(of_source().filter(documents::position.le(last))).execute(c)?;
+    }
+    Ok(!part.is_used_up())
+}
+
+fn delete_crawl_pages(
+    c: &mut AnyConnection,
+    source: &str,
+    part: &mut Part,
+) -> Result<bool, Failure> {
+    loop {
+        let next: Option<i64> = crawl_pages::table
+            .filter(crawl_pages::source_id.eq(source))
+            .select(crawl_pages::crawl)
+            .first(c)
+            .optional()?;
+        let Some(crawl) = next else { return Ok(true) };
+        let of_crawl = || {
+            crawl_pages::table
+                .filter(crawl_pages::source_id.eq(source))
+                .filter(crawl_pages::crawl.eq(crawl))
+        };
+        let rows: Vec<(i64, Size)> = of_crawl()
+            .order(crawl_pages::position)
+            .limit(part.limit())
+            .select((crawl_pages::position, octet_length(crawl_pages::url.nullable())))
+            .load(c)?;
+        let rows = rows.into_iter().map(|(position, size)| (position, [size])).collect();
+        if let Some(last) = part.take(rows) {
+            diesel::delete(of_crawl().filter(crawl_pages::position.le(last))).execute(c)?;
+        }
+        if part.is_used_up() {
+            return Ok(false);
+        }
+    }
+}
+
+fn delete_conversation(c: &mut AnyConnection, id: &str, part: &mut Part) -> Result<bool, Failure> {
+    let of_conversation = || messages::table.filter(messages::conversation_id.eq(id));
+    let rows: Vec<(i64, Size, Size)> = of_conversation()
+        .order(messages::position)
+        .limit(part.limit())
+        .select((
+            messages::position,
+            octet_length(messages::content.nullable()),
+            octet_length(messages::sources_used),
+        ))
+        .load(c)?;
+    let rows = rows.into_iter().map(|(position, text, sources)| (position, [text, sources]));
+    if let Some(last) = part.take(rows.collect()) {
+        diesel::delete(of_conversation().filter(messages::position.le(last))).execute(c)?;
+    }
+    if part.is_used_up() {
+        return Ok(false);
+    }
+    part.rows -= 1;
+    diesel::delete(conversations::table.find(id)).execute(c)?;
+    Ok(true)
+}

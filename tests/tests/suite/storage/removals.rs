@@ -1,0 +1,176 @@
+//! Deletion of what is large: part by part, and gone for everybody from the first part on.
+
+use std::cell::Cell;
+use std::future::Future;
+
+use cicerone_domain::conversation::ConversationFilter;
+use cicerone_domain::ports::{
+    AgentStore as _, ConversationStore as _, Housekeeping as _, PassageFeed as _, SourceStore as _,
+    UsageStore as _,
+};
+use cicerone_domain::{Agent, Conversation, Error, Source};
+
+use super::fixture::{World, first, large, new_job, on_each};
+use super::large_sources::text;
+
+/// Messages of the conversation.
+const TURNS: usize = 700;
+
+/// An agent with a source of 8 MB and a long conversation, and another source whose job waits.
+async fn large_agent(world: &World) -> (Agent, Source, Conversation) {
+    let agent = world.agent().await;
+    let source = world.source(&agent, text()).await;
+    let source = world.finish(&source, large()).await;
+    let turn = world.first_turn(&agent, &[("user", "u1")]);
+    let mut conversation = turn.conversation.clone();
+    world.storage.append_turn(turn, None).await.unwrap();
+    for _ in 1..TURNS {
+        let turn = world.next_turn(&conversation, "And the river?");
+        conversation = turn.conversation.clone();
+        world.storage.append_turn(turn, None).await.unwrap();
+    }
+    (agent, source, conversation)
+}
+
+/// Gives up a deletion when it has deleted something.
+async fn interrupt<T>(
+    world: &World,
+    table: &str,
+    deletion: impl Future<Output = Result<T, Error>>,
+) {
+    let before = world.count(table);
+    let some = async {
+        while world.count(table) == before {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = some => {}
+        _ = deletion => panic!("deleted in one part"),
+    }
+    assert!(world.count(table) > 0, "deleted in one part");
+}
+
+/// What is left in the tables of an agent's content.
+fn left(world: &World) -> Vec<(&'static str, i64)> {
+    let tables = [
+        "agents",
+        "sources",
+        "documents",
+        "document_texts",
+        "passages",
+        "jobs",
+        "conversations",
+        "conversation_metadata",
+        "messages",
+    ];
+    let counts = tables.map(|table| (table, world.count(table)));
+    counts.into_iter().filter(|(_, count)| *count > 0).collect()
+}
+
+#[tokio::test]
+async fn a_large_agent_is_deleted_while_others_write() {
+    on_each(async |world| {
+        let (scope, now) = (world.scope(), world.now());
+        let (agent, ..) = large_agent(world).await;
+        let is_done = Cell::new(false);
+        let delete = async {
+            world.storage.delete_agent(&scope, agent.id, now, None).await.unwrap();
+            is_done.set(true);
+        };
+        let writes = async {
+            let mut written = Vec::new();
+            while !is_done.get() {
+                written.push(world.agent().await);
+            }
+            written
+        };
+        let ((), written) = tokio::join!(delete, writes);
+        // In one transaction the deletion would let one write pass before it, and one behind it.
+        assert!(written.len() >= 6, "{} agents were made meanwhile", written.len());
+        assert_eq!(left(world), [("agents", i64::try_from(written.len()).unwrap())]);
+        assert_eq!(world.storage.kept_bytes(world.account).await.unwrap(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_an_agent_that_is_half_deleted_nothing_is_found() {
+    on_each(async |world| {
+        let (scope, now, storage) = (world.scope(), world.now(), &world.storage);
+        let (agent, source, conversation) = large_agent(world).await;
+        let waiting = world.source(&agent, text()).await;
+        interrupt(world, "passages", storage.delete_agent(&scope, agent.id, now, None)).await;
+
+        assert_eq!(storage.find_agent(&scope, agent.id).await.unwrap(), None);
+        assert_eq!(storage.list_agents(&scope, None, first(9)).await.unwrap().items, []);
+        assert_eq!(storage.agent_content(agent.id).await.unwrap(), None);
+        for id in [source.id, waiting.id] {
+            assert_eq!(storage.find_source(&scope, id).await.unwrap(), None);
+            let documents = storage.list_documents(&scope, id, first(9)).await;
+            assert!(matches!(documents, Err(Error::NotFound { .. })), "{documents:?}");
+            let deleted = storage.delete_source(&scope, id, now, None).await;
+            assert!(matches!(deleted, Err(Error::NotFound { .. })), "{deleted:?}");
+        }
+        assert_eq!(world.claim_job().await, None);
+        assert_eq!(storage.find_conversation(&scope, conversation.id).await.unwrap(), None);
+        let filter = ConversationFilter::default();
+        let listed = storage.list_conversations(&scope, agent.id, filter, first(9)).await;
+        assert!(matches!(listed, Err(Error::NotFound { .. })), "{listed:?}");
+        let new = world.new_source(&agent, text());
+        let added = storage.insert_source(&scope, new, new_job(), None).await;
+        assert!(matches!(added, Err(Error::NotFound { .. })), "{added:?}");
+
+        assert_eq!(storage.finish_removals(now).await.unwrap(), 1);
+        assert_eq!(left(world), []);
+        assert_eq!(storage.kept_bytes(world.account).await.unwrap(), 0);
+        assert_eq!(storage.finish_removals(now).await.unwrap(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_source_that_is_half_deleted_is_gone_and_its_agent_stays() {
+    on_each(async |world| {
+        let (scope, now, storage) = (world.scope(), world.now(), &world.storage);
+        let (agent, source, _) = large_agent(world).await;
+        interrupt(world, "passages", storage.delete_source(&scope, source.id, now, None)).await;
+
+        assert_eq!(storage.find_source(&scope, source.id).await.unwrap(), None);
+        let listed = storage.list_sources(&scope, agent.id, Default::default(), first(9)).await;
+        assert_eq!(listed.unwrap().items, []);
+        let content = storage.agent_content(agent.id).await.unwrap().unwrap();
+        assert_eq!(content.sources, []);
+        let version = source.state.searchable().unwrap().version;
+        assert_eq!(storage.passages(source.id, version, &[39], None).await.unwrap(), None);
+
+        assert_eq!(storage.finish_removals(now).await.unwrap(), 1);
+        assert_eq!((world.count("sources"), world.count("document_texts")), (0, 0));
+        assert_eq!(storage.kept_bytes(world.account).await.unwrap(), 0);
+        assert_eq!(world.count("messages"), i64::try_from(2 * TURNS).unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_half_deleted_is_gone() {
+    on_each(async |world| {
+        let (scope, now, storage) = (world.scope(), world.now(), &world.storage);
+        let (agent, _, conversation) = large_agent(world).await;
+        let delete = storage.delete_conversation(&scope, conversation.id, now, None);
+        interrupt(world, "messages", delete).await;
+
+        assert_eq!(storage.find_conversation(&scope, conversation.id).await.unwrap(), None);
+        let filter = ConversationFilter::default();
+        let listed = storage.list_conversations(&scope, agent.id, filter, first(9)).await;
+        assert_eq!(listed.unwrap().items, []);
+        let turn = world.next_turn(&conversation, "And then?");
+        let appended = storage.append_turn(turn, None).await;
+        assert!(matches!(appended, Err(Error::NotFound { .. })), "{appended:?}");
+
+        assert_eq!(storage.finish_removals(now).await.unwrap(), 1);
+        assert_eq!((world.count("conversations"), world.count("messages")), (0, 0));
+    })
+    .await;
+}
