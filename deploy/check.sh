@@ -70,6 +70,11 @@ if [ $# -gt 0 ]; then
   program=$(realpath "$1")
   check "$program" "settings" settings "$program"
   check systemd-analyze "the program behind the unit's restrictions" /usr/bin/python3 try.py unit "$program"
+  if [ "$(id -u)" = 0 ]; then
+    check unshare "the program in a root like the image's" /usr/bin/python3 try.py image "$program"
+  else
+    skipped+=("the program in a root like the image's (needs root)")
+  fi
   check nginx "a stream through nginx" /usr/bin/python3 try.py nginx "$program"
   check caddy "a stream through Caddy" /usr/bin/python3 try.py caddy "$program"
 fi

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Tries the files of this folder with a built program: `try.py unit|nginx|caddy PROGRAM`.
+"""Tries the files of this folder with a built program: `try.py unit|image|nginx|caddy PROGRAM`.
 
 unit    documents are read and the server serves behind the restrictions of cicerone.service, and directives that
         are often recommended are shown to break or weaken the sandbox of the readers
+image   the program works in a read-only root that has what the image has, as its user (needs root)
 nginx   a stream passes the proxy as it comes, large files pass, the client's address is known
 caddy   the same
 """
@@ -94,6 +95,46 @@ def try_unit(program):
         _, errors = server.communicate(timeout=40)
         assert server.returncode == 0, (server.returncode, errors)
         print("the server serves, and stops with status 0")
+
+
+# Mounts as a container has them, then what the image does: read a document, serve, be healthy, stop.
+IN_THE_IMAGE = """
+set -e
+cd "$1"
+mount --bind . . && mount -o remount,bind,ro . && cd "$1"
+mount -t tmpfs tmpfs tmp && mount -t tmpfs -o uid=65532,gid=65532,mode=700 tmpfs data && mount -t proc proc proc
+run() { chroot --userspec 65532:65532 . /usr/local/bin/cicerone "$@"; }
+run ask --source /page.html "$2"
+chroot --userspec 65532:65532 . /usr/local/bin/cicerone serve > /dev/null &
+for _ in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; if run health; then break; fi; done
+run health
+kill -TERM $! && wait $!
+"""
+
+
+def try_image(program):
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, "root")
+        for name in ["usr/local/bin", "lib64", "proc", "data", "tmp", "etc/ssl/certs"]:
+            Path(root, name).mkdir(parents=True)
+        os.chmod(folder, 0o755)
+        shutil.copy(program, root / "usr/local/bin/cicerone")
+        # libgcc, libm, the C library and the loader are all that the program is linked with.
+        listed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+        libraries = re.findall(r"(/\S+) \(0x", listed)
+        assert {Path(library).name.split(".")[0].split("-")[0] for library in libraries} <= {"libgcc_s", "libm", "libc", "ld"}, listed
+        for library in libraries:
+            target = root / library.lstrip("/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(library, target)
+        shutil.copy("/etc/ssl/certs/ca-certificates.crt", root / "etc/ssl/certs")
+        Path(root, "page.html").write_text(PAGE)
+        environment = {"PATH": os.environ["PATH"], "RUST_LOG": "warn", "CICERONE_ROOT_KEY": KEY, "CICERONE_DATA_DIR": "/data",
+                       "CICERONE_BIND": f"127.0.0.1:{free_port()}"}
+        command = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", IN_THE_IMAGE, "sh", str(root), QUESTION]
+        run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        assert run.returncode == 0 and "1854" in run.stdout and '"ready"' in run.stdout, run
+        print("a document is read, `cicerone health` is content, and the server stops with status 0")
 
 
 class Upstream(http.server.BaseHTTPRequestHandler):
@@ -215,7 +256,9 @@ def measure(url, context, metrics):
 
 def main():
     what, program = sys.argv[1], os.path.abspath(sys.argv[2])
-    if what == "unit":
+    if what == "image":
+        try_image(program)
+    elif what == "unit":
         # Where another user can run it.
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)

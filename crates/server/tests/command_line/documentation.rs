@@ -3,6 +3,27 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::program::Workplace;
+
+#[test]
+fn the_picture_of_the_readme_shows_what_the_program_answers() {
+    let picture = std::fs::read_to_string(root().join("docs/picture/answer.svg")).unwrap();
+    let picture = picture.replace("&#160;", " ");
+    let place = Workplace::new();
+    for page in files(&root().join("docs/picture/museum")) {
+        let name = page.file_name().unwrap().to_str().unwrap();
+        place.write(&format!("museum/{name}"), &std::fs::read_to_string(&page).unwrap());
+    }
+    let questions: Vec<&str> = picture.split("&quot;").filter(|text| text.ends_with('?')).collect();
+    assert_eq!(questions.len(), 2, "{picture}");
+    for question in questions {
+        let run = place.run(&["ask", "--source", "museum", question]);
+        for line in run.stdout.lines() {
+            assert!(picture.contains(line), "draw it again with docs/picture/draw.py: {line}");
+        }
+    }
+}
+
 #[test]
 fn every_link_of_the_documentation_leads_to_a_page_and_its_heading() {
     let pages = pages();
