@@ -61,6 +61,7 @@ settings() {
 check hadolint "Dockerfile" hadolint Dockerfile
 check check-jsonschema "compose files" check-jsonschema --builtin-schema vendor.compose-spec compose.yaml compose.postgres.yaml
 check check-jsonschema "CI workflow" check-jsonschema --builtin-schema vendor.github-workflows ../.github/workflows/ci.yml
+check check-jsonschema "issue forms" check-jsonschema --builtin-schema vendor.github-issue-forms ../.github/ISSUE_TEMPLATE/bug.yml ../.github/ISSUE_TEMPLATE/idea.yml
 check systemd-analyze "systemd unit" unit
 check nginx "nginx site" site
 check caddy "Caddyfile" caddy validate --config Caddyfile --adapter caddyfile
