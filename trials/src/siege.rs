@@ -68,7 +68,7 @@ type Siege = Pin<Box<dyn Future<Output = anyhow::Result<Report>>>>;
 type Entry = (&'static str, fn(Field) -> Siege);
 
 /// The sieges in the order in which they take place.
-const SIEGES: [Entry; 28] = [
+const SIEGES: [Entry; 29] = [
     ("headings-text", |field| Box::pin(headings::text(field))),
     ("headings-file", |field| Box::pin(headings::file(field))),
     ("headings-page", |field| Box::pin(headings::page(field))),
@@ -87,6 +87,7 @@ const SIEGES: [Entry; 28] = [
     ("streams", |field| Box::pin(floods::streams::run(field))),
     ("cold-agents", |field| Box::pin(floods::agents::run(field))),
     ("texts", |field| Box::pin(floods::texts::run(field))),
+    ("removals", |field| Box::pin(floods::removals::run(field))),
     ("searches", |field| Box::pin(floods::searches::run(field))),
     ("keys", |field| Box::pin(keys::run(field))),
     ("rate", |field| Box::pin(keys::rate(field))),

@@ -246,7 +246,7 @@ impl SourceStore for Storage {
             if found.state.searchable().is_some() {
                 raise_generation(c, &found.agent_id.to_string())?;
             }
-            erase_content(c, &[source.clone()])?;
+            erase_content(c, std::slice::from_ref(&source))?;
             erase_of(c, &source)?;
             Ok(found)
         })

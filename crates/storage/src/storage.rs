@@ -34,8 +34,7 @@ pub struct StorageOptions {
     pub connection_timeout: Duration,
     /// How long a read may take, and how long a change waits for a row that another holds.
     pub read_timeout: Duration,
-    /// How long a change may take, and on SQLite how long it waits for its turn. Larger: to end a large
-    /// source or to delete an agent is one change.
+    /// How long a change may take, and on SQLite how long it waits for its turn.
     pub write_timeout: Duration,
     /// Bytes that are held back on the disk of a SQLite file, for deletions when the disk is full; 0
     /// for none. The file's only server may hold them.

@@ -3,6 +3,7 @@
 
 pub(super) mod agents;
 pub(super) mod documents;
+pub(super) mod removals;
 pub(super) mod searches;
 pub(super) mod sites;
 pub(super) mod streams;

@@ -47,7 +47,8 @@ impl Default for SandboxSettings {
             processes: processors.min(4),
             documents: 100,
             idle: Duration::from_secs(60),
-            wall: Duration::from_secs(20),
+            // Above the processor time: on a busy machine a process waits more than it runs.
+            wall: Duration::from_secs(60),
             processor: Duration::from_secs(20),
             memory: 1024 * 1024 * 1024,
             output: u32::try_from(limits::DOCUMENT_TEXT_BYTES).unwrap_or(u32::MAX),

@@ -27,7 +27,7 @@ const TRIED: usize = 8;
 /// The accounts whose jobs come next, the first one first, at most [`TRIED`].
 ///
 /// What this costs depends on how many accounts wait, not on how much each of them has queued, unless
-/// both are large: then some 2 ms for 10,000 jobs of an account that comes before hundreds of others.
+/// both are large: then the jobs of an account that comes before hundreds of others are passed over.
 pub(super) fn turns(
     c: &mut AnyConnection,
     which: Claimable,
