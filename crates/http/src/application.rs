@@ -1,4 +1,4 @@
-//! What the interface is made from, and its settings.
+//! What the interface is built from, and its settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,52 +10,51 @@ use cicerone_domain::services::{
 use cicerone_domain::{Clock, Entropy, UploadType};
 use ipnet::IpNet;
 
-/// Tells a file's type by its content.
+/// Detects the type of a file by its content.
 pub type DetectUploadType = Arc<dyn Fn(&[u8]) -> Option<UploadType> + Send + Sync>;
 
 /// Everything that the interface serves.
 #[derive(Clone)]
 pub struct Application {
-    /// Use cases of agents.
+    /// Agents and their settings.
     pub agents: Agents,
-    /// Use cases of sources, and search.
+    /// Sources, and search.
     pub sources: Sources,
-    /// Use cases of uploaded files.
+    /// Uploaded files.
     pub uploads: Uploads,
-    /// Use cases of conversations.
+    /// Conversations, and replies.
     pub conversations: Conversations,
-    /// Usage and quotas.
+    /// Quotas, and usage.
     pub quotas: Quotas,
     /// The audit log.
     pub audit: Audit,
-    /// Use cases of webhook endpoints.
+    /// Webhook endpoints and deliveries.
     pub webhooks: Webhooks,
-    /// Admits requests with an idempotency key.
+    /// Admits requests that carry an idempotency key.
     pub idempotency: Idempotency,
-    /// Tells who a request is from.
+    /// API keys: authentication and administration.
     pub keys: Keys,
     /// Whether the database can serve, for `/readyz`.
     pub health: Arc<dyn Health>,
     /// Whether the workers of this process run, for `/readyz`.
     pub workers_running: Arc<dyn Fn() -> bool + Send + Sync>,
-    /// Tells an upload's type; may take milliseconds and is called on a blocking thread.
+    /// Takes milliseconds, so it is called on a blocking thread.
     pub detect_upload_type: DetectUploadType,
-    /// Model names beyond the specification's that this server's configuration defines, for the
-    /// OpenAPI document.
+    /// The model names that the configuration adds to the built-in ones, for the OpenAPI document.
     pub extra_models: Vec<String>,
-    /// The text of `/metrics`; none where metrics are off.
+    /// Renders the text of `/metrics`; `None` if metrics are turned off.
     pub metrics: Option<Arc<dyn Fn() -> String + Send + Sync>>,
-    /// The time.
+    /// For expiries, and for what depends on the time of a request.
     pub clock: Arc<dyn Clock>,
-    /// Randomness for request ids.
+    /// For request ids.
     pub entropy: Arc<dyn Entropy>,
-    /// The installation's secret that cursors are signed with.
+    /// The secret of the installation with which cursors are signed.
     pub cursor_secret: [u8; 32],
-    /// The settings.
+    /// Limits and deadlines.
     pub settings: HttpSettings,
 }
 
-/// How many times a key's limit of requests all keys of an account have together by default.
+/// By default, the keys of an account together have this many times the rate limit of one key.
 const KEYS_PER_ACCOUNT_LIMIT: u32 = 10;
 
 /// Settings of the interface.
@@ -70,27 +69,27 @@ pub struct HttpSettings {
     pub account_rate_limit_per_minute: Option<u32>,
     /// Failed authentications per client address and minute; 0 for no limit.
     pub failed_authentications_per_minute: u32,
-    /// Proxies that are believed when they say whom a request is from.
+    /// Proxies whose `X-Forwarded-For` header is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// Connections at once; further ones wait to be taken until others end.
+    /// Connections at once; further ones wait to be accepted until others end.
     pub connections_at_once: usize,
     /// How long the head of a request may take to arrive.
     pub head_deadline: Duration,
-    /// How long a JSON body may take to arrive, and a file between two pieces and before its least
-    /// rate counts.
+    /// How long a JSON body may take to arrive, how long the arrival of a file may pause, and the time before
+    /// the file's minimum rate is enforced.
     pub body_deadline: Duration,
     /// How long a file may take to arrive as a whole.
     pub upload_deadline: Duration,
-    /// Files that may be on their way at once; beyond, 503. Half as many again are kept for accounts
-    /// that have fewer than their share. Each takes up to 10 MiB of disk space while it arrives.
+    /// Files that may arrive at once; further ones get 503. Half as many again are reserved for accounts that
+    /// have fewer than their share. Each file takes up to 10 MiB of disk space while it arrives.
     pub uploads_at_once: usize,
     /// How long an idle connection is kept.
     pub keep_alive: Duration,
-    /// How long a client may take nothing of an answer.
+    /// How long a client may go without reading any of its answer.
     pub stall_deadline: Duration,
-    /// How long a stream may stay silent before a comment is sent.
+    /// After how much silence a stream sends a comment.
     pub heartbeat: Duration,
-    /// How long a graceful stop waits for what is in flight.
+    /// How long a graceful stop waits for requests in progress.
     pub stop_grace: Duration,
 }
 

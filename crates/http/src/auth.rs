@@ -1,4 +1,4 @@
-//! Who a request is from and what it may do: declared by the signature of each handler.
+//! Authentication and permissions, which each handler declares in its signature.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -18,30 +18,29 @@ use crate::context::{App, RequestContext, RequestId, Shared};
 use crate::failure::Failure;
 use crate::rate::RateLimits;
 
-/// How long a key that was found is taken for valid without another look: the time that a
-/// revocation may take, with some room for a request on its way.
+/// How long a key that was found is considered valid without being looked up again. A revocation takes effect
+/// within this time; the rest of a second is left for requests in progress.
 const KEY_LIFE: Duration = Duration::from_millis(900);
 /// Most keys remembered at once.
 const KEYS_REMEMBERED: u64 = 10_000;
 
-/// Who a request is from.
+/// The sender of a request.
 #[derive(Debug)]
 pub(crate) struct Caller {
-    /// The key that it carried.
+    /// The key that the request carried.
     pub(crate) key: ApiKey,
-    /// What may be seen with it.
+    /// What the key can see.
     pub(crate) scope: Scope,
 }
 
-/// Knows who may pass: the keys seen within the last second, and the limits.
+/// Admits requests: the keys that were found within the last second, and the rate limits.
 pub(crate) struct Gate {
-    /// By SHA-256 of the secret. Invariant: only keys that were found; a failure is never kept.
+    /// By SHA-256 of the secret. Invariant: it holds only keys that were found, never a failed lookup.
     seen: Cache<[u8; 32], Arc<Caller>>,
     limits: RateLimits,
 }
 
 impl Gate {
-    /// A gate with these limits.
     pub(crate) fn new(limits: RateLimits) -> Self {
         let seen = Cache::builder().max_capacity(KEYS_REMEMBERED).time_to_live(KEY_LIFE).build();
         Self { seen, limits }
@@ -56,7 +55,7 @@ impl Gate {
     ) -> Result<Arc<Caller>, Failure> {
         let Some(caller) = self.identify(app, request).await? else {
             let refusal = self.limits.failed_authentication(context.peer);
-            // What is beyond the limit is not written down either.
+            // Beyond the limit, failures are not recorded in the audit log either.
             if matches!(refusal, Failure::Unauthorized)
                 && let Some(secret) = bearer(request)
             {
@@ -83,7 +82,7 @@ impl Gate {
             return Ok(Some(caller));
         }
         let Some(key) = app.keys.authenticate(secret).await? else { return Ok(None) };
-        // Once a second for each key, which is as often as it is looked up.
+        // At most once a second for each key, since it is looked up that often.
         app.keys.note_use(key.id);
         let caller = Arc::new(Caller { scope: key.scope(), key });
         self.seen.insert(hash, Arc::clone(&caller));
@@ -98,14 +97,23 @@ fn bearer(request: &HttpRequest) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
-/// The permissions that handlers ask for, as types.
+/// Permissions as types, for the signatures of handlers.
 pub(crate) mod permission {
     use cicerone_domain::Permission;
 
+    /// What a handler asks of a key.
+    pub(crate) trait Asked: 'static {
+        /// The permission; `None` if any valid key will do.
+        const PERMISSION: Option<Permission>;
+    }
+
     /// A permission as a type.
     pub(crate) trait Required: 'static {
-        /// The permission.
         const PERMISSION: Permission;
+    }
+
+    impl<P: Required> Asked for P {
+        const PERMISSION: Option<Permission> = Some(P::PERMISSION);
     }
 
     /// See [`Permission::AgentsRead`].
@@ -180,28 +188,27 @@ impl<P> Authorized<P> {
         &self.caller.key
     }
 
-    /// Who it is, for a task of its own.
+    /// The caller, for work that outlives the request.
     pub(crate) fn caller(&self) -> Arc<Caller> {
         Arc::clone(&self.caller)
     }
 
-    /// What is known of the request.
+    /// What is known about the request.
     pub(crate) fn context(&self) -> &RequestContext {
         &self.context
     }
 
-    /// The request's id.
     pub(crate) fn request_id(&self) -> RequestId {
         self.context.id
     }
 
-    /// Where the request came from.
+    /// Where the request came from, for the audit log.
     pub(crate) fn origin(&self) -> Origin {
         Origin { address: self.context.peer, request_id: Some(self.context.id) }
     }
 }
 
-impl<P: permission::Required> FromRequest for Authorized<P> {
+impl<P: permission::Asked> FromRequest for Authorized<P> {
     type Error = Failure;
     type Future = LocalBoxFuture<'static, Result<Self, Failure>>;
 
@@ -212,20 +219,22 @@ impl<P: permission::Required> FromRequest for Authorized<P> {
             let app = request.app_data::<App>();
             let app = app.ok_or_else(|| Error::internal("the server has no state"))?;
             let caller = app.gate.admit(app, &context, &request).await?;
-            if !caller.key.permissions.allows(P::PERMISSION) {
-                return Err(Error::Forbidden(P::PERMISSION).into());
+            if let Some(permission) = P::PERMISSION
+                && !caller.key.permissions.allows(permission)
+            {
+                return Err(Error::Forbidden(permission).into());
             }
             Ok(Self { caller, context, permission: PhantomData })
         })
     }
 }
 
-/// The arguments of a handler that admits only callers with a permission.
+/// The arguments of a handler that admits only callers with a key.
 pub(crate) trait Guarded {
-    /// The permission.
-    const PERMISSION: Permission;
+    /// The permission that the key must have, if it must have one.
+    const PERMISSION: Option<Permission>;
 }
 
-impl<P: permission::Required, A, B> Guarded for (Authorized<P>, A, B) {
-    const PERMISSION: Permission = P::PERMISSION;
+impl<P: permission::Asked, A, B> Guarded for (Authorized<P>, A, B) {
+    const PERMISSION: Option<Permission> = P::PERMISSION;
 }

@@ -1,38 +1,81 @@
 //! Reads JSON bodies, within their size and time.
 
+mod fields;
+mod given;
+mod json;
+mod value;
+
 use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage as _, HttpRequest};
-use cicerone_domain::{Error, limits};
+use cicerone_domain::{Error, Timestamp, limits};
 use futures_util::StreamExt as _;
+use serde::de::DeserializeOwned;
+use utoipa::ToSchema;
 
+use crate::change::Keyed;
 use crate::context::{Incoming, RequestContext, Shared};
 use crate::failure::Failure;
-use crate::fields::Fields;
 use crate::response::JSON;
 
-/// A JSON body: its fields to read, its bytes for the fingerprint.
-#[derive(Debug)]
-pub(crate) struct JsonBody {
-    /// The fields.
-    pub(crate) fields: Fields,
-    /// The bytes as they came.
-    pub(crate) bytes: Bytes,
+pub(crate) use given::{Given, not_null};
+
+/// A JSON body.
+///
+/// Its struct is the only declaration of it: serde reads the names and JSON types of its fields from it, and
+/// utoipa its schema. The limits in the schema are the domain's, which `check` applies; the tests of
+/// [`crate::endpoints`] compare the two for every body.
+pub(crate) trait Body: DeserializeOwned + ToSchema {
+    /// What the body asks for, in types that prove it.
+    type Checked;
+
+    /// Checks the values of the fields.
+    ///
+    /// # Errors
+    ///
+    /// The first field, in the order of the struct, whose value is not valid.
+    fn check(self, current: &Current<'_>) -> Result<Self::Checked, Error>;
+
+    /// Reads and checks a body.
+    fn parse(text: &[u8], current: &Current<'_>) -> Result<Self::Checked, Error> {
+        json::read::<Self>(text)?.check(current)
+    }
+}
+
+/// What a body is checked against besides the limits.
+pub(crate) struct Current<'a> {
+    pub(crate) now: Timestamp,
+    pub(crate) knows_model: &'a dyn Fn(&str) -> bool,
 }
 
 impl Incoming {
-    /// A JSON object. No body at all is refused like any other that is none.
-    pub(crate) async fn json(&mut self, app: &Shared) -> Result<JsonBody, Failure> {
+    /// Reads a JSON body. No body at all is refused like any other that is not a JSON object.
+    pub(crate) async fn body<B: Body>(&mut self, app: &Shared) -> Result<B::Checked, Failure> {
+        self.read::<B>(app).await.map(|(checked, _)| checked)
+    }
+
+    /// Reads a JSON body and the idempotency key of its request.
+    pub(crate) async fn keyed_body<B: Body>(
+        &mut self,
+        app: &Shared,
+    ) -> Result<(B::Checked, Option<Keyed>), Failure> {
+        let (checked, bytes) = self.read::<B>(app).await?;
+        Ok((checked, self.keyed(&[&bytes])?))
+    }
+
+    async fn read<B: Body>(&mut self, app: &Shared) -> Result<(B::Checked, Bytes), Failure> {
         let bytes = self.bytes(app).await?;
         let is_json = self.request.content_type().trim().eq_ignore_ascii_case(JSON);
         if !bytes.is_empty() && (!is_json || is_encoded(&self.request)) {
             return Err(Failure::MediaType { expected: JSON });
         }
-        Ok(JsonBody { fields: Fields::parse(&bytes)?, bytes })
+        let knows_model = |name: &str| app.agents.knows_model(name);
+        let current = Current { now: app.clock.now(), knows_model: &knows_model };
+        Ok((B::parse(&bytes, &current)?, bytes))
     }
 
-    /// The body of a request that needs none, for its fingerprint.
+    /// Reads the body of a request that needs none, for its fingerprint.
     pub(crate) async fn any_body(&mut self, app: &Shared) -> Result<Bytes, Failure> {
         self.bytes(app).await
     }
@@ -74,7 +117,8 @@ pub(crate) fn is_encoded(request: &HttpRequest) -> bool {
     coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// The whole body. `take_room` is told how much there will be before it is kept.
+/// Reads the whole body. `take_room` is called with the size that the body will have in memory, before it is
+/// kept.
 async fn read(
     payload: &mut Payload,
     mut take_room: impl AsyncFnMut(usize) -> Result<(), Error>,

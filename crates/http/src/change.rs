@@ -1,5 +1,5 @@
-//! Carries out what changes something: once for each idempotency key, to its end whether or not the
-//! caller still waits, and with an answer even to a panic.
+//! Carries out requests that change something: once for each idempotency key, and to the end even if the caller
+//! goes away. A panic is answered like any other fault.
 
 mod lasting;
 #[cfg(test)]
@@ -29,12 +29,12 @@ use crate::failure::{Failure, Problem};
 use crate::response::{Answer, JSON, send};
 use lasting::{Lasting, Panic};
 
-/// The header of a caller's key.
+/// The header that holds an idempotency key.
 pub(crate) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
-/// The header that marks an answer of before.
+/// The header that marks the stored answer to an earlier request.
 pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// A request's idempotency key, with what tells the request from others.
+/// The idempotency key of a request, and the fingerprint by which a repetition is recognised.
 #[derive(Debug)]
 pub(crate) struct Keyed {
     key: IdempotencyKey,
@@ -42,14 +42,14 @@ pub(crate) struct Keyed {
 }
 
 impl Incoming {
-    /// The idempotency key of a request whose body consists of `parts`; none where it has none.
+    /// The idempotency key of a request whose body consists of `parts`; `None` if the request has no key.
     pub(crate) fn keyed(&self, parts: &[&[u8]]) -> Result<Option<Keyed>, Error> {
         let mut values = self.request.headers().get_all(IDEMPOTENCY_KEY);
         let Some(value) = values.next() else { return Ok(None) };
         if values.next().is_some() {
             return Err(Error::invalid(IDEMPOTENCY_KEY, "must be given once"));
         }
-        // Bytes that are no visible ASCII become one that is refused as such.
+        // A value that is not visible ASCII becomes a space, which is refused.
         let key = IdempotencyKey::parse(value.to_str().unwrap_or(" "))?;
         let mut hash = Sha256::new();
         let method = self.request.method().as_str().as_bytes();
@@ -63,30 +63,28 @@ impl Incoming {
     }
 }
 
-/// A request that was carried out, now or before.
+/// A request that was carried out, now or earlier.
 #[derive(Debug)]
 pub(crate) struct Executed {
-    /// The answer.
     pub(crate) response: StoredResponse,
-    /// Whether it is the answer of before.
+    /// Whether the response is the stored answer to an earlier request.
     pub(crate) is_replay: bool,
 }
 
-/// A change about to be carried out: for whom, and under which key.
+/// A change that is about to be carried out.
 pub(crate) struct Change {
     app: App,
     caller: Arc<Caller>,
-    /// The permission that it needs.
+    /// The permission that the change needs.
     permission: Permission,
     origin: Origin,
     request_id: RequestId,
     keyed: Option<Keyed>,
-    /// What the audit log says of it, with its target where that is known before.
+    /// The action that the audit log records, and its target if that is known beforehand.
     audited: Option<(AuditAction, Option<String>)>,
 }
 
 impl Change {
-    /// A change for this caller.
     pub(crate) fn new<P: Required>(
         app: &App,
         caller: &Authorized<P>,
@@ -103,8 +101,9 @@ impl Change {
         }
     }
 
-    /// The change that a request asks for whose body says nothing: its bytes tell it from others alone.
-    pub(crate) async fn of_path<P: Required>(
+    /// The change that a request without a body asks for. A body that is sent all the same only belongs to the
+    /// fingerprint.
+    pub(crate) async fn without_body<P: Required>(
         app: &App,
         caller: &Authorized<P>,
         incoming: &mut Incoming,
@@ -113,13 +112,13 @@ impl Change {
         Ok(Self::new(app, caller, incoming.keyed(&[&body])?))
     }
 
-    /// The same, recorded in the audit log. Without a `target` it is what the answer contains.
+    /// Records the change in the audit log. Without a `target`, the record names what the answer contains.
     pub(crate) fn audited(self, action: AuditAction, target: Option<String>) -> Self {
         Self { audited: Some((action, target)), ..self }
     }
 
-    /// Carries out `work` and answers with what `render` makes of its outcome. `work` is given the
-    /// shared state, the caller, and the completion that its store writes with the effect.
+    /// Carries out `work` and answers with what `render` makes of its outcome. `work` gets the shared state, the
+    /// caller, and the completion that the store writes in the same transaction as the effect.
     pub(crate) async fn answer<T, W, F>(self, render: fn(&T) -> StoredResponse, work: W) -> Answer
     where
         T: Send + 'static,
@@ -128,7 +127,7 @@ impl Change {
     {
         let runtime = self.app.runtime.clone();
         let outcome = Lasting::new(runtime, self.carry_out(render, work)).await;
-        // A panic has said so through the panic hook.
+        // The panic hook has logged the panic.
         let panicked = |_: Panic| Err(Error::internal("a panic in a change").into());
         let executed = outcome.unwrap_or_else(panicked)?;
         let mut response = send(executed.response)?;
@@ -138,7 +137,7 @@ impl Change {
         Ok(response)
     }
 
-    /// Starts `work` in a task of its own.
+    /// Starts `work` in its own task.
     pub(crate) fn spawn<T, W, F>(
         self,
         render: fn(&T) -> StoredResponse,
@@ -152,8 +151,7 @@ impl Change {
         self.app.runtime.clone().spawn(self.carry_out(render, work))
     }
 
-    /// Does `work` under its key. Its failure is logged there and then, since nobody may be waiting
-    /// for it any more.
+    /// Does `work` under its idempotency key. A failure is logged at once, since the caller may have gone away.
     fn carry_out<T, W, F>(
         self,
         render: fn(&T) -> StoredResponse,
@@ -209,21 +207,21 @@ impl Executed {
     }
 }
 
-/// Waits for a change that was started.
+/// Waits for a change that was started with [`Change::spawn`].
 pub(crate) async fn joined(
     task: JoinHandle<Result<Executed, Failure>>,
 ) -> Result<Executed, Failure> {
-    // A task that panicked has said so through the panic hook; the error is for the log here.
+    // The panic hook has logged a panic; the error is for the log of this request.
     task.await.unwrap_or_else(|cause| Err(Error::internal(cause).into()))
 }
 
-/// Marks an answer as one of before.
+/// Marks an answer as the stored answer to an earlier request.
 pub(crate) fn mark_replayed(response: &mut HttpResponse) {
     response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
 }
 
-/// Carries out `work` unless its key has an answer already. The key is completed or released
-/// whatever happens, a panic included.
+/// Carries out `work` unless there is an answer for its idempotency key already. Whatever happens, also if
+/// `work` panics, the key is completed or released.
 async fn once<T, W, F>(
     idempotency: &Idempotency,
     scope: &Scope,

@@ -1,16 +1,16 @@
-//! Whom a request is from, also behind proxies.
+//! The address of a client, also behind proxies.
 
 use std::net::{IpAddr, SocketAddr};
 
 use actix_web::http::header::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 
-/// What proxies add the address to that they took a request from.
+/// The header to which each proxy appends the address that it received the request from.
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address that a request comes from: the other side of the connection, or where that is a
-/// trusted proxy whom it names, and so on to the first that is none. What anybody else says of
-/// themselves is never believed.
+/// The address that a request comes from: that of the connection, or, if that is a trusted proxy, the one
+/// that the proxy names, and so on up to the first address that is not a trusted proxy. The header of anybody
+/// else is ignored.
 pub(crate) fn client_address(
     peer: Option<IpAddr>,
     headers: &HeaderMap,
@@ -36,7 +36,7 @@ pub(crate) fn client_address(
     Some(address)
 }
 
-/// An address as proxies write it: alone, in brackets, or with a port.
+/// Reads an address as proxies write it: alone, in brackets, or with a port.
 fn read(text: &str) -> Option<IpAddr> {
     let text = text.trim().trim_matches('"');
     let alone = text.trim_start_matches('[').trim_end_matches(']').parse();

@@ -1,4 +1,5 @@
-//! Compressing answers for clients that ask for it: whole, so that no compressor outlives its work.
+//! Compresses answers for clients that accept it. Answers are compressed as a whole, so that no compressor
+//! is kept while a client reads.
 
 use std::io::Write as _;
 
@@ -8,7 +9,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Below this, an answer is not worth compressing.
+/// Answers with fewer bytes are not worth compressing.
 pub(crate) const WORTHWHILE_BYTES: usize = 1_024;
 
 /// Whether a client prefers gzip to no compression.
@@ -18,22 +19,22 @@ pub(crate) fn prefers_gzip(request: &HttpRequest) -> bool {
         .is_ok_and(|accepted| accepted.negotiate(known.iter()) == Some(Encoding::gzip()))
 }
 
-/// How much work compression is worth.
+/// How thoroughly to compress.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Effort {
-    /// For an answer that is sent once.
+    /// Quickly, for an answer that is sent once.
     Once,
-    /// For one that is kept.
+    /// Thoroughly, for an answer that is kept.
     Kept,
 }
 
-/// The bytes in gzip. `None` if they cannot be compressed.
+/// Compresses bytes. Returns `None` if the result would not be smaller.
 pub(crate) fn gzip(bytes: &[u8], effort: Effort) -> Option<Bytes> {
     let level = match effort {
         Effort::Once => Compression::new(4),
         Effort::Kept => Compression::best(),
     };
-    // Text is a fifth as a rule.
+    // Text usually shrinks to a fifth.
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
     encoder.write_all(bytes).ok()?;
     let compressed = encoder.finish().ok()?;
@@ -66,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compressed_reads_back_and_noise_is_left_alone() {
+    fn compressed_text_reads_back_and_noise_is_not_compressed() {
         let text = "The museum opens at nine. ".repeat(99);
         for effort in [Effort::Once, Effort::Kept] {
             let compressed = gzip(text.as_bytes(), effort).unwrap();

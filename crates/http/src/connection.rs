@@ -1,8 +1,8 @@
-//! Connections: how long they may stay idle, how long a request's head may take, how much is read
-//! ahead, and how slowly an answer may be taken.
+//! Bounds on connections: how long they may stay idle, how long the head of a request may take to arrive, how
+//! much is read ahead, and how slowly a client may read its answer.
 //!
-//! The framework bounds none of these for a connection that has been accepted, so that its socket is
-//! wrapped: what the wrapper refuses, the framework sees as the end of the connection.
+//! The framework bounds none of these for an accepted connection. Its socket is therefore wrapped; when the
+//! wrapper ends a connection, the framework sees the end of its input.
 
 mod link;
 mod patience;
@@ -29,19 +29,20 @@ pub(crate) use refusal::Refuse;
 
 use patience::Patience;
 
-/// Most bytes of a connection's unsent answers that the system keeps.
+/// Most bytes of unsent answers that the operating system buffers for a connection.
 const SEND_BUFFER_BYTES: usize = 128 * 1_024;
-/// How long a connection that was refused stays open, so that the refusal can be read.
+/// How long a connection stays open after a refusal, so that the client can read it.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Time bounds of connections.
+/// The time bounds of connections.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
-    /// How long a request's head may take, from the connection's beginning or from its first byte.
+    /// How long the head of a request may take to arrive, counted from the start of the connection or from the
+    /// first byte of the head.
     pub(crate) head: Duration,
     /// How long a connection may be idle between two requests.
     pub(crate) idle: Duration,
-    /// How long nothing of an answer may be taken.
+    /// How long a client may go without reading any of its answer.
     pub(crate) stall: Duration,
 }
 
@@ -52,25 +53,25 @@ pub(crate) struct Connection {
     refuse: Arc<Refuse>,
     times: Times,
     patience: Patience,
-    /// Until when the client must take something.
+    /// When the client must have read something.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// What is waited for while no request is in progress, and until when.
+    /// What the connection waits for while no request is in progress, and until when.
     waiting: Option<(Waiting, Pin<Box<Sleep>>)>,
-    /// What is left of a refusal in the place of the framework's.
+    /// The part that is not written yet of a refusal that replaces the framework's.
     refusal: Option<Bytes>,
-    /// Whether a refusal was sent: nothing is read any more.
+    /// Whether a refusal was sent. Nothing more is read then.
     is_refused: bool,
-    /// Until when a refused connection stays open.
+    /// When a refused connection is closed.
     farewell: Option<Pin<Box<Sleep>>>,
-    /// Whether as much has arrived as may, and no request has begun.
+    /// Whether the most that is read ahead has arrived without beginning a request.
     is_full_of_head: bool,
-    /// Whether a read was put off until the client takes what is written.
+    /// Whether a read was postponed until the client has read what is written.
     is_read_put_off: bool,
     _place: Place,
 }
 
 /// What a connection without a request in progress waits for: the head of a request, or its first
-/// byte, after so many requests.
+/// byte. Each holds the number of requests so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waiting {
     Head(u64),
@@ -78,13 +79,13 @@ enum Waiting {
 }
 
 impl Connection {
-    /// A connection that was just accepted and has a place.
+    /// Wraps the socket of a connection that was just accepted and has a place.
     pub(crate) fn new(io: TcpStream, place: Place, refuse: Arc<Refuse>, times: Times) -> Self {
-        // A socket without these still serves: its bounds are then those of the system.
+        // If these fail, the socket still works, with the bounds of the operating system.
         let _ = io.set_nodelay(true);
         let socket = SockRef::from(&io);
         let _ = socket.set_send_buffer_size(SEND_BUFFER_BYTES);
-        // What the system keeps of an answer when the connection is closed.
+        // Bounds what the operating system still holds when the connection is closed.
         #[cfg(target_os = "linux")]
         let _ = socket.set_tcp_user_timeout(Some(times.stall));
         Self {
@@ -104,12 +105,12 @@ impl Connection {
         }
     }
 
-    /// What requests tell it.
+    /// What the connection and its requests share.
     pub(crate) fn link(&self) -> Rc<Link> {
         Rc::clone(&self.link)
     }
 
-    /// What ends a connection without a request in progress.
+    /// Whether a connection without a request in progress ends, and how.
     fn poll_end_of_waiting(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let requests = self.link.requests();
         let (waiting, time) = if requests == 0 || self.link.has_arrived() {
@@ -131,7 +132,7 @@ impl Connection {
         let Some((_, timer)) = &mut self.waiting else { return Poll::Pending };
         ready!(timer.as_mut().poll(cx));
         match waiting {
-            // One that has sent nothing is owed nothing.
+            // A client that has sent nothing gets no answer.
             Waiting::Head(_) if self.link.has_arrived() => {
                 self.begin_refusal(StatusCode::REQUEST_TIMEOUT, cx)
             }
@@ -139,7 +140,7 @@ impl Connection {
         }
     }
 
-    /// Answers what is no request, and reads nothing more.
+    /// Refuses what is not a request. Nothing more is read.
     fn begin_refusal(&mut self, status: StatusCode, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.is_refused = true;
         self.refusal = Some(self.refuse.answer(status));
@@ -158,7 +159,7 @@ impl Connection {
         Poll::Ready(Ok(()))
     }
 
-    /// Writes, as long as the client's slowness is bearable.
+    /// Writes, unless the client has read too slowly.
     fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match Pin::new(&mut self.io).poll_write(cx, bytes) {
             Poll::Ready(result) => {
@@ -196,7 +197,7 @@ impl AsyncRead for Connection {
             return this.poll_refusal(cx);
         }
         if this.link.is_in_progress() {
-            // Who does not take an answer is not asked for more.
+            // Nothing more is read from a client that does not read its answers.
             if this.patience.is_tried() {
                 this.is_read_put_off = true;
                 return Poll::Pending;
@@ -206,8 +207,8 @@ impl AsyncRead for Connection {
                 return Poll::Pending;
             }
         } else if this.link.is_full() {
-            // What has arrived may be a head and the beginning of its body: the framework looks at it
-            // once nothing more comes. If it finds no request in it, this is asked again.
+            // What has arrived may be a head and the beginning of its body. The framework parses it once
+            // nothing more comes; if it finds no request in it, it reads again.
             if std::mem::replace(&mut this.is_full_of_head, true) {
                 return this.begin_refusal(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, cx);
             }
@@ -249,8 +250,8 @@ impl AsyncWrite for Connection {
         Pin::new(&mut self.io).poll_flush(cx)
     }
 
-    /// A client that was refused while it still sends can read the refusal: closing at once would
-    /// make the system discard it.
+    /// Keeps the connection open for a moment after a refusal. If it were closed while the client still sends,
+    /// the operating system would discard the refusal.
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         ready!(Pin::new(&mut this.io).poll_shutdown(cx))?;

@@ -1,4 +1,4 @@
-//! What is known of a request while it is served, and what all requests share.
+//! What is known about a request while it is served, and what all requests share.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
@@ -23,28 +23,23 @@ use crate::query::Query;
 use crate::rate::RateState;
 use crate::room::{Room, Rooms, Tenant};
 
-/// A request's id.
 pub(crate) type RequestId = Id<kind::Request>;
 
 /// What all requests share.
 pub(crate) struct Shared {
-    /// The use cases.
     pub(crate) application: Application,
-    /// Who may pass.
     pub(crate) gate: Gate,
-    /// The cursors of lists.
     pub(crate) cursors: Cursors,
-    /// The runtime that outlives connections: whatever must not be cancelled runs on it.
+    /// The runtime that outlives connections. Work that must not be cancelled continues on it.
     pub(crate) runtime: Handle,
-    /// The places of files on their way.
+    /// Places for files that arrive.
     pub(crate) uploads_arriving: FairPool<Id<kind::Account>>,
-    /// The places of files in memory.
+    /// Places for files in memory.
     pub(crate) uploads_in_memory: FairPool<Id<kind::Account>>,
     /// Memory for answers and bodies.
     pub(crate) rooms: Rooms,
-    /// What is served alike to everybody.
     pub(crate) assets: Assets,
-    /// True once streams must end, since the server stops.
+    /// True once streams must end because the server stops.
     pub(crate) ending: watch::Receiver<bool>,
 }
 
@@ -56,32 +51,31 @@ impl Deref for Shared {
     }
 }
 
-/// The shared state, as handlers take it.
+/// The shared state, as handlers receive it.
 pub(crate) type App = web::Data<Shared>;
 
-/// What is known of one request. Lives on the connection's thread.
+/// What is known about one request. It stays on the thread of its connection.
 #[derive(Debug)]
 pub(crate) struct RequestContext {
-    /// Its id.
     pub(crate) id: RequestId,
-    /// The address that it comes from.
+    /// The address of the client.
     pub(crate) peer: Option<IpAddr>,
-    /// Where the caller's rate limit stands, once the caller is known.
+    /// The state of the caller's rate limit, once the caller is known.
     pub(crate) rate: Cell<Option<RateState>>,
     /// The caller's account, once it is known.
     pub(crate) tenant: Cell<Tenant>,
-    /// The memory that the request and its answer take.
+    /// The memory that is reserved for the request and its answer.
     pub(crate) room: RefCell<Room>,
 }
 
 impl RequestContext {
-    /// The context of a request that passed [`crate::observe`], as every one does.
+    /// The context of a request. [`crate::observe`] gives one to every request.
     pub(crate) fn of(request: &HttpRequest) -> Result<Rc<Self>, Error> {
         let found = request.extensions().get::<Rc<Self>>().map(Rc::clone);
         found.ok_or_else(|| Error::internal("the request has no context"))
     }
 
-    /// Takes room for an answer of a size that is not known yet. Comes before the answer is made.
+    /// Reserves memory for an answer whose size is not known yet. To be called before the answer is made.
     pub(crate) async fn expect_answer(&self, app: &Shared) -> Result<(), Error> {
         let mut room = self.room.take();
         let taken = app.rooms.expect_answer(&mut room, self.tenant.get()).await;
@@ -94,7 +88,7 @@ impl RequestContext {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoutePattern(pub(crate) &'static str);
 
-/// The rest of a request, read step by step by its handler.
+/// A request that its handler reads step by step.
 pub(crate) struct Incoming {
     pub(crate) request: HttpRequest,
     pub(crate) payload: Payload,
@@ -110,13 +104,14 @@ impl FromRequest for Incoming {
 }
 
 impl Incoming {
-    /// The text of the id in the path, which names the lists of its resource.
+    /// The text of the first id in the path; empty if the path has none.
     pub(crate) fn path_text(&self) -> &str {
         self.request.match_info().iter().next().map_or("", |(_, value)| value)
     }
 
-    /// The id in the path. One that no resource can have is not found, like one that none has: its
-    /// failure comes after those of values, and is kept like any other of what was carried out.
+    /// The id in the path. Text that is no id of the kind gets the same error as the id of a resource that does
+    /// not exist. Handlers raise that error after the errors of the body, and it is stored under the
+    /// idempotency key.
     pub(crate) fn path_id<K: Kind>(&self) -> Result<Id<K>, Error> {
         let text = self.path_text();
         text.parse().map_err(|_| Error::not_found(K::NAME, text))
@@ -128,7 +123,6 @@ impl Incoming {
         text.parse().map_err(|_| Error::not_found(K::NAME, text))
     }
 
-    /// The query string's parameters.
     pub(crate) fn query(&self) -> Result<Query, Error> {
         Query::parse(self.request.query_string())
     }

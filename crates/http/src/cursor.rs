@@ -1,4 +1,4 @@
-//! Cursors: a position in one list, signed, so that no other text is ever taken for one.
+//! Cursors: signed positions in a list. The signature makes sure that no other text is accepted as one.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,19 +6,17 @@ use cicerone_domain::{Error, Id, Position, Timestamp, kind};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-/// Bytes of the signature that a cursor carries: 128 bits.
+/// Bytes of a cursor's signature: 128 bits.
 const TAG_BYTES: usize = 16;
 const CREATED: u8 = b'c';
 const NUMBERED: u8 = b'n';
 
-/// The list that a cursor belongs to: one cursor never fits another.
+/// The list that a cursor belongs to. It is refused by any other list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListName<'a> {
-    /// The list's own name.
     pub(crate) name: &'static str,
-    /// The caller's account.
     pub(crate) account: Id<kind::Account>,
-    /// The resource that the list is of; empty for a list of the account.
+    /// The id of the resource whose items are listed; empty for a list of the account.
     pub(crate) parent: &'a str,
 }
 
@@ -28,12 +26,11 @@ pub(crate) struct Cursors {
 }
 
 impl Cursors {
-    /// Cursors signed with `secret`.
     pub(crate) const fn new(secret: [u8; 32]) -> Self {
         Self { secret }
     }
 
-    /// The cursor of a position.
+    /// Makes the cursor of a position.
     pub(crate) fn write(&self, list: ListName<'_>, position: &Position) -> String {
         let mut bytes = encode(position);
         let tag = self.sign(list, &bytes).finalize().into_bytes();
@@ -41,7 +38,7 @@ impl Cursors {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The position of a cursor that this installation made for this list.
+    /// Reads a cursor. Returns an error if this installation did not make it for this list.
     pub(crate) fn read(&self, list: ListName<'_>, text: &str) -> Result<Position, Error> {
         let position = || {
             let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -57,7 +54,7 @@ impl Cursors {
     #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
     fn sign(&self, list: ListName<'_>, position: &[u8]) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).expect("a key of any length");
-        // No name or id holds a zero byte, so the parts cannot run into each other.
+        // No name or id holds a zero byte, so the parts cannot be confused.
         for part in [list.name, list.account.suffix(), list.parent] {
             mac.update(part.as_bytes());
             mac.update(&[0]);
@@ -112,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_reads_back_in_its_own_list_only() {
+    fn a_cursor_is_accepted_by_its_own_list_only() {
         let cursors = Cursors::new([7; 32]);
         let account = Id::random(&SystemEntropy);
         let list = ListName { name: "sources", account, parent: "agent_0123456789" };

@@ -13,7 +13,6 @@ use cicerone_domain::Error;
 use utoipa_swagger_ui::Config;
 
 use crate::compression::{Effort, gzip, prefers_gzip};
-use crate::context::{App, Incoming};
 use crate::failure::Failure;
 use crate::response::{Answer, JSON};
 
@@ -24,15 +23,15 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
 /// The name of the page among the assets.
 const PAGE: &str = "index.html";
 
-/// What is served alike to everybody. Every asset is in memory once, however many connections it is
-/// sent to, and compressed once.
+/// What is the same for every caller. Every asset is in memory once, however many connections it is
+/// sent to, and is compressed once.
 pub(crate) struct Assets {
     openapi: Arc<Asset>,
-    /// The parts of the reference page that somebody has asked for.
+    /// The files of the reference page that have been requested.
     parts: Mutex<HashMap<String, Arc<Asset>>>,
 }
 
-/// An answer that is the same for everybody: no room is taken for it.
+/// Marks an answer that is the same for every caller: no memory is reserved for it.
 pub(crate) struct SharedByAll;
 
 struct Asset {
@@ -73,37 +72,32 @@ impl Assets {
         Self { openapi, parts: Mutex::new(HashMap::new()) }
     }
 
-    fn part(&self, name: &str) -> Result<Arc<Asset>, Failure> {
+    /// The OpenAPI document.
+    pub(crate) fn document(&self, request: &HttpRequest) -> HttpResponse {
+        self.openapi.answer(request, &[])
+    }
+
+    /// The reference page.
+    pub(crate) fn page(&self, request: &HttpRequest) -> Answer {
+        self.part(PAGE, request)
+    }
+
+    /// A file of the reference page.
+    pub(crate) fn part(&self, name: &str, request: &HttpRequest) -> Answer {
+        let headers = [(CONTENT_SECURITY_POLICY, POLICY), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
+        Ok(self.find(name)?.answer(request, &headers))
+    }
+
+    fn find(&self, name: &str) -> Result<Arc<Asset>, Failure> {
         let parts = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(part) = parts().get(name) {
             return Ok(Arc::clone(part));
         }
         let part = read(name)?;
-        // Only names that exist are kept: no more than the page has parts.
+        // Only names that exist are kept: no more than the page has files.
         parts().insert(name.to_owned(), Arc::clone(&part));
         Ok(part)
     }
-}
-
-/// `GET /v1/openapi.json`
-pub(crate) async fn document(app: App, incoming: Incoming) -> Answer {
-    Ok(app.assets.openapi.answer(&incoming.request, &[]))
-}
-
-/// `GET /docs`
-pub(crate) async fn page(app: App, incoming: Incoming) -> Answer {
-    Ok(guarded(&*app.assets.part(PAGE)?, &incoming))
-}
-
-/// `GET /docs/{asset}`
-pub(crate) async fn asset(app: App, incoming: Incoming) -> Answer {
-    let name = incoming.request.match_info().get("asset").unwrap_or_default();
-    Ok(guarded(&*app.assets.part(name)?, &incoming))
-}
-
-fn guarded(asset: &Asset, incoming: &Incoming) -> HttpResponse {
-    let headers = [(CONTENT_SECURITY_POLICY, POLICY), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
-    asset.answer(&incoming.request, &headers)
 }
 
 fn read(name: &str) -> Result<Arc<Asset>, Failure> {
@@ -113,7 +107,7 @@ fn read(name: &str) -> Result<Arc<Asset>, Failure> {
     let file = found.filter(|file| !file.gzpipped).ok_or(Failure::NoRoute)?;
     let bytes = if name == PAGE {
         let text = String::from_utf8(file.bytes.into_owned()).map_err(Error::internal)?;
-        // The page stands at `/docs`, its parts below it.
+        // The page is at `/docs`, its files below it.
         text.replace("\"./", "\"/docs/").replace("\"index.css\"", "\"/docs/index.css\"").into()
     } else {
         Bytes::from(file.bytes.into_owned())

@@ -1,12 +1,19 @@
-//! One route with everything that is known of it: how it is served and how it is described.
+//! What is known of one endpoint: how it is served, and how the OpenAPI document describes it.
 
 use actix_web::guard::{self, Guard};
 use actix_web::http::Method;
 use actix_web::{FromRequest, Handler, Responder, Route, web};
 use cicerone_domain::Permission;
 use utoipa::openapi::path::Parameter;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::auth::Guarded;
+use crate::body::Body;
+use crate::deletion::{self, Deletion};
+use crate::list::{self, List};
+use crate::openapi::answers::list_schema;
+use crate::openapi::parameters::{cursor, page_size};
 
 /// A method of a path.
 ///
@@ -14,92 +21,203 @@ use crate::auth::Guarded;
 /// route cannot be in one and not in the other, and the permission in the document is the one that
 /// the handler's signature declares.
 pub(crate) struct Endpoint {
-    /// Its method.
     pub(crate) method: Method,
-    /// Its path.
     pub(crate) path: &'static str,
-    /// The permission that its handler asks for; none where it needs no key.
-    pub(crate) permission: Option<Permission>,
-    /// What serves it.
+    pub(crate) access: Access,
     pub(crate) route: Route,
-    /// What is said of it.
     pub(crate) description: Description,
 }
 
+/// Whose requests an endpoint serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Everybody's; no key is needed.
+    Open,
+    /// Those of any valid key.
+    AnyKey,
+    /// Those of keys with this permission.
+    Permission(Permission),
+}
+
+/// The groups of the OpenAPI document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tag {
+    Agents,
+    Sources,
+    Files,
+    Conversations,
+    Webhooks,
+    Keys,
+    Account,
+    Operation,
+}
+
+impl Tag {
+    /// All of them, in the order of the documentation.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Agents,
+        Self::Sources,
+        Self::Files,
+        Self::Conversations,
+        Self::Webhooks,
+        Self::Keys,
+        Self::Account,
+        Self::Operation,
+    ];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Agents => "Agents",
+            Self::Sources => "Sources",
+            Self::Files => "Files",
+            Self::Conversations => "Conversations",
+            Self::Webhooks => "Webhooks",
+            Self::Keys => "API keys",
+            Self::Account => "Account",
+            Self::Operation => "Operation",
+        }
+    }
+
+    pub(crate) const fn about(self) -> &'static str {
+        match self {
+            Self::Agents => "Configured chatbots.",
+            Self::Sources => "What an agent knows, what was extracted from it, and search.",
+            Self::Files => "Uploads for sources of type `file`.",
+            Self::Conversations => "Messages and replies.",
+            Self::Webhooks => "Endpoints that receive events, and the deliveries to them.",
+            Self::Keys => "Keys of the account, their permissions and their limits.",
+            Self::Account => "Who a request is from, what the account has used, and its audit log.",
+            Self::Operation => {
+                "Health, metrics and this documentation, for the operator. No API key is needed."
+            }
+        }
+    }
+}
+
 /// What the OpenAPI document says of an endpoint, beyond what follows from its method, path and
-/// permission.
-#[derive(Default)]
+/// access.
 pub(crate) struct Description {
-    /// A name for generated clients.
+    pub(crate) tag: Tag,
+    /// The operation's name, from which generated clients name their functions.
     pub(crate) id: &'static str,
-    /// One line.
+    /// One line, without a final period.
     pub(crate) summary: &'static str,
-    /// The rest; may be empty.
+    /// Sentences; may be empty.
     pub(crate) details: &'static str,
-    /// Query parameters.
     pub(crate) query: Vec<Parameter>,
-    /// The media type and schema of the body.
-    pub(crate) body: Option<(&'static str, &'static str)>,
+    pub(crate) body: Option<BodyDescription>,
     /// Whether it takes an idempotency key.
     pub(crate) is_keyed: bool,
     /// The status of a success.
     pub(crate) success: u16,
-    /// What a success holds.
     pub(crate) answer: AnswerSchema,
-    /// Refusals of this route's own, with their condition.
+    /// Statuses that are documented with a condition of this endpoint's own.
     pub(crate) refusals: Vec<(u16, &'static str)>,
+    /// The schemas that the body and the answer refer to, by name.
+    pub(crate) schemas: Vec<(String, RefOr<Schema>)>,
+}
+
+/// Parses the text of a body.
+#[cfg(test)]
+pub(crate) type ParseBody =
+    fn(&[u8], &crate::body::Current<'_>) -> Result<(), cicerone_domain::Error>;
+
+/// A body as the document describes it.
+pub(crate) struct BodyDescription {
+    pub(crate) media_type: &'static str,
+    /// The name of its schema.
+    pub(crate) schema: String,
+    /// Parses a JSON body, for the test that compares parser and schema.
+    #[cfg(test)]
+    pub(crate) parse: Option<ParseBody>,
 }
 
 /// What an answer holds.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AnswerSchema {
-    /// Nothing.
-    #[default]
     Empty,
-    /// JSON of that schema.
-    Json(&'static str),
-    /// The list envelope with items of that schema.
-    List(&'static str),
-    /// JSON of that schema, or events.
-    JsonOrEvents(&'static str),
-    /// Text of that media type.
-    Text(&'static str),
+    /// JSON of the schema with that name.
+    Json(String),
+    /// A page of a list: JSON of the schema with that name.
+    Page(String),
+    /// JSON of the schema with the first name, or events of the schema with the second.
+    JsonOrEvents(String, String),
+    /// Text of one of these media types.
+    Text(&'static [&'static str]),
 }
 
+/// The condition under which a list refuses its query.
+const BAD_QUERY: &str =
+    "A parameter is out of range or given twice, or the cursor belongs to another list.";
+/// The condition under which a body is refused.
+pub(crate) const BAD_BODY: &str = "A required field is missing, or a field has a bad value.";
+/// The condition under which a request is refused that would add to what the account keeps.
+pub(crate) const TOO_MANY_OR_FULL: &str =
+    "Too many requests, or the account would keep more bytes than its quota.";
+
 impl Endpoint {
-    /// An endpoint for callers with the permission that `handler` declares.
-    pub(crate) fn new<F, Args>(
-        method: Method,
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-        handler: F,
-    ) -> Self
+    /// An endpoint for callers with the access that `handler` declares.
+    pub(crate) fn new<F, Args>(tag: Tag, method: Method, path: &'static str, handler: F) -> Self
     where
         F: Handler<Args>,
         Args: FromRequest + Guarded + 'static,
         F::Output: Responder + 'static,
     {
-        let endpoint = Self::open(method, path, id, summary, handler);
-        Self { permission: Some(Args::PERMISSION), ..endpoint }
+        let access = Args::PERMISSION.map_or(Access::AnyKey, Access::Permission);
+        Self { access, ..Self::open(tag, method, path, handler) }
     }
 
     /// An endpoint that needs no key.
-    pub(crate) fn open<F, Args>(
-        method: Method,
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-        handler: F,
-    ) -> Self
+    pub(crate) fn open<F, Args>(tag: Tag, method: Method, path: &'static str, handler: F) -> Self
     where
         F: Handler<Args>,
         Args: FromRequest + 'static,
         F::Output: Responder + 'static,
     {
+        let description = Description {
+            tag,
+            id: "",
+            summary: "",
+            details: "",
+            query: Vec::new(),
+            body: None,
+            is_keyed: false,
+            success: 200,
+            answer: AnswerSchema::Empty,
+            refusals: Vec::new(),
+            schemas: Vec::new(),
+        };
         let route = web::route().guard(serves(method.clone())).to(handler);
-        let description = Description { id, summary, success: 200, ..Description::default() };
-        Self { method, path, permission: None, route, description }
+        Self { method, path, access: Access::Open, route, description }
+    }
+
+    /// A list.
+    pub(crate) fn list<L: List>(tag: Tag, path: &'static str) -> Self {
+        let (item, view) = (L::View::<'static>::name(), L::View::<'static>::schema());
+        let name = format!("{item}List");
+        let mut endpoint = Self::new(tag, Method::GET, path, list::answer::<L>)
+            .query([page_size(), cursor()])
+            .refuses(400, BAD_QUERY);
+        let schemas = &mut endpoint.description.schemas;
+        schemas.push((name.clone(), list_schema(&item)));
+        schemas.push((item.into_owned(), view));
+        L::View::<'static>::schemas(schemas);
+        endpoint.description.answer = AnswerSchema::Page(name);
+        endpoint
+    }
+
+    /// A deletion, which is answered with 204.
+    pub(crate) fn deletion<D: Deletion>(tag: Tag, path: &'static str) -> Self {
+        let mut endpoint = Self::new(tag, Method::DELETE, path, deletion::answer::<D>).keyed();
+        endpoint.description.success = 204;
+        endpoint
+    }
+
+    /// Names the operation and says in one line what it does.
+    pub(crate) fn named(mut self, id: &'static str, summary: &'static str) -> Self {
+        self.description.id = id;
+        self.description.summary = summary;
+        self
     }
 
     /// Says more of it.
@@ -114,14 +232,27 @@ impl Endpoint {
         self
     }
 
-    /// Takes a JSON body of that schema.
-    pub(crate) fn json(self, schema: &'static str) -> Self {
-        self.body("application/json", schema)
+    /// Takes a JSON body.
+    pub(crate) fn body<B: Body>(mut self) -> Self {
+        let schema = self.add::<B>();
+        self.description.body = Some(BodyDescription {
+            media_type: crate::response::JSON,
+            schema,
+            #[cfg(test)]
+            parse: Some(|text, current| B::parse(text, current).map(drop)),
+        });
+        self.refuses(400, BAD_BODY)
     }
 
-    /// Takes a body of that media type and schema.
-    pub(crate) fn body(mut self, media_type: &'static str, schema: &'static str) -> Self {
-        self.description.body = Some((media_type, schema));
+    /// Takes a body with a file.
+    pub(crate) fn multipart<B: ToSchema>(mut self) -> Self {
+        let schema = self.add::<B>();
+        self.description.body = Some(BodyDescription {
+            media_type: "multipart/form-data",
+            schema,
+            #[cfg(test)]
+            parse: None,
+        });
         self
     }
 
@@ -131,15 +262,28 @@ impl Endpoint {
         self
     }
 
-    /// Answers with that status and content.
-    pub(crate) fn gives(mut self, status: u16, answer: AnswerSchema) -> Self {
+    /// Answers with that status and JSON.
+    pub(crate) fn gives<V: ToSchema>(mut self, status: u16) -> Self {
         self.description.success = status;
-        self.description.answer = answer;
+        self.description.answer = AnswerSchema::Json(self.add::<V>());
         self
     }
 
-    /// Refuses with that status under a condition of its own.
+    /// Answers with JSON, or with events.
+    pub(crate) fn gives_or_streams<V: ToSchema, E: ToSchema>(mut self) -> Self {
+        self.description.answer = AnswerSchema::JsonOrEvents(self.add::<V>(), self.add::<E>());
+        self
+    }
+
+    /// Answers with text of one of these media types.
+    pub(crate) fn gives_text(mut self, media_types: &'static [&'static str]) -> Self {
+        self.description.answer = AnswerSchema::Text(media_types);
+        self
+    }
+
+    /// Documents a status with a condition of this endpoint's own.
     pub(crate) fn refuses(mut self, status: u16, condition: &'static str) -> Self {
+        self.description.refusals.retain(|(other, _)| *other != status);
         self.description.refusals.push((status, condition));
         self
     }
@@ -154,9 +298,17 @@ impl Endpoint {
             _ => &[],
         }
     }
+
+    /// Adds the schema of a type and those that it refers to; gives its name.
+    fn add<T: ToSchema + PartialSchema>(&mut self) -> String {
+        let name = T::name().into_owned();
+        self.description.schemas.push((name.clone(), T::schema()));
+        T::schemas(&mut self.description.schemas);
+        name
+    }
 }
 
-/// A GET route serves HEAD too; the body is then left out by the framework.
+/// A GET route serves HEAD too; the framework then leaves the body out.
 fn serves(method: Method) -> impl Guard {
     guard::fn_guard(move |context| {
         let asked = &context.head().method;

@@ -1,4 +1,4 @@
-//! The one table from what went wrong to what is answered.
+//! The one table from errors to answers.
 
 mod body;
 mod causes;
@@ -13,64 +13,64 @@ use cicerone_domain::FieldError;
 use cicerone_domain::error::Error;
 use cicerone_domain::ports::{ModelError, ModelFailure};
 
-pub(crate) use body::{ErrorBody, ErrorEvent, STATUS_CODES};
+pub(crate) use body::{ErrorBody, ErrorEvent, STATUS_CODES, StatusRow};
 
 use crate::context::RequestId;
 use causes::Causes;
 
-/// Seconds after which a request beyond the account's quota of bytes may be repeated. Time alone makes no
-/// room: this keeps clients that repeat by themselves from doing so at once.
+/// The `Retry-After` of a request that exceeds the account's quota of bytes. Waiting alone does not help; the
+/// value only keeps clients that repeat requests automatically from doing so at once.
 const FULL_RETRY_SECONDS: u64 = 60 * 60;
 
-/// Why a request is refused.
+/// Why a request gets no success.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// A use case refused it or failed.
+    /// A use case refused the request or failed.
     #[error(transparent)]
     Domain(#[from] Error),
-    /// No key, or one that is unknown, mistyped, expired or revoked.
+    /// There is no key, or it is unknown, mistyped, expired or revoked.
     #[error("the API key is missing or not valid")]
     Unauthorized,
-    /// Too many failed authentications from one address, or requests of one key or account.
+    /// There were too many failed authentications from one address, or too many requests of one key or account.
     #[error("too many requests")]
     RateLimited {
-        /// Seconds until the next attempt may pass.
+        /// Seconds until the next attempt can succeed.
         retry_after: u64,
     },
     /// No route has this path.
     #[error("no such route")]
     NoRoute,
-    /// The route does not know this method.
+    /// The path does not take this method.
     #[error("method not allowed")]
     Method {
-        /// The methods that it knows.
+        /// The methods that it takes, for the header `Allow`.
         allow: String,
     },
-    /// The body is larger than any request may send.
+    /// The body is larger than the endpoint accepts.
     #[error("body too large")]
     BodyTooLarge,
-    /// The body is of another type than the route reads.
+    /// The body has another media type than the endpoint reads.
     #[error("unsupported media type")]
     MediaType {
-        /// The type that the route reads.
+        /// The media type that the endpoint reads.
         expected: &'static str,
     },
     /// The same request with the same idempotency key is being carried out.
     #[error("the same request is being carried out")]
     KeyInProgress,
-    /// The idempotency key was used for another request, or by a key that sees other agents.
+    /// The idempotency key was used for another request, or by an API key that sees other agents.
     #[error("the idempotency key was used for another request")]
     KeyReused,
     /// The answer to the request with this idempotency key was erased.
     #[error("what this request answered with was deleted or replaced")]
     KeyGone,
-    /// The server is not ready, for this reason, which the answer tells.
+    /// The server is not ready. The answer shows the reason.
     #[error("not ready: {0}")]
     NotReady(&'static str),
-    /// The server stops before the request is done.
+    /// The server stops before the request is complete.
     #[error("the server is stopping")]
     Stopping,
-    /// Already turned into its answer, and logged where that was due.
+    /// The failure was already turned into its answer, and logged if necessary.
     #[error("{}", .0.message)]
     Reported(Box<Problem>),
 }
@@ -84,23 +84,21 @@ impl From<FieldError> for Failure {
 /// A refusal as it is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// The HTTP status.
     pub(crate) status: StatusCode,
-    /// The error's type.
+    /// The `type` of the error.
     pub(crate) kind: &'static str,
-    /// The error's code.
     pub(crate) code: &'static str,
-    /// What a person can act on; constant for faults of the server.
+    /// A sentence that a person can act on; constant for faults of the server.
     pub(crate) message: Cow<'static, str>,
-    /// The field that it is about.
+    /// The field at fault.
     pub(crate) param: Option<String>,
-    /// Each finding; shown on every 422.
+    /// The findings, which are shown on every 422.
     pub(crate) errors: Vec<FieldError>,
-    /// Seconds until it is worth trying again.
+    /// Seconds to wait before trying again.
     pub(crate) retry_after: Option<u64>,
-    /// Whether the same request may succeed later.
+    /// Whether the same request can succeed later.
     pub(crate) retryable: bool,
-    /// The methods that the route knows, on a 405.
+    /// On a 405, the methods that the path takes.
     pub(crate) allow: Option<String>,
 }
 
@@ -152,13 +150,13 @@ impl Problem {
         Self { retry_after: Some(seconds), ..self }.retryable()
     }
 
-    /// The refusal for a fault of which nothing more is known.
+    /// The answer to a fault of the server. The cause is only logged.
     pub(crate) fn internal() -> Self {
         let message = "the server met an unexpected fault; it is logged under this request id";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "api_error", "internal_error", message)
     }
 
-    /// The refusal for a status that the framework itself answered with.
+    /// The answer that replaces one of the framework with this status.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         match status {
             StatusCode::NOT_FOUND => Failure::NoRoute.problem(),
@@ -198,7 +196,9 @@ impl Failure {
                 format!("too many requests; try again in {retry_after} s"),
             )
             .retry_after(*retry_after),
-            Self::NoRoute => Problem::not_found("no such route; see /docs for those there are"),
+            Self::NoRoute => {
+                Problem::not_found("no such route; see /docs for the routes that exist")
+            }
             Self::Method { allow } => Problem {
                 allow: Some(allow.clone()),
                 ..Problem::new(
@@ -247,7 +247,7 @@ impl Failure {
         }
     }
 
-    /// Turns the failure into its answer, logging the cause where the fault is the server's own.
+    /// Turns the failure into its answer, and logs the cause if the server is at fault.
     pub(crate) fn report(&self, request_id: RequestId) -> Problem {
         let problem = self.problem();
         if matches!(self, Self::Reported(_)) {
@@ -262,7 +262,7 @@ impl Failure {
     }
 }
 
-/// The failures of use cases.
+/// The answers to the errors of use cases.
 fn domain_problem(error: &Error) -> Problem {
     match error {
         Error::Missing { param } => {
@@ -334,8 +334,8 @@ fn domain_problem(error: &Error) -> Problem {
     }
 }
 
-/// Invariant: this answer never leaves as it is; [`crate::observe`] writes the body, which needs the
-/// request's id.
+/// Invariant: this answer is never sent as it is. [`crate::observe`] writes the body, which needs the id of the
+/// request.
 impl ResponseError for Failure {
     fn status_code(&self) -> StatusCode {
         self.problem().status

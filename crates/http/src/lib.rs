@@ -1,13 +1,16 @@
-//! The HTTP interface of Cicerone: routes, handlers, errors, streams and the OpenAPI document.
+//! The HTTP interface of Cicerone: endpoints, errors, streams and the OpenAPI document.
 //!
-//! A request passes, in this order: `observe` (request id, log, metrics, the shape of every
-//! refusal), the router, `auth` (key, rate limit, permission: declared by each handler's
-//! signature), the readers of query and body, one use case of the domain, and a view. Whatever
-//! changes something is carried out by `change` in a task of its own, so that a caller who goes
-//! away cannot stop it half-way.
+//! [`endpoints`] lists every endpoint and holds a file for each of them. A request passes, in this order:
+//! `observe` (request id, log, metrics, the form of every refusal), the router, `auth` (key, rate limit,
+//! permission: declared by the signature of each handler), the reading of query and body, one use case of the
+//! domain, and a view.
 //!
-//! Invariant: this crate holds no rule of the service. It reads, asks the domain, and writes down
-//! what the domain said.
+//! A request that changes something is carried out by `change`, on the thread of its connection. If the caller
+//! goes away before it is done, it continues on a runtime that outlives connections, so that no change stops
+//! half-way.
+//!
+//! Invariant: this crate holds no rule of the service. It reads a request, calls the domain, and writes the
+//! outcome.
 
 mod application;
 mod auth;
@@ -18,11 +21,12 @@ mod compression;
 mod connection;
 mod context;
 mod cursor;
+mod deletion;
 mod docs;
 mod endpoint;
+mod endpoints;
+mod events;
 mod failure;
-mod fields;
-mod handlers;
 mod list;
 mod multipart;
 mod observe;
@@ -31,12 +35,10 @@ mod query;
 mod rate;
 mod response;
 mod room;
-mod routes;
 mod sent;
 mod server;
 mod stream;
 mod unread;
-mod views;
 
 pub use application::{Application, DetectUploadType, HttpSettings};
 pub use openapi::openapi;

@@ -1,16 +1,55 @@
-//! Pages of lists: from the query to a request, from a page to its envelope.
+//! Lists, which differ only in what they list: from the query to a page, from the page to its envelope.
 
 use actix_web::HttpResponse;
 use cicerone_domain::{Error, Listed, Page, PageRequest, Position, limits};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::auth::Authorized;
-use crate::context::Shared;
+use crate::auth::permission::Required;
+use crate::context::{App, Incoming, Shared};
 use crate::cursor::ListName;
 use crate::query::Query;
-use crate::response::{json, write_json};
+use crate::response::{Answer, json, write_json};
 
-/// What the envelope takes besides its items, in bytes: the names of its fields, and a cursor.
+/// A list that is served page by page.
+pub(crate) trait List: 'static {
+    type Permission: Required;
+    type Item: Listed + 'static;
+    /// The wire form of an item.
+    type View<'a>: From<&'a Self::Item> + Serialize + ToSchema;
+    type Filter;
+    /// The name that its cursors are bound to, besides the account and the id in the path.
+    const NAME: &'static str;
+
+    /// Reads the query parameters besides those of every list.
+    fn filter(query: &Query) -> Result<Self::Filter, Error>;
+
+    /// Reads a page.
+    async fn page(
+        app: &Shared,
+        caller: &Authorized<Self::Permission>,
+        incoming: &Incoming,
+        filter: Self::Filter,
+        page: PageRequest,
+    ) -> Result<Page<Self::Item>, Error>;
+}
+
+/// Serves a list.
+pub(crate) async fn answer<L: List>(
+    caller: Authorized<L::Permission>,
+    app: App,
+    incoming: Incoming,
+) -> Answer {
+    let query = incoming.query()?;
+    let list = list_name::<L>(&caller, &incoming);
+    let request = app.page_request(&caller, list, &query).await?;
+    let filter = L::filter(&query)?;
+    let page = L::page(&app, &caller, &incoming, filter, request).await?;
+    Ok(app.envelope(list, &page, L::View::from))
+}
+
+/// The size of an envelope without its items, in bytes: the names of its fields, and a cursor.
 const ENVELOPE_BYTES: usize = 256;
 
 /// The end of the envelope of every list.
@@ -20,9 +59,18 @@ struct Envelope {
     next_cursor: Option<String>,
 }
 
+/// What the cursors of a list are bound to.
+pub(crate) fn list_name<'a, L: List>(
+    caller: &Authorized<L::Permission>,
+    incoming: &'a Incoming,
+) -> ListName<'a> {
+    let account = caller.scope().account;
+    ListName { name: L::NAME, account, parent: incoming.path_text() }
+}
+
 impl Shared {
-    /// The page that a query asks for, with room for it.
-    pub(crate) async fn page<P>(
+    /// The page that a query asks for, with memory reserved for the answer.
+    async fn page_request<P>(
         &self,
         caller: &Authorized<P>,
         list: ListName<'_>,
@@ -35,9 +83,9 @@ impl Shared {
         Ok(PageRequest { size, after })
     }
 
-    /// A page as it is answered: as many of its items as fit into [`limits::LIST_BYTES`], and one at
-    /// the least.
-    pub(crate) fn envelope<'a, T: Listed, V: Serialize>(
+    /// A page as it is answered: as many of its items as fit into [`limits::LIST_BYTES`], and at least
+    /// one.
+    fn envelope<'a, T: Listed, V: Serialize>(
         &self,
         list: ListName<'_>,
         page: &'a Page<T>,
@@ -53,13 +101,13 @@ impl Shared {
         body.extend_from_slice(b"],");
         let brace = body.len();
         write_json(&mut body, &end);
-        // The end is an object of its own; without its brace it goes on with the one of the items.
+        // Without its opening brace, the end continues the object that holds the items.
         body.remove(brace);
         json(body)
     }
 }
 
-/// Where a page of which so many items are shown is continued; `None` if it is the last.
+/// The position after the first `shown` items of a page; `None` if nothing follows.
 pub(crate) fn after<T: Listed>(page: &Page<T>, shown: usize) -> Option<Position> {
     if shown == page.items.len() {
         return page.next.clone();
@@ -67,8 +115,8 @@ pub(crate) fn after<T: Listed>(page: &Page<T>, shown: usize) -> Option<Position>
     page.items.get(shown.checked_sub(1)?).map(Listed::position)
 }
 
-/// The beginning of an envelope up to its last item, with as many items as fit into `most` bytes, and
-/// one at the least. Gives their number, too.
+/// The beginning of an envelope up to its last item, with as many items as fit into `most` bytes and at
+/// least one; and the number of these items.
 fn joined(items: impl Iterator<Item = impl Serialize>, most: usize) -> (Vec<u8>, usize) {
     let mut body = br#"{"data":["#.to_vec();
     let mut shown = 0;
@@ -97,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn items_are_shown_whole_as_long_as_they_fit_and_one_at_the_least() {
+    fn items_are_shown_whole_while_they_fit_and_at_least_one_is() {
         assert_eq!(shown(&[], 9), r#"0 {"data":["#);
         assert_eq!(shown(&["a", "b"], 16), r#"2 {"data":["a","b""#);
         assert_eq!(shown(&["a", "b"], 15), r#"1 {"data":["a""#);
@@ -105,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_is_the_length_after_escaping() {
+    fn the_length_is_counted_after_escaping() {
         assert_eq!(shown(&["\u{1}", "\u{1}"], 20), "1 {\"data\":[\"\\u0001\"");
     }
 }

@@ -1,4 +1,4 @@
-//! Takes one file out of a multipart body, within its size and time, as it arrives.
+//! Reads one file from a multipart body as it arrives, within bounds of size and time.
 
 use std::time::Duration;
 
@@ -16,26 +16,28 @@ use crate::context::{Incoming, Shared};
 use crate::failure::Failure;
 
 const MULTIPART: &str = "multipart/form-data";
-/// Most bytes of parts that are not the file.
+/// Most bytes of the parts besides the file.
 const OTHER_PARTS_BYTES: usize = 1_024 * 1_024;
 
-/// The least rate at which a file arrives, in bytes a second, once its first pause is over: whoever sends
-/// more slowly would hold a place for long and bring little.
+/// The minimum rate at which a file must arrive, in bytes per second, after a first pause. A slower upload would
+/// hold a place for long for little.
 const LEAST_BYTES_PER_SECOND: u64 = 16 * 1_024;
 
 /// A file that has arrived.
 #[derive(Debug)]
 pub(crate) struct ReceivedFile {
-    /// Its name as the caller gave it.
+    /// The name that the caller gave it.
     pub(crate) filename: String,
-    /// Its bytes, hashed where the request has an idempotency key.
+    /// Its bytes, hashed if the request has an idempotency key.
     pub(crate) file: IncomingFile,
 }
 
 impl Incoming {
-    /// The part `file` of a multipart body.
+    /// Reads the part `file` of a multipart body.
     ///
-    /// Fails with a 422 as soon as the file is over its limit, without reading the rest.
+    /// # Errors
+    ///
+    /// 422 as soon as the file exceeds its limit; the rest is not read then.
     pub(crate) async fn file(&mut self, app: &Shared) -> Result<ReceivedFile, Failure> {
         if !self.request.content_type().trim().eq_ignore_ascii_case(MULTIPART) {
             return Err(match declared_length(&self.request) {
@@ -101,7 +103,7 @@ async fn read_file(
     Ok(ReceivedFile { filename, file })
 }
 
-/// How long a file that arrives may pause.
+/// How long the arrival of a file may pause.
 struct Pace {
     began: Instant,
     pause: Duration,
@@ -112,8 +114,8 @@ impl Pace {
         Self { began: Instant::now(), pause }
     }
 
-    /// How long the next piece may take after `bytes`: one pause, and no longer than the least rate
-    /// allows for what has arrived.
+    /// How long the next piece may take after `bytes` have arrived: at most one pause, and no longer than the
+    /// minimum rate allows.
     fn left(&self, bytes: u64) -> Duration {
         let earned = Duration::from_millis(bytes.saturating_mul(1_000) / LEAST_BYTES_PER_SECOND);
         let allowed = self.pause.saturating_add(earned);
@@ -121,7 +123,7 @@ impl Pace {
     }
 }
 
-/// The next piece, which must come within `pause`.
+/// The next piece, which must arrive within `pause`.
 async fn next<T, E>(
     stream: &mut (impl Stream<Item = Result<T, E>> + Unpin),
     pause: Duration,
@@ -143,7 +145,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn a_file_that_trickles_in_is_over_after_its_pause() {
+    async fn a_file_that_arrives_too_slowly_is_refused_after_the_pause() {
         let pace = Pace::new(30 * SECOND);
         assert_eq!(pace.left(0), 30 * SECOND);
         tokio::time::advance(29 * SECOND).await;
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_file_at_the_least_rate_is_never_over() {
+    async fn a_file_at_the_minimum_rate_is_never_refused() {
         let pace = Pace::new(30 * SECOND);
         for second in 1..600 {
             tokio::time::advance(SECOND).await;

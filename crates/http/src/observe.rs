@@ -1,4 +1,4 @@
-//! Around every request: its id, its line in the log, its metrics, and the shape of every refusal.
+//! What surrounds every request: its id, its line in the log, its metrics, and the body of every error.
 
 #[cfg(test)]
 mod tests;
@@ -30,11 +30,11 @@ use crate::failure::{Failure, Problem};
 use crate::sent::Sent;
 use crate::unread::Body;
 
-/// Answers beyond this are compressed apart from connections, which would wait meanwhile.
+/// Answers with more bytes are compressed on a blocking thread, since other connections share this one.
 const LONG_BYTES: usize = 64 * 1_024;
-/// The header of a request's id.
+/// The header that holds the id of the request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The headers of a caller's limit.
+/// The headers that show the state of the caller's rate limit.
 pub(crate) const RATE_LIMIT: [HeaderName; 3] = [
     HeaderName::from_static("ratelimit-limit"),
     HeaderName::from_static("ratelimit-remaining"),
@@ -72,7 +72,7 @@ pub(crate) async fn observe(
         }
         Ok(Err(error)) => Err(span.in_scope(|| problem(&error, context.id))),
         Err(_) => {
-            // The panic hook has written what it was.
+            // The panic hook has logged it.
             let failure = Failure::from(Error::internal("a handler panicked"));
             Err(span.in_scope(|| failure.report(context.id)))
         }
@@ -107,7 +107,7 @@ pub(crate) async fn observe(
     }
     let room = context.room.take();
     let body = body.filter(|body| !body.is_over());
-    // The request lasts until the rest of its body was seen to.
+    // The request lasts until the rest of its body was handled.
     let (in_answer, in_rest) =
         if body.is_none() { (in_progress, None) } else { (None, in_progress) };
     let response = response.map_body(|_, answer| {
@@ -126,7 +126,7 @@ pub(crate) async fn observe(
     }
 }
 
-/// Takes the memory that an answer needs until it is sent, and gives back what it does not.
+/// Reserves the memory that an answer needs until it is sent, and releases the rest of the reservation.
 async fn fit(
     app: &App,
     context: &RequestContext,
@@ -136,7 +136,7 @@ async fn fit(
     let bytes = match response.body().size() {
         BodySize::Sized(_) if response.extensions().get::<SharedByAll>().is_some() => 0,
         BodySize::Sized(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
-        // Events are passed on as they come.
+        // The size of a stream is not known.
         BodySize::None | BodySize::Stream => 0,
     };
     let mut room = context.room.take();
@@ -145,7 +145,7 @@ async fn fit(
     fitted
 }
 
-/// The answer in gzip, if it is worth it. Large ones are compressed apart from connections.
+/// Compresses an answer if that is worth it. Large ones are compressed on a blocking thread.
 async fn compressed(response: HttpResponse, app: Option<&App>) -> HttpResponse {
     let is_worthwhile = match response.body().size() {
         BodySize::Sized(bytes) => bytes >= WORTHWHILE_BYTES as u64,
@@ -193,7 +193,7 @@ impl RequestContext {
     fn write_headers(&self, response: &mut HttpResponse) {
         let is_success = response.status().is_success();
         let headers = response.headers_mut();
-        // An id is letters, digits and an underscore.
+        // An id consists of letters, digits and an underscore.
         if let Ok(id) = HeaderValue::try_from(self.id.to_string()) {
             headers.insert(REQUEST_ID, id);
         }
@@ -203,7 +203,7 @@ impl RequestContext {
             headers.insert(remaining, state.remaining.into());
             headers.insert(reset, state.reset.into());
         }
-        // What a key or a refusal has to do with is nobody else's, not even later.
+        // Neither answers to a key nor errors may be cached.
         let is_private = self.tenant.get().is_some() || !is_success;
         if is_private && !headers.contains_key(CACHE_CONTROL) {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -211,7 +211,7 @@ impl RequestContext {
     }
 }
 
-/// Gives a refusal its body, and every answer its headers.
+/// Gives an error its body, and every answer its headers.
 fn settle(response: ServiceResponse, context: &RequestContext) -> ServiceResponse {
     let refusal = match response.response().error() {
         Some(error) => Some(problem(error, context.id)),
@@ -229,8 +229,7 @@ fn settle(response: ServiceResponse, context: &RequestContext) -> ServiceRespons
     response
 }
 
-/// What an error is answered with. Those that are not ours come from the framework, which knows
-/// better than we which status fits.
+/// The answer to an error. An error that is not ours comes from the framework, and keeps its status.
 fn problem(error: &actix_web::Error, request_id: RequestId) -> Problem {
     let Some(failure) = error.as_error::<Failure>() else {
         let status = error.as_response_error().status_code();
@@ -242,7 +241,7 @@ fn problem(error: &actix_web::Error, request_id: RequestId) -> Problem {
     failure.report(request_id)
 }
 
-/// The refusal for an answer of the framework itself, which has no body in our shape.
+/// The answer that replaces an error of the framework itself, whose body is not in our form.
 fn stray(response: &HttpResponse) -> Option<Problem> {
     let status = response.status();
     let is_refusal = status.is_client_error() || status.is_server_error();
@@ -251,7 +250,7 @@ fn stray(response: &HttpResponse) -> Option<Problem> {
     (is_refusal && !is_shaped).then(|| Problem::of_status(status))
 }
 
-/// Writes the request's line and counts it. Invariant: labels hold nothing that a caller chose.
+/// Logs and counts the request. Invariant: labels hold nothing that a caller chose.
 fn record(
     span: &Span,
     method: &Method,
@@ -286,7 +285,7 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// Statuses are few; the frequent ones need no allocation.
+/// The label of a status. The frequent ones need no allocation.
 fn status_label(status: StatusCode) -> std::borrow::Cow<'static, str> {
     match status.as_u16() {
         200 => "200".into(),

@@ -1,43 +1,46 @@
-//! The OpenAPI document, made from the routes that are served.
+//! The OpenAPI document, made from the endpoints that are served.
 
-mod answers;
-mod bodies;
+pub(crate) mod answers;
 pub(crate) mod parameters;
+pub(crate) mod schema;
 
 use actix_web::web::Bytes;
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{Operation, OperationBuilder, Parameter};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::tag::{Tag, TagBuilder};
+use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     Components, ComponentsBuilder, ContentBuilder, HttpMethod, Info, InfoBuilder, License, OpenApi,
-    OpenApiBuilder, Paths, Ref, Required,
+    OpenApiBuilder, Paths, Ref, RefOr, Required, Schema,
 };
 
-use crate::endpoint::Endpoint;
-use crate::routes::routes;
+use crate::endpoint::{Access, BodyDescription, Endpoint, Tag};
+use crate::endpoints;
 
 const BEARER: &str = "bearer";
 const ABOUT: &str = "Agents that answer from their owner's content. An agent has sources, which \
-    are crawled, extracted and indexed; a message to it is answered from them, in one piece or as \
+    are crawled, extracted and indexed. A message to an agent is answered from them, in one piece or as \
     server-sent events, and the reply names the sources that it rests on.\n\n\
     Every answer that is not a success holds an `error` with a stable `code`, and every answer \
-    carries its request's id in `X-Request-Id`. Unknown fields of a body are ignored. `/v1` only \
-    gains: fields, routes and error codes may be added, nothing is removed or changes its meaning.";
+    carries its request's id in `X-Request-Id`. A request can be refused before it reaches an operation: \
+    with 405 for a method that the path does not take, 408 if its head does not arrive in time, and 431 if \
+    its head is too large. Unknown fields of a body are ignored. `/v1` only gains: fields, paths and error \
+    codes can be added; nothing is removed or changes its meaning.";
 
-/// The OpenAPI 3.1 document of every route. `extra_models` are names beyond the specification's
-/// that agents may use on this server.
+/// The OpenAPI 3.1 document of every endpoint. `extra_models` are the names beyond the built-in ones that
+/// agents can use on this server.
 pub fn openapi(extra_models: &[String]) -> OpenApi {
+    let endpoints = endpoints::all();
     let mut paths = Paths::new();
-    for endpoint in routes() {
-        paths.add_path_operation(endpoint.path, vec![method(&endpoint)], operation(&endpoint));
+    for endpoint in &endpoints {
+        paths.add_path_operation(endpoint.path, vec![method(endpoint)], operation(endpoint));
     }
     OpenApiBuilder::new()
         .info(info())
-        .tags(Some(tags()))
+        .tags(Some(Tag::ALL.map(tag)))
         .paths(paths)
-        .components(Some(components(extra_models)))
+        .components(Some(components(endpoints, extra_models)))
         .build()
 }
 
@@ -56,24 +59,35 @@ fn info() -> Info {
         .build()
 }
 
-fn tags() -> Vec<Tag> {
-    let tag =
-        |name: &str, about: &str| TagBuilder::new().name(name).description(Some(about)).build();
-    vec![
-        tag("Agents", "Configured chatbots."),
-        tag("Sources", "What an agent knows, what was extracted from it, and search."),
-        tag("Files", "Uploads for sources of type `file`."),
-        tag("Conversations", "Messages and replies."),
-        tag("Operation", "For whoever runs the server. These need no key."),
-    ]
+fn tag(tag: Tag) -> utoipa::openapi::Tag {
+    TagBuilder::new().name(tag.name()).description(Some(tag.about())).build()
 }
 
-fn components(extra_models: &[String]) -> Components {
+fn components(endpoints: Vec<Endpoint>, extra_models: &[String]) -> Components {
     let mut bearer = Http::new(HttpAuthScheme::Bearer);
     bearer.description = Some("An API key, as `Authorization: Bearer <key>`.".to_owned());
     let components = ComponentsBuilder::new().security_scheme(BEARER, SecurityScheme::Http(bearer));
-    let schemas = bodies::schemas(extra_models).into_iter().chain(answers::schemas());
-    schemas.fold(components, |components, (name, schema)| components.schema(name, schema)).build()
+    let components = answers::early_refusals()
+        .fold(components, |components, (name, response)| components.response(name, response));
+    let schemas = endpoints.into_iter().flat_map(|endpoint| endpoint.description.schemas);
+    schemas
+        .chain(answers::error_schemas())
+        .fold(components, |components, (name, mut schema)| {
+            add_models(&mut schema, extra_models);
+            components.schema(name, schema)
+        })
+        .build()
+}
+
+/// Adds the models that the configuration defines, which are known only at start, to those that a field
+/// `model` can name.
+fn add_models(schema: &mut RefOr<Schema>, extra_models: &[String]) {
+    if let RefOr::T(Schema::Object(object)) = schema
+        && let Some(RefOr::T(Schema::Object(model))) = object.properties.get_mut("model")
+        && let Some(names) = &mut model.enum_values
+    {
+        names.splice(0..0, extra_models.iter().map(|name| name.as_str().into()));
+    }
 }
 
 fn method(endpoint: &Endpoint) -> HttpMethod {
@@ -85,50 +99,46 @@ fn method(endpoint: &Endpoint) -> HttpMethod {
     }
 }
 
-fn tag_of(path: &str) -> &'static str {
-    match path {
-        path if path.contains("conversations") => "Conversations",
-        path if path.contains("sources") || path.contains("search") => "Sources",
-        path if path.starts_with("/v1/agents") => "Agents",
-        path if path.starts_with("/v1/files") => "Files",
-        _ => "Operation",
-    }
-}
-
 fn operation(endpoint: &Endpoint) -> Operation {
     let said = &endpoint.description;
     let operation = OperationBuilder::new()
         .operation_id(Some(said.id))
-        .tag(tag_of(endpoint.path))
+        .tag(said.tag.name())
         .summary(Some(said.summary))
-        .description(described(endpoint))
-        .request_body(said.body.map(request_body))
+        .description(description(endpoint))
+        .request_body(said.body.as_ref().map(request_body))
         .responses(answers::responses(endpoint));
-    let operation =
-        all_parameters(endpoint).into_iter().fold(operation, OperationBuilder::parameter);
-    match endpoint.permission {
-        Some(permission) => operation
-            .security(SecurityRequirement::new(BEARER, Vec::<String>::new()))
+    let operation = parameters(endpoint).into_iter().fold(operation, OperationBuilder::parameter);
+    let bearer = || SecurityRequirement::new(BEARER, Vec::<String>::new());
+    match endpoint.access {
+        Access::Permission(permission) => operation
+            .security(bearer())
             .extensions(Some(Extensions::builder().add("x-permission", permission.name()).build())),
-        None => operation.securities(Some([])),
+        Access::AnyKey => operation.security(bearer()),
+        Access::Open => operation.securities(Some([])),
     }
     .build()
 }
 
-fn described(endpoint: &Endpoint) -> Option<String> {
-    let permission = endpoint.permission.map(|name| format!("Permission: `{name}`."));
+fn description(endpoint: &Endpoint) -> Option<String> {
+    let access = match endpoint.access {
+        Access::Permission(permission) => Some(format!("Permission: `{permission}`.")),
+        Access::AnyKey => Some("Permission: none; any valid key will do.".to_owned()),
+        Access::Open => None,
+    };
     let details = Some(endpoint.description.details.to_owned()).filter(|text| !text.is_empty());
-    let parts: Vec<_> = details.into_iter().chain(permission).collect();
+    let parts: Vec<_> = details.into_iter().chain(access).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-fn request_body((media_type, schema): (&str, &str)) -> RequestBody {
-    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
-    RequestBodyBuilder::new().content(media_type, content).required(Some(Required::True)).build()
+fn request_body(body: &BodyDescription) -> RequestBody {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(&body.schema))).build();
+    let body = RequestBodyBuilder::new().content(body.media_type, content);
+    body.required(Some(Required::True)).build()
 }
 
-fn all_parameters(endpoint: &Endpoint) -> Vec<Parameter> {
-    let mut all: Vec<_> = parameters::of_path(endpoint.path).collect();
+fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
+    let mut all: Vec<_> = parameters::in_path(endpoint.path).collect();
     all.extend(endpoint.description.query.iter().cloned());
     if endpoint.description.is_keyed {
         all.push(parameters::idempotency_key());

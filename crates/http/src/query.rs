@@ -1,4 +1,4 @@
-//! Reads query strings: strict about what is asked for, deaf to the rest.
+//! Reads query strings. Known parameters are checked strictly, others are ignored.
 
 use cicerone_domain::text::check_length;
 use cicerone_domain::{Error, Timestamp, limits};
@@ -8,8 +8,8 @@ use cicerone_domain::{Error, Timestamp, limits};
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Decodes `application/x-www-form-urlencoded`. A broken percent sequence, or one that is not
-    /// UTF-8, is refused rather than guessed at.
+    /// Decodes `application/x-www-form-urlencoded`. A broken percent sequence, or one that is not UTF-8, is
+    /// refused.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         if text.len() > limits::QUERY_BYTES {
             let message = format!("must have at most {} bytes", limits::QUERY_BYTES);
@@ -31,12 +31,12 @@ impl Query {
             .map(Self)
     }
 
-    /// Every value of a parameter that may be repeated.
+    /// The values of a parameter that can be repeated.
     pub(crate) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// The value of a parameter; refused where it is given twice.
+    /// The value of a parameter. Returns an error if the parameter is given twice.
     pub(crate) fn one(&self, name: &str) -> Result<Option<&str>, Error> {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
@@ -74,8 +74,8 @@ impl Query {
         })
     }
 
-    /// `key:value` filters, split at the first colon: at most 20, each once. One whose key or value is
-    /// longer than any conversation's is refused, since it can only be a mistake.
+    /// The `key:value` filters, split at the first colon: at most 20, without duplicates. A filter whose key or
+    /// value is longer than those of any conversation is refused, since it can only be a mistake.
     pub(crate) fn metadata(&self) -> Result<Vec<(String, String)>, Error> {
         let invalid = |message: String| Error::invalid("metadata", message);
         if self.all("metadata").count() > limits::METADATA_FILTERS {

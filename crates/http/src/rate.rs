@@ -11,30 +11,30 @@ use cicerone_domain::{ApiKey, Id, kind};
 use crate::failure::Failure;
 use gcra::{Meter, Reading};
 
-/// Requests after which callers that have their whole limit are forgotten.
+/// The number of requests after which callers whose whole limit is available are forgotten.
 const SWEEP_EVERY: u32 = 4_096;
 
-/// Where a caller's limit stands after a request.
+/// The state of a caller's limit after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RateState {
-    /// Requests a minute.
+    /// Requests per minute.
     pub(crate) limit: u32,
-    /// Requests that may follow at once.
+    /// Requests that can follow at once.
     pub(crate) remaining: u32,
     /// Seconds until the full limit is available again.
     pub(crate) reset: u64,
 }
 
-/// The limits of this server.
+/// The rate limits of this server.
 ///
-/// Invariant: what is kept grows with the callers of the last minute alone, and is gone a minute later
-/// with the next [`SWEEP_EVERY`] requests.
+/// Invariant: memory is used only for the callers of the last minute. It is freed a minute later, by one of the
+/// next [`SWEEP_EVERY`] requests.
 pub(crate) struct RateLimits {
     began: Instant,
     meters: Mutex<Meters>,
 }
 
-/// One meter for each limit that there is.
+/// A meter for each limit that is set.
 struct Meters {
     keys: Option<Meter<Id<kind::ApiKey>>>,
     accounts: Option<Meter<Id<kind::Account>>>,
@@ -44,8 +44,8 @@ struct Meters {
 }
 
 impl RateLimits {
-    /// Limits in requests a minute of a key, of all keys of an account together, and of failed
-    /// authentications from an address; 0 is no limit.
+    /// Limits in requests per minute: of a key, of all keys of an account together, and of failed
+    /// authentications from an address. 0 means no limit.
     pub(crate) fn new(key: u32, account: u32, failed_authentications: u32) -> Self {
         let meters = Meters {
             keys: Meter::new(key),
@@ -56,15 +56,15 @@ impl RateLimits {
         Self { began: Instant::now(), meters: Mutex::new(meters) }
     }
 
-    /// Counts a request with this key. The state is that of the limit which is nearer to its end, and
-    /// `None` without limits.
+    /// Counts a request with this key. The state is that of the limit which is closer to being reached; `None`
+    /// without limits.
     pub(crate) fn request(&self, key: &ApiKey) -> (Option<RateState>, Result<(), Failure>) {
         self.meters().request(key.id, key.account_id, self.now())
     }
 
-    /// Counts a failed authentication and gives its refusal: 401, or 429 beyond the limit.
+    /// Counts a failed authentication and returns its error: 401, or 429 beyond the limit.
     ///
-    /// A valid key still passes from such an address: behind a proxy, all callers share one.
+    /// A valid key is still accepted from such an address: behind a proxy, all callers share one.
     pub(crate) fn failed_authentication(&self, address: Option<IpAddr>) -> Failure {
         let refused = address.and_then(|address| self.meters().failure(address, self.now()));
         refused.unwrap_or(Failure::Unauthorized)
@@ -74,14 +74,14 @@ impl RateLimits {
         self.meters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nanoseconds since the start: enough for 584 years.
+    /// Nanoseconds since the start, which is enough for 584 years.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX / 2)
     }
 }
 
 impl Meters {
-    /// A request counts against both limits, or, if either refuses it, against none.
+    /// Counts a request against both limits, or against neither if one of them refuses it.
     fn request(
         &mut self,
         key: Id<kind::ApiKey>,
@@ -102,7 +102,7 @@ impl Meters {
         (nearer.map(|reading| reading.state), Ok(()))
     }
 
-    /// The refusal of a failed authentication beyond the limit.
+    /// The error of a failed authentication beyond the limit.
     fn failure(&mut self, address: IpAddr, now: u64) -> Option<Failure> {
         self.sweep(now);
         let network = network(address);
@@ -137,7 +137,7 @@ fn spend<K: std::hash::Hash + Eq>(
     }
 }
 
-/// What one party holds: an IPv4 address, or the /64 of an IPv6 address.
+/// The network that one party controls: an IPv4 address, or the /64 of an IPv6 address.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -160,7 +160,7 @@ mod tests {
         RateLimits::new(key, account, 0).meters.into_inner().unwrap()
     }
 
-    /// Limit and requests that may follow.
+    /// The limit, and the requests that can follow.
     fn shown(state: Option<RateState>) -> (u32, u32) {
         state.map(|state| (state.limit, state.remaining)).unwrap()
     }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_limit_refuses_takes_nothing_of_the_other() {
+    fn a_request_that_one_limit_refuses_does_not_count_against_the_other() {
         let account = Id::random(&SystemEntropy);
         let [one, other] = [(); 2].map(|()| Id::random(&SystemEntropy));
         // Refused by the account: the key keeps what it has.
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_of_before_are_forgotten() {
+    fn callers_are_forgotten_after_a_minute() {
         let mut limits = meters(6_000, 60_000);
         for _ in 0..20_000 {
             let _ = limits.request(Id::random(&SystemEntropy), Id::random(&SystemEntropy), 0);

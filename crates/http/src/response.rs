@@ -1,4 +1,4 @@
-//! Answers that are a success.
+//! Answers to requests that succeed.
 
 use std::io::Write;
 
@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// What a handler gives.
+/// The result of a handler.
 pub(crate) type Answer = Result<HttpResponse, Failure>;
 
-/// The media type of every body that is not a stream or a page.
+/// The media type of every body that is not a stream, metrics or a page.
 pub(crate) const JSON: &str = "application/json";
 
 /// The JSON text of a view.
@@ -22,7 +22,7 @@ pub(crate) fn json_bytes(view: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-/// Writes the JSON text of a view to something that takes every byte: a buffer or a counter.
+/// Writes the JSON text of a view to a target that accepts every byte: a buffer or a counter.
 #[expect(
     clippy::expect_used,
     reason = "views hold text, numbers and moments of this age, with text as keys: none of these \
@@ -62,7 +62,7 @@ pub(crate) fn json(body: Vec<u8>) -> HttpResponse {
     HttpResponse::Ok().content_type(JSON).body(body)
 }
 
-/// The answer to a request that changed something, in the form that is also kept for a repetition.
+/// The answer to a request that changed something, in the form in which it is stored under the idempotency key.
 pub(crate) fn keep(
     status: StatusCode,
     view: &impl Serialize,
@@ -82,7 +82,7 @@ pub(crate) fn keep_nothing<T>(_: &T) -> StoredResponse {
     StoredResponse { status, content_type: None, body: Vec::new(), subject: None }
 }
 
-/// Turns a kept answer into one that is sent.
+/// Turns a stored answer into one that is sent.
 pub(crate) fn send(kept: StoredResponse) -> Answer {
     let status = StatusCode::from_u16(kept.status).map_err(cicerone_domain::Error::internal)?;
     let mut response = HttpResponse::build(status);

@@ -1,5 +1,5 @@
-//! Memory for answers and for bodies of requests: bounded over all connections, and shared fairly
-//! between accounts.
+//! Memory for answers and for bodies of requests. It is bounded over all connections and shared fairly between
+//! accounts. "Room" is memory that was reserved.
 
 use std::time::Duration;
 
@@ -7,43 +7,42 @@ use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
 use cicerone_domain::{Error, Id, kind, limits};
 use tokio::time::timeout;
 
-/// Answers in memory, in bytes, until they are sent or given up.
+/// Bytes for answers, from before they are made until they are sent or abandoned.
 const ANSWERS: u64 = 24 * MEBIBYTE;
-/// What accounts that have less than their share get beyond that.
+/// Further bytes that are reserved for accounts that have less than their share.
 const ANSWERS_RESERVE: u64 = 12 * MEBIBYTE;
-/// What making a list takes at most: its rows, what is shown of them, and the text of the answer.
+/// Most bytes that making a list takes: its rows, their views, and the text of the answer.
 const MAKING: usize = 3 * limits::LIST_BYTES;
-/// Bodies of requests in memory, in bytes, until the request is carried out.
+/// Bytes for bodies of requests, until the request was carried out.
 const BODIES: u64 = 16 * MEBIBYTE;
-/// What accounts that have less than their share get beyond that.
+/// Further bytes that are reserved for accounts that have less than their share.
 const BODIES_RESERVE: u64 = 8 * MEBIBYTE;
 const MEBIBYTE: u64 = 1_024 * 1_024;
-/// What an answer or body may take without being counted: not more than a connection takes anyway.
+/// Answers and bodies up to this size are not counted: a connection takes as much anyway.
 pub(crate) const FREE: usize = 16 * 1_024;
-/// The steps in which room for a body is taken, as it arrives.
+/// The steps in which room for a body is reserved as it arrives.
 const STEP: usize = 256 * 1_024;
 /// How long a request waits for room.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long an answer waits for room that cannot be refused any more, since its request was carried
-/// out: about as long as a client that takes nothing keeps its room.
+/// How long an answer waits for room if its request was already carried out, so that it should not be refused:
+/// about as long as a client that does not read keeps its room.
 const LAST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Whose memory it is; none of a caller without a key.
+/// The account whose memory it is; `None` for a caller without a key.
 pub(crate) type Tenant = Option<Id<kind::Account>>;
 
-/// All room.
+/// The memory of a server.
 #[derive(Debug)]
 pub(crate) struct Rooms {
     answers: FairPool<Tenant>,
     bodies: FairPool<Tenant>,
 }
 
-/// The room that a request and its answer have.
+/// The memory that is reserved for a request and its answer.
 #[derive(Debug, Default)]
 pub(crate) struct Room(Vec<FairPermit<Tenant>>);
 
 impl Rooms {
-    /// Room that nobody has taken yet.
     pub(crate) fn new() -> Self {
         Self {
             answers: FairPool::new(ANSWERS, ANSWERS_RESERVE),
@@ -51,13 +50,13 @@ impl Rooms {
         }
     }
 
-    /// Takes room for an answer whose size is not known yet. Fails with [`Error::Overloaded`].
+    /// Reserves room for an answer whose size is not known yet. Fails with [`Error::Overloaded`].
     pub(crate) async fn expect_answer(&self, room: &mut Room, tenant: Tenant) -> Result<(), Error> {
         self.answer(room, tenant, MAKING, PATIENCE).await
     }
 
-    /// Fits `room` to an answer of so many bytes. Fails with [`Error::Overloaded`]; one that cannot
-    /// be refused waits for longer before.
+    /// Changes `room` to the size of an answer. Fails with [`Error::Overloaded`], after a longer wait if the
+    /// request was already carried out.
     pub(crate) async fn fit_answer(
         &self,
         room: &mut Room,
@@ -87,7 +86,7 @@ impl Rooms {
         Ok(())
     }
 
-    /// Takes room for a body of which so many bytes have arrived. Fails with [`Error::Overloaded`].
+    /// Reserves room for a body of which so many bytes have arrived. Fails with [`Error::Overloaded`].
     pub(crate) async fn grow_body(
         &self,
         room: &mut Room,

@@ -1,4 +1,5 @@
-//! An answer's body on its way: in slices, with what it holds until it is sent or given up.
+//! The body of an answer while it is sent: in slices, and with the room that it holds until it is sent or
+//! abandoned.
 
 use std::error::Error;
 use std::pin::Pin;
@@ -10,11 +11,11 @@ use bytes::Bytes;
 use crate::connection::InProgress;
 use crate::room::Room;
 
-/// Most bytes that are given to a connection at once: it copies them, and keeps them as long as the
-/// client takes nothing.
+/// Most bytes that are given to a connection at once. The connection copies them and keeps them while the client
+/// does not read.
 const SLICE: usize = 8 * 1_024;
 
-/// A body of which the connection copies a slice at a time.
+/// A body that the connection copies one slice at a time.
 pub(crate) struct Sent {
     content: Content,
     _room: Room,
@@ -27,12 +28,12 @@ enum Content {
 }
 
 impl Sent {
-    /// A whole body in the memory that `room` stands for.
+    /// A whole body, in the memory that `room` reserves.
     pub(crate) fn whole(bytes: Bytes, room: Room, in_progress: Option<InProgress>) -> Self {
         Self { content: Content::Whole(bytes), _room: room, _in_progress: in_progress }
     }
 
-    /// A body that comes bit by bit.
+    /// A body that is made while it is sent.
     pub(crate) fn stream(body: BoxBody, in_progress: Option<InProgress>) -> Self {
         let content = Content::Stream(body);
         Self { content, _room: Room::default(), _in_progress: in_progress }
@@ -70,7 +71,7 @@ mod tests {
     use crate::room::Room;
 
     #[tokio::test]
-    async fn a_body_comes_in_slices_and_whole() {
+    async fn a_body_is_sent_completely_and_in_slices() {
         let bytes = Bytes::from((0..3 * SLICE + 7).map(|n| n as u8).collect::<Vec<_>>());
         let body = Sent::whole(bytes.clone(), Room::default(), None);
         assert_eq!(body.size(), BodySize::Sized(bytes.len() as u64));

@@ -1,4 +1,4 @@
-//! Puts the routes on a listener.
+//! Serves the endpoints on a listener.
 
 use std::future::ready;
 use std::net::TcpListener;
@@ -24,31 +24,34 @@ use crate::context::{RoutePattern, Shared};
 use crate::cursor::Cursors;
 use crate::docs::Assets;
 use crate::endpoint::Endpoint;
+use crate::endpoints;
 use crate::failure::Failure;
 use crate::observe::observe;
 use crate::openapi::document;
 use crate::rate::RateLimits;
 use crate::response::Answer;
 use crate::room::Rooms;
-use crate::routes::routes;
 
-/// Blocking threads of each connection thread. What blocks runs on the caller's runtime.
+/// Blocking threads of each connection thread. Blocking work runs on the caller's runtime instead.
 const BLOCKING_THREADS: usize = 1;
-/// From how many bytes on what is written is passed to the system. Every connection whose client
-/// takes nothing has at most this and a slice of its answer in memory.
+/// The number of bytes from which on the write buffer is passed to the operating system. A connection whose
+/// client does not read has at most this and a slice of its answer in memory.
 const WRITE_BUFFER_BYTES: usize = 4 * 1_024;
-/// How long before the end of a stop streams are ended.
+/// How long before the deadline of a stop streams are ended.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// Files in memory at once, while they are looked at and stored, up to 10 MiB each; others wait on
-/// disk. Half as many again are kept for accounts that have none.
+/// Files in memory at once, while their type is detected and they are stored, with up to 10 MiB each; others
+/// wait on disk. Half as many again are reserved for accounts that have none.
 const UPLOADS_IN_MEMORY: u64 = 4;
 
 /// Serves `application` on `listener` until the server's handle stops it.
 ///
-/// Call it within the tokio runtime that everything which outlives a connection is to run on. No
-/// signal is handled here. A graceful stop accepts no more, and waits for what is in flight as long
-/// as the settings say; streams end with an `error` event shortly before. Returns an error if the
-/// listener cannot be used.
+/// Call it within the tokio runtime on which work that outlives a connection is to run. Signals are not handled
+/// here. A graceful stop accepts no more connections and waits for requests in progress for as long as the
+/// settings say; shortly before that time is over, streams end with an `error` event.
+///
+/// # Errors
+///
+/// The listener cannot be used.
 pub fn serve(listener: TcpListener, application: Application) -> std::io::Result<Server> {
     let settings = application.settings.clone();
     let threads = settings.threads.max(1);
@@ -83,13 +86,12 @@ pub fn serve(listener: TcpListener, application: Application) -> std::io::Result
                 let stopping = stopping.clone();
                 async move { stopping.notified().await }
             })
-            // The connection sees to these two itself, from its first byte to its last.
+            // The connection has its own bounds in place of these two.
             .keep_alive(if times.idle.is_zero() { KeepAlive::Disabled } else { KeepAlive::Os })
             .client_request_timeout(Duration::ZERO)
-            // A caller that goes away is noticed at once; what must not stop half-way runs in tasks
-            // of its own.
+            // A caller that goes away is noticed at once. Changes then continue without it: see `change`.
             .h1_allow_half_closed(false)
-            // How much of an unread body is still taken is for `unread` to say, which bounds it.
+            // `unread` bounds how much of an unread body is still read.
             .client_disconnect_timeout(Duration::ZERO)
             .h1_write_buffer_size(WRITE_BUFFER_BYTES)
             .on_connect_ext(|connection: &Connection, data| {
@@ -109,14 +111,14 @@ pub fn serve(listener: TcpListener, application: Application) -> std::io::Result
     Ok(builder.listen("http", listener, service)?.run())
 }
 
-/// True shortly before the end of the time that a graceful stop takes.
+/// Becomes true shortly before the deadline of a graceful stop.
 fn ending(stopping: GracefulShutdownSignal, grace: Duration) -> watch::Receiver<bool> {
     let (end, ending) = watch::channel(false);
     Handle::current().spawn(async move {
         stopping.notified().await;
         tokio::time::sleep(grace.saturating_sub(FAREWELL)).await;
         end.send_replace(true);
-        // Kept until the runtime ends: who listens must not take its absence for the end.
+        // The sender is kept until the runtime ends, so that receivers do not see a closed channel.
         std::future::pending::<()>().await;
     });
     ending
@@ -143,10 +145,11 @@ fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
     }
 }
 
-/// One resource a path, so that a method that it does not know is answered with those it does.
+/// Adds one resource for each path, so that a method that the path does not take is answered with those that it
+/// takes.
 fn configure(config: &mut web::ServiceConfig) {
     let mut resources: Vec<(&'static str, Vec<Endpoint>)> = Vec::new();
-    for endpoint in routes() {
+    for endpoint in endpoints::all() {
         match resources.iter_mut().find(|(path, _)| *path == endpoint.path) {
             Some((_, endpoints)) => endpoints.push(endpoint),
             None => resources.push((endpoint.path, vec![endpoint])),

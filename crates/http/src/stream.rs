@@ -1,4 +1,4 @@
-//! Replies as server-sent events: `token` … `token`, then `done` or `error`, never neither.
+//! Replies as server-sent events: any number of `token`, then always `done` or `error`.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use tokio::task::JoinHandle;
 
 use crate::change::{Executed, joined, mark_replayed};
 use crate::context::RequestId;
+use crate::events::{DoneEvent, KeptReply, TokenEvent};
 use crate::failure::Failure;
 use crate::response::{Answer, send};
-use crate::views::{DoneEvent, KeptReply, TokenEvent};
 
-/// A change that gives a reply piece by piece.
+/// The task of a change whose reply is streamed.
 pub(crate) type ReplyTask = JoinHandle<Result<Executed, Failure>>;
 
-/// Answers with the events of a reply under way, or with its plain refusal where it fails before
-/// the first token. After `heartbeat` without either, the stream begins all the same. It ends with an
-/// `error` event once `ending` is true; the reply goes on without it.
+/// Answers with the events of a reply in progress, or with a plain error if it fails before the first token.
+/// After `heartbeat` without either, the stream begins anyway. Once `ending` is true, the stream ends with an
+/// `error` event, and the reply is completed without it.
 pub(crate) async fn stream_reply(
     request: &HttpRequest,
     request_id: RequestId,
@@ -34,11 +34,11 @@ pub(crate) async fn stream_reply(
 ) -> Answer {
     let reply = match tokio::time::timeout(heartbeat, tokens.recv()).await {
         Ok(Some(token)) => Reply { first: Some(token), tokens, end: End::Awaited(task) },
-        // No token comes any more: it was refused, is one of before, or is empty.
+        // No token will come: the request was refused, the reply is a stored one, or it is empty.
         Ok(None) => {
             let executed = joined(task).await?;
             if executed.response.status != StatusCode::OK {
-                // A refusal of before; it was plain then, too.
+                // A stored error, which is not streamed.
                 let mut response = send(executed.response)?;
                 mark_replayed(&mut response);
                 return Ok(response);
@@ -57,8 +57,8 @@ pub(crate) async fn stream_reply(
     Ok(response)
 }
 
-/// The headers keep intermediaries from holding events back. `Content-Encoding: identity`, which
-/// the stream sets itself, keeps this server's own compression away.
+/// The headers keep intermediaries from buffering events. The stream itself sets `Content-Encoding: identity`,
+/// which turns off the compression of this server.
 fn respond(
     request: &HttpRequest,
     events: impl Stream<Item = sse::Event> + 'static,
@@ -73,7 +73,7 @@ fn respond(
     response
 }
 
-/// The events, with a comment after every so long a silence between them.
+/// The events, with a comment after each silence of that length.
 fn with_heartbeats(
     events: impl Stream<Item = sse::Event> + 'static,
     every: Duration,
@@ -86,7 +86,7 @@ fn with_heartbeats(
     })
 }
 
-/// A reply of which some may still be to come.
+/// A reply that may be incomplete.
 struct Reply {
     first: Option<String>,
     tokens: UnboundedReceiver<String>,
@@ -95,15 +95,14 @@ struct Reply {
 
 /// How a reply ends.
 enum End {
-    /// Not known before the task has ended.
+    /// It is known when the task ends.
     Awaited(ReplyTask),
-    /// Known.
     Known(Executed),
 }
 
 impl Reply {
-    /// The events. Invariant: an error is an event of its own and then the end, never an `Err` of
-    /// the stream, which would cut the connection.
+    /// The events. Invariant: an error is sent as an event before the stream ends, never as an `Err` of the
+    /// stream, which would cut the connection.
     fn events(
         self,
         request_id: RequestId,
@@ -124,7 +123,7 @@ impl Reply {
         })
     }
 
-    /// The next event, and what is left of the reply behind it.
+    /// The next event, and the rest of the reply if there is more.
     async fn step(mut self, request_id: RequestId) -> (sse::Event, Option<Self>) {
         let token = match self.first.take() {
             Some(token) => Some(token),
@@ -148,7 +147,7 @@ impl Reply {
 /// Waits until streams must end.
 async fn ended(ending: &mut watch::Receiver<bool>) {
     if ending.wait_for(|is_ending| *is_ending).await.is_err() {
-        // Nobody is there to say so any more.
+        // The sender is gone, so the value stays false.
         std::future::pending().await
     }
 }
@@ -157,7 +156,7 @@ fn error_event(failure: &Failure, request_id: RequestId) -> sse::Event {
     event("error", &failure.report(request_id).to_event(request_id))
 }
 
-/// The reply that a change has kept.
+/// The stored reply of a change.
 fn kept(executed: &Executed) -> Result<KeptReply, Failure> {
     serde_json::from_slice(&executed.response.body)
         .map_err(|cause| cicerone_domain::Error::internal(cause).into())
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stream_that_must_end_does_so_with_an_error_and_its_reply_goes_on() {
+    async fn a_stream_that_must_end_sends_an_error_and_its_reply_is_completed() {
         let (tokens, receiver) = mpsc::unbounded_channel();
         tokens.send("Two ".to_owned()).unwrap();
         let (done, finished) = tokio::sync::oneshot::channel();

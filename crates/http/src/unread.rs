@@ -1,9 +1,9 @@
-//! What is left of a request's body when the request is answered.
+//! The unread rest of a request's body when the request is answered.
 //!
-//! A caller that is still sending must be able to read its answer, so that the connection cannot
-//! just be closed: the system then discards what was sent and not yet read. The rest of the body is
-//! taken for a moment after the answer, bounded in bytes and time, and the connection is closed
-//! then. Left to the framework, the rest of a chunked body would be read without an end.
+//! A caller that is still sending must be able to read its answer. If the connection were closed at once, the
+//! operating system would discard the part of the answer that the caller has not read yet. So the rest of the
+//! body is read for a moment after the answer, bounded in bytes and time, and then the connection is closed.
+//! The framework would read the rest of a chunked body without any bound.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -22,24 +22,24 @@ use tokio::time::Sleep;
 
 use crate::connection::{InProgress, Link};
 
-/// Most of a body that is taken after the answer.
+/// Most bytes of a body that are read after the answer.
 const BYTES: usize = 4 * 1_024 * 1_024;
 /// How long a connection is held open after the answer.
 const TIME: Duration = Duration::from_secs(2);
 
-/// A request's body, shared between whoever reads it and whoever sees to its rest.
+/// The body of a request, shared between its handler and the answer, which handles the rest.
 #[derive(Clone)]
 pub(crate) struct Body(Rc<RefCell<State>>);
 
 struct State {
     payload: Payload,
-    /// The connection, which reads ahead of the handler within bounds.
+    /// The connection, which reads ahead of the handler, within bounds.
     link: Option<Rc<Link>>,
     is_over: bool,
 }
 
 impl Body {
-    /// Shares the body of a request; none where it has none.
+    /// Shares the body of a request. Returns `None` if it has none.
     pub(crate) fn of(request: &mut ServiceRequest, link: Option<Rc<Link>>) -> Option<Self> {
         let payload = request.take_payload();
         if matches!(payload, Payload::None) {
@@ -50,12 +50,12 @@ impl Body {
         Some(body)
     }
 
-    /// Whether all of it was read.
+    /// Whether the whole body was read.
     pub(crate) fn is_over(&self) -> bool {
         self.0.borrow().is_over
     }
 
-    /// Lets `response` see to what nobody has read. The request is in progress until then.
+    /// Lets `response` handle the unread rest. The request is in progress until that is done.
     pub(crate) fn follow(
         self,
         response: HttpResponse,
@@ -82,7 +82,7 @@ impl Stream for Body {
         if let Some(link) = &state.link {
             match &piece {
                 Poll::Ready(Some(Ok(bytes))) => link.read(bytes.len()),
-                // All that has arrived was read, what frames its chunks included.
+                // All that has arrived was read, including the framing of chunks.
                 Poll::Ready(_) | Poll::Pending => link.read_all(),
             }
         }
@@ -92,19 +92,19 @@ impl Stream for Body {
     }
 }
 
-/// An answer, followed by the rest of the request.
+/// The body of an answer, after which the rest of the request is read.
 struct Followed {
     answer: Option<BoxBody>,
     rest: Body,
-    /// How much of the rest is still taken.
+    /// How many bytes of the rest are still read.
     bytes: usize,
-    /// When the connection is closed at the latest; none before the answer is sent.
+    /// When the connection is closed at the latest; `None` before the answer is sent.
     end: Option<Pin<Box<Sleep>>>,
     _in_progress: Option<InProgress>,
 }
 
 impl Followed {
-    /// Takes the rest, until it ends or enough was taken.
+    /// Reads the rest, until it ends or a bound is reached.
     fn take(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while self.bytes > 0 {
             match ready!(Pin::new(&mut self.rest).poll_next(cx)) {
@@ -112,7 +112,7 @@ impl Followed {
                 Some(Err(_)) | None => return Poll::Ready(()),
             }
         }
-        // What comes now stays where it is; the caller has until the end to read its answer.
+        // Nothing more is read; the caller has until the deadline to read its answer.
         Poll::Pending
     }
 }

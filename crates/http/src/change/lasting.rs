@@ -1,4 +1,4 @@
-//! Work that goes on where nobody waits for it any more.
+//! Work that continues when nobody waits for it any more.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -9,24 +9,24 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 
-/// Work that is done by whoever waits for it, on the waiter's thread, and goes on in a task of its own
-/// once the waiter is gone. Its panic is an outcome.
+/// Work that runs on the thread of the caller that awaits it, and continues in its own task if the caller is
+/// dropped. A panic is returned as an outcome.
 ///
-/// A task from the start would do the same; but then each change passes from the thread of its
-/// connection to another one and back, which costs more than a small change itself.
+/// A task from the start would do the same, but each change would then pass from the thread of its connection
+/// to another and back, which costs more than a small change itself.
 pub(super) struct Lasting<T: Send + 'static> {
-    /// Where it goes on, and where everything that it starts belongs from the beginning.
+    /// The runtime on which it continues, and to which everything that it starts belongs from the beginning.
     runtime: Handle,
     work: Option<BoxFuture<'static, Result<T, Panic>>>,
 }
 
-/// What a panic was raised with.
+/// The payload of a panic.
 pub(super) type Panic = Box<dyn Any + Send>;
 
 impl<T: Send + 'static> Lasting<T> {
-    /// Begins when it is first polled.
+    /// The work begins when this is first polled.
     pub(super) fn new(runtime: Handle, work: impl Future<Output = T> + Send + 'static) -> Self {
-        // Whatever a panic leaves half done is in `work`, which is not polled again.
+        // Only `work` can be left in a broken state by a panic, and it is not polled again.
         Self { runtime, work: Some(AssertUnwindSafe(work).catch_unwind().boxed()) }
     }
 }
@@ -36,7 +36,7 @@ impl<T: Send + 'static> Future for Lasting<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        // Like any future, it is not asked again for what it has given.
+        // Like any future, it must not be polled after it has returned its outcome.
         let Some(work) = &mut this.work else { return Poll::Pending };
         let entered = this.runtime.enter();
         let outcome = work.as_mut().poll(context);
@@ -64,7 +64,7 @@ mod tests {
     use super::Lasting;
 
     #[tokio::test]
-    async fn it_goes_on_where_its_waiter_is_gone() {
+    async fn it_continues_when_its_waiter_is_gone() {
         let (go, wait) = oneshot::channel::<()>();
         let (done, outcome) = oneshot::channel();
         let mut work = Lasting::new(Handle::current(), async move {
@@ -78,14 +78,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_is_done_by_its_waiter_and_only_once() {
+    async fn it_runs_on_the_thread_of_its_waiter() {
         let waiter = std::thread::current().id();
         let work = Lasting::new(Handle::current(), async move { std::thread::current().id() });
         assert_eq!(work.await.unwrap(), waiter);
     }
 
     #[test]
-    fn what_it_starts_belongs_to_the_runtime_that_lasts() {
+    fn tasks_that_it_starts_belong_to_the_lasting_runtime() {
         let lasting =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
         let passing = tokio::runtime::Builder::new_current_thread().build().unwrap();

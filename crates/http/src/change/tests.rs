@@ -1,4 +1,4 @@
-//! Tests of what becomes of a key.
+//! Tests of what happens to an idempotency key.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use super::{Executed, Keyed, once};
 use crate::failure::Failure;
 use crate::response::keep_nothing;
 
-/// Finds what it is told to find, and notes what becomes of the claim.
+/// A store that answers claims as it is told, and notes what happens to them.
 struct Script {
     found: fn(Claim) -> Claimed,
     noted: Mutex<Vec<String>>,
@@ -44,7 +44,7 @@ impl IdempotencyStore for Script {
     }
 }
 
-/// Carries out a work with a key that finds `found`, and tells what became of the claim.
+/// Carries out `work` under a key for which the store answers `found`; returns the result and the notes.
 async fn run(
     found: fn(Claim) -> Claimed,
     work: impl FnOnce() -> Result<(), Error> + Send + 'static,
@@ -84,7 +84,7 @@ async fn refusals_of_a_request_that_was_carried_out_are_kept() {
 }
 
 #[tokio::test]
-async fn whatever_may_be_corrected_or_repeated_gives_the_key_back() {
+async fn a_request_that_can_be_corrected_or_repeated_releases_its_key() {
     let released: [fn() -> Error; 6] = [
         || Error::invalid("name", "must not be empty"),
         || Error::Forbidden(Permission::AgentsWrite),
@@ -101,7 +101,7 @@ async fn whatever_may_be_corrected_or_repeated_gives_the_key_back() {
 }
 
 #[tokio::test]
-async fn a_panic_gives_the_key_back() {
+async fn a_panic_releases_the_key() {
     let (result, noted) = run(Claimed::Granted, || panic!("a fault")).await;
     assert!(result.is_none(), "the panic goes on");
     assert_eq!(noted, ["released"]);

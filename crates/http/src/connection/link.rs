@@ -1,4 +1,4 @@
-//! What a connection and the requests on it tell each other. Both are on one thread.
+//! What a connection and its requests share. Both are on one thread.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -7,25 +7,25 @@ use std::task::{Context, Waker};
 
 use super::places::Slot;
 
-/// Most bytes of a connection that are read ahead: the head of a request, and what of a body nobody
-/// has asked for yet.
+/// Most bytes that are read ahead from a connection: the head of a request, and the part of a body that no
+/// handler has asked for yet.
 const AHEAD_BYTES: usize = 32 * 1_024;
 
-/// The state of a connection, as far as it concerns its requests.
+/// The state of a connection that its requests need.
 #[derive(Debug)]
 pub(crate) struct Link {
     slot: Arc<Slot>,
     requests: Cell<u64>,
     is_in_progress: Cell<bool>,
     is_paced: Cell<bool>,
-    /// Bytes that arrived and belong to no request yet, or to a body that nobody has read yet.
+    /// Bytes that have arrived and belong to no request yet, or to the unread part of a body.
     ahead: Cell<usize>,
-    /// Whoever waits until less is ahead.
+    /// The reader, while it waits until less is read ahead.
     reader: RefCell<Option<Waker>>,
 }
 
 impl Link {
-    /// Of a connection without a request.
+    /// The state of a connection without a request.
     pub(super) fn new(slot: Arc<Slot>) -> Self {
         Self {
             slot,
@@ -37,7 +37,7 @@ impl Link {
         }
     }
 
-    /// Begins a request. It is in progress until what this gives is dropped.
+    /// Begins a request, which is in progress until the result is dropped.
     pub(crate) fn begin(self: &Rc<Self>) -> InProgress {
         self.requests.set(self.requests.get() + 1);
         self.is_in_progress.set(true);
@@ -47,8 +47,8 @@ impl Link {
         InProgress(Rc::clone(self))
     }
 
-    /// Lets the answer of this request take as long as it wants, if only some of it is taken now and
-    /// then: an event stream.
+    /// Lets the client read the answer of this request at any rate, provided that it reads now and then: it is
+    /// an event stream.
     pub(crate) fn unpaced(&self) {
         self.is_paced.set(false);
     }
@@ -58,7 +58,7 @@ impl Link {
         self.make_room(bytes);
     }
 
-    /// Notes that a handler has read all of a body that has arrived.
+    /// Notes that a handler has read all that has arrived of a body.
     pub(crate) fn read_all(&self) {
         self.make_room(usize::MAX);
     }
@@ -71,7 +71,7 @@ impl Link {
         self.is_in_progress.get()
     }
 
-    /// Requests that have begun.
+    /// The number of requests that have begun.
     pub(super) fn requests(&self) -> u64 {
         self.requests.get()
     }
@@ -87,17 +87,17 @@ impl Link {
         self.ahead.get() > 0
     }
 
-    /// Whether as much is read ahead as may be.
+    /// Whether no more may be read ahead.
     pub(super) fn is_full(&self) -> bool {
         self.ahead.get() >= AHEAD_BYTES
     }
 
-    /// Wakes the reader once less is ahead.
+    /// Wakes the reader once less is read ahead.
     pub(super) fn wait_for_room(&self, cx: &Context<'_>) {
         self.reader.replace(Some(cx.waker().clone()));
     }
 
-    /// Whether the place of this idle connection is needed. Wakes the reader once it is.
+    /// Whether another connection needs the place of this idle one. If not, the reader is woken when one does.
     pub(super) fn is_to_close(&self, cx: &Context<'_>) -> bool {
         self.slot.is_to_close(cx)
     }
@@ -110,7 +110,7 @@ impl Link {
     }
 }
 
-/// A request in progress: until its answer is sent, or given up.
+/// A request in progress, until its answer is sent or abandoned.
 #[derive(Debug)]
 pub(crate) struct InProgress(Rc<Link>);
 

@@ -1,40 +1,38 @@
-//! How slowly a client may take an answer.
+//! How slowly a client may read its answer.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The least rate at which an answer is taken, in bytes per second.
+/// The minimum rate at which a client must read an answer, in bytes per second.
 const LEAST_RATE: u32 = 16 * 1_024;
 
-/// The time for which a client may still refuse to take what is written. What it takes gives time
-/// back, at the least rate: an answer of `n` bytes is over after the whole time and `n` bytes at that
-/// rate at the latest.
+/// The time for which a client may still not read. What it reads earns time at the minimum rate, so an answer
+/// of `n` bytes takes at most the whole time plus the time for `n` bytes at that rate.
 #[derive(Debug)]
 pub(super) struct Patience {
     whole: Duration,
     left: Duration,
-    /// Since when nothing could be written.
+    /// Since when nothing could be written; `None` while the client reads.
     tried_since: Option<Instant>,
 }
 
 impl Patience {
-    /// So much time in which nothing is taken.
     pub(super) fn new(whole: Duration) -> Self {
         Self { whole, left: whole, tried_since: None }
     }
 
-    /// Whether the client has not taken what was written last.
+    /// Whether the client has not read what was written last.
     pub(super) fn is_tried(&self) -> bool {
         self.tried_since.is_some()
     }
 
-    /// Notes that nothing could be written, and gives the time at which that has lasted for too long.
+    /// Notes that nothing could be written. Returns the time at which that will have lasted too long.
     pub(super) fn try_until(&mut self, now: Instant) -> Instant {
         *self.tried_since.get_or_insert(now) + self.left
     }
 
-    /// Notes that the client has taken so many bytes. Unless it is `paced`, any progress is enough.
+    /// Notes that the client has read so many bytes. If it is not `paced`, any progress is enough.
     pub(super) fn progress(&mut self, bytes: usize, paced: bool, now: Instant) {
         let Some(since) = self.tried_since.take() else { return };
         self.left = if paced {
@@ -57,7 +55,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// After how many pauses of 10 s, each ended by taking so many bytes, a client is cut.
+    /// The number of pauses of 10 s, each ended by reading so many bytes, after which a client is cut off.
     fn cut_after(bytes: usize, paced: bool) -> Option<u32> {
         let mut now = Instant::now();
         let mut patience = Patience::new(30 * SECOND);
@@ -71,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_nothing_is_cut_after_the_whole_time() {
+    fn a_client_that_reads_nothing_is_cut_off_after_the_whole_time() {
         let now = Instant::now();
         let mut patience = Patience::new(30 * SECOND);
         assert_eq!(patience.try_until(now), now + 30 * SECOND);
@@ -80,14 +78,14 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_a_little_now_and_then_is_cut_unless_it_reads_a_stream() {
+    fn a_client_that_reads_a_little_now_and_then_is_cut_off_unless_it_reads_a_stream() {
         assert_eq!(cut_after(1, true), Some(4));
         assert_eq!(cut_after(5 * 16 * 1_024, true), Some(5));
         assert_eq!(cut_after(1, false), None);
     }
 
     #[test]
-    fn a_client_that_keeps_the_least_rate_is_never_cut() {
+    fn a_client_that_reads_at_the_minimum_rate_is_never_cut_off() {
         assert_eq!(cut_after(10 * 16 * 1_024, true), None);
     }
 }

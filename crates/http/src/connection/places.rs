@@ -1,4 +1,4 @@
-//! The places for connections: how many there are, and how they are shared between addresses.
+//! The places for connections, and how addresses share them.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,20 +11,20 @@ use ipnet::IpNet;
 
 use crate::rate::network;
 
-/// In a slot: a request is in progress.
+/// The value of a slot while a request is in progress.
 const BUSY: u64 = u64::MAX;
-/// Places that a single address may have in any case.
+/// Places that a single address can always have.
 const LEAST_PER_NETWORK: usize = 16;
 
-/// All places.
+/// The places of a server.
 ///
-/// If half of the places are taken, nobody has more than a fourth: an address (of IPv6 its /64) then
-/// gets another place only for one of its own idle connections. If seven eighths are taken, each new
-/// connection closes one that is idle, of the address that has the most.
+/// While half of the places are taken, no address (of IPv6, no /64) has more than a fourth: beyond that, it
+/// gets a place only in exchange for one of its own idle connections. While seven eighths are taken, each new
+/// connection closes an idle one of the address that has the most.
 #[derive(Debug)]
 pub(crate) struct Places {
     most: usize,
-    /// Proxies, whose connections are those of many clients.
+    /// Their connections carry the requests of many clients, so they are not limited.
     trusted: Vec<IpNet>,
     table: Mutex<Table>,
     /// The order in which connections became idle.
@@ -40,19 +40,19 @@ struct Table {
     closing: usize,
 }
 
-/// What is known of a connection.
+/// What is known about a connection.
 #[derive(Debug)]
 pub(crate) struct Slot {
     places: Arc<Places>,
-    /// The network that it counts for; none of a proxy.
+    /// The network that it counts for; `None` for a proxy.
     network: Option<IpAddr>,
-    /// When it became idle; [`BUSY`] while it is not.
+    /// When it became idle; [`BUSY`] while a request is in progress.
     idle_since: AtomicU64,
     is_to_close: AtomicBool,
     reader: AtomicWaker,
 }
 
-/// A place that a connection has, given back when this is dropped.
+/// The place of a connection, which is freed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     number: u64,
@@ -60,7 +60,6 @@ pub(crate) struct Place {
 }
 
 impl Places {
-    /// So many places.
     pub(crate) fn new(most: usize, trusted: Vec<IpNet>) -> Arc<Self> {
         Arc::new(Self {
             most,
@@ -70,7 +69,7 @@ impl Places {
         })
     }
 
-    /// A place for a connection from this address; `None` if it may have no more.
+    /// Takes a place for a connection from this address. Returns `None` if the address can have no more.
     pub(crate) fn enter(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Place> {
         let is_proxy = |address: &IpAddr| self.trusted.iter().any(|range| range.contains(address));
         let address = address.map(|address| address.to_canonical());
@@ -110,14 +109,14 @@ impl Places {
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        // No code of others runs under the lock, so a poisoned table is a whole one.
+        // Nothing that runs under the lock can panic half-way, so a poisoned table is intact.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Table {
-    /// Closes the idle connection, among these, of the network that has the most, that has been idle
-    /// the longest. False if there is none.
+    /// Closes, of the network that has the most idle connections among these, the one that has been idle for
+    /// the longest. Returns false if none is idle.
     fn close_one(&mut self, among: impl Fn(&Slot) -> bool) -> bool {
         let idle = self.slots.values().filter(|slot| among(slot) && slot.is_idle());
         let weight = |slot: &Slot| {
@@ -142,7 +141,7 @@ impl Slot {
         self.idle_since.store(self.places.now(), Ordering::Relaxed);
     }
 
-    /// Whether it is told to close. Otherwise the reader is woken when it is.
+    /// Whether the connection is to be closed. If not, the reader is woken when it is.
     pub(super) fn is_to_close(&self, cx: &Context<'_>) -> bool {
         self.reader.register(cx.waker());
         self.is_to_close.load(Ordering::Acquire)
@@ -154,7 +153,7 @@ impl Slot {
 }
 
 impl Place {
-    /// What is known of the connection that has it.
+    /// The connection that has it.
     pub(super) fn slot(&self) -> Arc<Slot> {
         Arc::clone(&self.slot)
     }
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_half_of_the_places_at_most_and_others_always_get_in() {
+    fn an_address_has_at_most_half_of_the_places_and_others_always_get_in() {
         let places = Places::new(MOST, Vec::new());
         let mut flood: Vec<_> =
             (0..MOST / 2).map_while(|_| busy(enter(&places, "192.0.2.1"))).collect();
@@ -239,7 +238,7 @@ mod tests {
         let places = Places::new(MOST, Vec::new());
         let mine = enter(&places, "198.51.100.1").unwrap();
         let flood: Vec<_> = (0..MOST).filter_map(|_| enter(&places, "192.0.2.1")).collect();
-        // Beyond half of the places each takes the place of one of its own.
+        // Beyond half of the places, each connection replaces one of the same address.
         assert_eq!(flood.len(), MOST);
         assert_eq!(closing(&flood), MOST - (MOST / 2 - 1));
         assert!(mine.slot.is_idle(), "the connection of another is left alone");

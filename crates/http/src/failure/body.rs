@@ -1,4 +1,4 @@
-//! The wire form of a refusal.
+//! The wire form of an error.
 
 use actix_web::HttpResponse;
 use actix_web::http::header;
@@ -13,13 +13,12 @@ use crate::response::json_bytes;
 /// A row of the published table of errors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StatusRow {
-    /// The HTTP status.
     pub(crate) status: u16,
-    /// The error type that goes with it.
+    /// The `type` of the error.
     pub(crate) kind: &'static str,
-    /// The codes that it may carry.
+    /// The codes that are possible with it.
     pub(crate) codes: &'static [&'static str],
-    /// When it is answered.
+    /// The condition, for the documentation.
     pub(crate) meaning: &'static str,
 }
 
@@ -42,25 +41,41 @@ pub(crate) const STATUS_CODES: &[StatusRow] = &[
     ),
     row(401, "authentication_error", &["unauthorized"], "The API key is missing or not valid."),
     row(403, "permission_error", &["forbidden"], "The API key lacks the permission."),
-    row(404, "not_found_error", &["resource_not_found"], "No such thing that the key may see."),
+    row(
+        404,
+        "not_found_error",
+        &["resource_not_found"],
+        "There is no such thing, or the key cannot see it.",
+    ),
     row(
         405,
         "invalid_request_error",
         &["method_not_allowed"],
-        "The route does not take this method.",
+        "The path does not take this method.",
     ),
-    row(409, "conflict_error", &["conflict"], "The resource's state does not allow it now."),
+    row(
+        408,
+        "invalid_request_error",
+        &["invalid_parameter"],
+        "The head of the request did not arrive in time.",
+    ),
+    row(
+        409,
+        "conflict_error",
+        &["conflict"],
+        "The state of the resource does not allow the operation now.",
+    ),
     row(
         413,
         "invalid_request_error",
         &["payload_too_large"],
-        "The body is larger than any request may send.",
+        "The body is larger than the operation accepts.",
     ),
     row(
         415,
         "invalid_request_error",
         &["unsupported_media_type"],
-        "The body is of another type than the route reads.",
+        "The body has another media type than the operation reads.",
     ),
     row(
         422,
@@ -73,15 +88,20 @@ pub(crate) const STATUS_CODES: &[StatusRow] = &[
         429,
         "rate_limit_error",
         &["rate_limit_exceeded", "quota_exceeded"],
-        "Too many requests, the account has used what it may in a month, or it would keep more bytes than \
-         it may.",
+        "Too many requests, or the account has reached a quota.",
+    ),
+    row(
+        431,
+        "invalid_request_error",
+        &["invalid_parameter"],
+        "The head of the request is larger than 32 KiB or has more than 96 fields.",
     ),
     row(500, "api_error", &["internal_error"], "The server met an unexpected fault."),
     row(
         503,
         "api_error",
         &["service_unavailable", "model_unavailable"],
-        "The server, or the model that it asks, cannot serve at the moment.",
+        "The server, or the model that it uses, is unavailable at the moment.",
     ),
 ];
 
@@ -96,22 +116,22 @@ pub(crate) struct ErrorBody<'a> {
 /// What went wrong.
 #[derive(Debug, Serialize, ToSchema)]
 struct ErrorDetail<'a> {
-    /// The class of error, one for each status.
+    /// The class of the error.
     #[serde(rename = "type")]
     kind: &'a str,
-    /// The precise error.
+    /// The exact error.
     code: &'a str,
-    /// What a person can act on.
+    /// A sentence that a person can act on.
     message: &'a str,
-    /// The field or parameter that it is about.
+    /// The field or parameter at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     param: Option<&'a str>,
-    /// Each finding; on every 422.
+    /// The findings; present on every 422.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     errors: Option<Vec<Finding<'a>>>,
-    /// Seconds until it is worth trying again; on every 429.
+    /// Seconds to wait before trying again; present on every 429.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     retry_after: Option<u64>,
@@ -123,27 +143,26 @@ struct ErrorDetail<'a> {
 /// One finding.
 #[derive(Debug, Serialize, ToSchema)]
 struct Finding<'a> {
-    /// The field, with a path into it.
+    /// The field, with the path into it.
     param: &'a str,
-    /// What must hold of it.
+    /// What must be true of it.
     message: &'a str,
 }
 
-/// The data of an `error` event, sent where a stream fails after it began.
+/// The data of an `error` event, which is sent if a reply fails after its stream has begun.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorEvent<'a> {
     message: &'a str,
     code: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,
-    /// Whether the same message may succeed later.
+    /// Whether the same message can succeed later.
     retryable: bool,
     #[schema(value_type = String, pattern = "^req_[0-9A-Za-z]{10}$")]
     request_id: RequestId,
 }
 
 impl Problem {
-    /// The body.
     pub(crate) fn to_body(&self, request_id: RequestId) -> Vec<u8> {
         let findings = || {
             let of = self.errors.iter();

@@ -1,9 +1,9 @@
-//! What led to an error, for the log.
+//! The causes of an error, for the log.
 
 use std::error::Error;
 use std::fmt;
 
-/// An error and its causes in one line: of an error value, lines in JSON hold the first message only.
+/// An error and its causes in one line. The JSON formatter of the log would write only the first message.
 #[derive(Debug)]
 pub(super) struct Causes<'a>(pub(super) &'a (dyn Error + 'static));
 
@@ -13,7 +13,7 @@ impl fmt::Display for Causes<'_> {
         f.write_str(&said)?;
         let mut cause = self.0.source();
         while let Some(error) = cause {
-            // Some errors say of themselves what their cause says again.
+            // Some errors repeat the message of their cause.
             let text = error.to_string();
             if !said.contains(&text) {
                 write!(f, ": {text}")?;

@@ -11,7 +11,7 @@ use super::observe;
 use crate::failure::Failure;
 use crate::response::Answer;
 
-/// What a request to `handler` is answered with: status, request id and body.
+/// The answer of `handler` to a request: status, request id and body.
 async fn answer<F, Fut>(handler: F) -> (u16, String, Value)
 where
     F: Fn() -> Fut + Clone + 'static,
@@ -59,7 +59,7 @@ async fn an_answer_of_the_framework_gets_the_body_of_a_refusal() {
 }
 
 #[actix_web::test]
-async fn a_refusal_of_before_stays_as_it_was() {
+async fn a_stored_refusal_is_sent_unchanged() {
     let kept = || async {
         let body = r#"{"error":{"request_id":"req_0123456789"}}"#;
         Ok(HttpResponse::NotFound().content_type("application/json").body(body))

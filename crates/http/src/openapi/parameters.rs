@@ -3,27 +3,11 @@
 use cicerone_domain::limits;
 use serde_json::Value;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
-use utoipa::openapi::schema::{
-    ArrayBuilder, KnownFormat, Object, ObjectBuilder, SchemaFormat, Type,
-};
+use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Required, Schema};
 
+use super::schema::{id, string};
 use crate::change::IDEMPOTENCY_KEY;
-
-/// The pattern of an id with that prefix.
-pub(crate) fn id_pattern(prefix: &str) -> String {
-    format!("^{prefix}[0-9A-Za-z]{{10}}$")
-}
-
-/// An id with that prefix.
-pub(crate) fn id(prefix: &str) -> Object {
-    string().pattern(Some(id_pattern(prefix))).build()
-}
-
-/// A string to be narrowed down.
-pub(crate) fn string() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::String)
-}
 
 fn query(
     name: &str,
@@ -38,8 +22,8 @@ fn query(
         .schema(Some(schema))
 }
 
-/// The parameters in a path.
-pub(crate) fn of_path(path: &'static str) -> impl Iterator<Item = Parameter> {
+/// The parameters of a path.
+pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
     let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     names.map(|name| {
         let schema = match name {
@@ -74,8 +58,8 @@ pub(crate) fn page_size() -> Parameter {
 
 /// `cursor`
 pub(crate) fn cursor() -> Parameter {
-    let about = "The `next_cursor` of the page before, of the same list.";
-    // Nine bytes of a position and sixteen of a signature at the least, as base64url.
+    let about = "The `next_cursor` of the previous page of the same list.";
+    // At least nine bytes of a position and sixteen of a signature, as base64url.
     query("cursor", about, string().pattern(Some("^[0-9A-Za-z_-]{34,}$"))).build()
 }
 
@@ -105,8 +89,8 @@ pub(crate) fn agent(about: &str) -> Parameter {
 /// `metadata`
 pub(crate) fn metadata() -> Parameter {
     let about = format!(
-        "`key:value`, split at the first colon: only conversations with this pair. Repeat it for \
-         several pairs, at most {}, all of which must be there.",
+        "`key:value`, split at the first colon: only conversations with this pair. Repeat the parameter \
+         for up to {} pairs; a conversation must have all of them.",
         limits::METADATA_FILTERS
     );
     let (key, value) = (limits::METADATA_KEY_CHARS, limits::METADATA_VALUE_CHARS);
@@ -119,10 +103,10 @@ pub(crate) fn metadata() -> Parameter {
 
 /// `Idempotency-Key`
 pub(crate) fn idempotency_key() -> Parameter {
-    let about = "Within 24 hours the same request with the same idempotency key has its effect once and \
-        gets the same answer. Idempotency keys belong to the account: an API key that may not see \
-        everything in that answer gets 422, and a refusal is repeated only to API keys that see the same \
-        agents.";
+    let about = "A request that is repeated within 24 hours with the same idempotency key takes effect once \
+        and gets the same answer. Idempotency keys belong to the account: an API key that may not see \
+        everything in the stored answer gets 422, and a stored refusal is repeated only to API keys that see \
+        the same agents.";
     let schema = string()
         .min_length(Some(1))
         .max_length(Some(limits::IDEMPOTENCY_KEY_CHARS))

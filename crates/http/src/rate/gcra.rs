@@ -1,4 +1,4 @@
-//! The generic cell rate algorithm: one moment for each caller says how much of a limit is left.
+//! The generic cell rate algorithm, which keeps one moment for each caller.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,29 +7,29 @@ use super::RateState;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Requests that callers of one kind have made. Moments are nanoseconds since any fixed one.
+/// Counts the requests of callers. Moments are in nanoseconds since any fixed one.
 pub(super) struct Meter<K> {
-    /// Requests a minute; as many may come at once.
+    /// Requests per minute; as many can come at once.
     limit: u32,
-    /// What one request takes of a minute.
+    /// The part of a minute that one request uses, in nanoseconds.
     interval: u64,
-    /// When each caller's whole limit is available again. A caller that is absent has its whole limit.
+    /// When each caller's whole limit is available again. An absent caller has its whole limit.
     full: HashMap<K, u64>,
 }
 
-/// What a meter says of one more request. It counts once it is spent.
+/// What a meter says about one more request, which counts once this is spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Where the limit stands after the request.
+    /// The state of the limit after the request.
     pub(super) state: RateState,
-    /// Seconds until a request may pass again, if this one may not.
+    /// If the request is refused, the seconds until one can succeed.
     pub(super) wait: Option<u64>,
     /// When the whole limit is available again after the request.
     full: u64,
 }
 
 impl<K: Hash + Eq> Meter<K> {
-    /// A meter of so many requests a minute; `None` if `limit` is 0, which is no limit.
+    /// A meter of `limit` requests per minute; `None` if `limit` is 0, which means no limit.
     pub(super) fn new(limit: u32) -> Option<Self> {
         let interval = (60 * SECOND).checked_div(limit.into())?;
         Some(Self { limit, interval, full: HashMap::new() })
@@ -64,7 +64,7 @@ impl<K: Hash + Eq> Meter<K> {
         self.full.retain(|_, full| *full > now);
     }
 
-    /// Callers that are known.
+    /// The number of callers in memory.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.full.len()
@@ -76,7 +76,7 @@ mod tests {
     use super::{Meter, SECOND};
 
     #[test]
-    fn a_limit_passes_at_once_and_then_at_its_pace() {
+    fn the_whole_limit_is_available_at_once_and_then_at_its_rate() {
         let mut meter = Meter::new(3).unwrap();
         for (remaining, reset) in [(2, 20), (1, 40), (0, 60)] {
             let reading = meter.read(&"a", 0);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_spent_does_not_count() {
+    fn a_reading_that_is_not_spent_does_not_count() {
         let meter = Meter::new(1).unwrap();
         for _ in 0..10 {
             assert_eq!(meter.read(&"a", 0).wait, None);

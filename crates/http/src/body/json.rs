@@ -1,0 +1,203 @@
+//! Reads the text of a JSON body into the struct that declares it.
+
+use std::collections::HashMap;
+
+use cicerone_domain::Error;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use utoipa::PartialSchema;
+use utoipa::openapi::{RefOr, Schema};
+
+use super::fields::Fields;
+use super::value::{MEMBERS, Object};
+
+/// Reads a body.
+///
+/// Unknown fields are ignored, and of a field that is given twice the last counts. Memory is bounded by the
+/// length of `text`, whatever it holds.
+///
+/// # Errors
+///
+/// In this order: `text` is not a JSON object; a field that the schema of `T` requires is absent or null;
+/// a field has another JSON type, the first in the order of the struct's fields.
+pub(crate) fn read<T: DeserializeOwned + PartialSchema>(text: &[u8]) -> Result<T, Error> {
+    let mut given = Vec::new();
+    let fields = Fields::new(object(text)?, &mut given);
+    serde_path_to_error::deserialize(fields).map_err(|error| {
+        let is_absent = |name: &&String| !given.contains(&name.as_str());
+        match required(&T::schema()).iter().find(is_absent) {
+            Some(name) => Error::missing(name),
+            None => Error::invalid(error.path().to_string(), error.inner().to_string()),
+        }
+    })
+}
+
+fn object(text: &[u8]) -> Result<HashMap<String, super::value::Value>, Error> {
+    match serde_json::from_slice(text) {
+        Ok(Object(Some(fields))) => Ok(fields.into_iter().collect()),
+        Ok(Object(None)) => {
+            Err(Error::invalid("body", format!("must have at most {MEMBERS} fields")))
+        }
+        Err(cause) if cause.classify() == Category::Data => {
+            Err(Error::invalid("body", "must be a JSON object"))
+        }
+        Err(cause) => Err(Error::invalid("body", format!("must be JSON ({cause})"))),
+    }
+}
+
+/// The fields that a schema requires, in the order in which it declares them. Of alternatives, which differ
+/// in what a field holds, those of the first.
+fn required(schema: &RefOr<Schema>) -> &[String] {
+    match schema {
+        RefOr::T(Schema::Object(object)) => &object.required,
+        RefOr::T(Schema::OneOf(alternatives)) => {
+            alternatives.items.first().map_or(&[], |first| required(first))
+        }
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::read;
+    use crate::body::{Given, not_null};
+    use cicerone_domain::Error;
+    use serde::Deserialize;
+    use utoipa::ToSchema;
+
+    /// One field of every type that a body has.
+    #[derive(Debug, Deserialize, ToSchema)]
+    struct Everything {
+        text: String,
+        number: f64,
+        integer: Option<i64>,
+        flag: Option<bool>,
+        texts: Option<Vec<String>>,
+        pairs: Option<BTreeMap<String, String>>,
+        #[serde(default)]
+        #[schema(value_type = Option<f64>)]
+        change: Given<f64>,
+        #[serde(default, deserialize_with = "not_null")]
+        #[schema(nullable = false)]
+        named: Option<String>,
+    }
+
+    fn everything(fields: &str) -> Result<Everything, Error> {
+        read(format!(r#"{{"text": "t", "number": 0.5, {fields}}}"#).as_bytes())
+    }
+
+    fn refusal(fields: &str) -> (String, String) {
+        match everything(fields).unwrap_err() {
+            Error::Invalid(field) => (field.param, field.message),
+            other => panic!("{fields}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_not_an_object_is_refused() {
+        for body in ["", "[]", "null", "\"text\"", "{", "{\"a\":1}x", "\u{feff}{}", "{\"a\":1e999}"]
+        {
+            let error = read::<Everything>(body.as_bytes()).unwrap_err();
+            assert!(matches!(error, Error::Invalid(field) if field.param == "body"), "{body}");
+        }
+        assert!(read::<Everything>(b"{\"a\": \"\xff\"}").is_err(), "not UTF-8");
+        assert!(read::<Everything>(br#"{"a": "\ud800"}"#).is_err(), "half a character");
+    }
+
+    #[test]
+    fn a_required_field_that_is_absent_or_null_comes_before_any_bad_value() {
+        for (body, missing) in [
+            (r#"{"number": 1}"#, "text"),
+            (r#"{"text": null, "number": "x"}"#, "text"),
+            (r#"{"text": 5, "number": null}"#, "number"),
+            (r#"{"flag": 5, "text": 5}"#, "number"),
+        ] {
+            let error = read::<Everything>(body.as_bytes()).unwrap_err();
+            assert!(matches!(error, Error::Missing { param } if param == missing), "{body}");
+        }
+    }
+
+    #[test]
+    fn integers_are_read_in_any_notation_and_nothing_else_is() {
+        for (json, number) in [("5", 5), ("5.0", 5), ("5e0", 5), ("-0.0", 0), ("1e300", i64::MAX)] {
+            let read = everything(&format!(r#""integer": {json}"#)).unwrap();
+            assert_eq!(read.integer, Some(number), "{json}");
+        }
+        for json in ["5.5", "\"5\"", "true", "[]"] {
+            let (param, message) = refusal(&format!(r#""integer": {json}"#));
+            assert_eq!((&*param, &*message), ("integer", "must be an integer"), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_type_names_the_field_and_what_it_must_be() {
+        for (fields, param, message) in [
+            (r#""text": 1"#, "text", "must be a string"),
+            (r#""number": "0.5""#, "number", "must be a number"),
+            (r#""flag": "true""#, "flag", "must be true or false"),
+            (r#""pairs": []"#, "pairs", "must be an object"),
+            (r#""pairs": {"a": 1}"#, "pairs.a", "must be a string"),
+            (r#""texts": "a""#, "texts", "must be an array of strings"),
+            (r#""texts": ["a", null]"#, "texts[1]", "must be a string"),
+            (r#""change": "a""#, "change", "must be a number"),
+            (r#""named": null"#, "named", "must not be null"),
+            (r#""named": 5"#, "named", "must be a string"),
+        ] {
+            assert_eq!(refusal(fields), (param.to_owned(), message.to_owned()), "{fields}");
+        }
+    }
+
+    #[test]
+    fn of_several_wrong_types_the_first_in_the_order_of_the_fields_is_told() {
+        assert_eq!(refusal(r#""named": 5, "flag": 5, "integer": "x""#).0, "integer");
+    }
+
+    #[test]
+    fn optional_fields_are_absent_or_null_alike_except_in_a_change() {
+        for (fields, change) in [
+            (r#""x": 1"#, Given::Absent),
+            (r#""change": null, "integer": null, "flag": null, "texts": null"#, Given::Null),
+            (r#""change": 2"#, Given::Value(2.0)),
+        ] {
+            let read = everything(fields).unwrap();
+            assert_eq!(read.change, change, "{fields}");
+            assert_eq!((read.integer, read.flag, read.texts), (None, None, None), "{fields}");
+        }
+        assert_eq!(everything(r#""x": 1"#).unwrap().named, None);
+    }
+
+    #[test]
+    fn an_unknown_field_is_ignored_whatever_it_holds() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        let wide = format!("[{}0]", "1,".repeat(100_000));
+        let pairs = (0..1_000).map(|n| format!("\"k{n}\":{n},")).collect::<String>();
+        let fields = format!(r#""a": [{deep}], "b": {wide}, "c": {{{pairs} "x": {deep}}}"#);
+        assert_eq!(everything(&fields).unwrap().text, "t");
+        assert_eq!(refusal(&format!(r#""texts": {wide}"#)).0, "texts");
+        assert_eq!(refusal(&format!(r#""pairs": {{"x": {deep}}}"#)).0, "pairs.x");
+    }
+
+    #[test]
+    fn objects_and_arrays_have_at_most_256_members() {
+        let object = |count: usize| {
+            let members = (0..count).map(|n| format!("\"k{n}\":\"v\"")).collect::<Vec<_>>();
+            members.join(",")
+        };
+        assert!(everything(&object(254)).is_ok());
+        assert_eq!(refusal(&object(255)).1, "must have at most 256 fields");
+        let texts = |count: usize| format!(r#""texts": [{}]"#, vec!["\"a\""; count].join(","));
+        let pairs = |count: usize| format!(r#""pairs": {{{}}}"#, object(count));
+        assert_eq!(everything(&texts(256)).unwrap().texts.unwrap().len(), 256);
+        assert_eq!(everything(&pairs(256)).unwrap().pairs.unwrap().len(), 256);
+        assert_eq!(refusal(&texts(257)).1, "must have at most 256 items");
+        assert_eq!(refusal(&pairs(257)).1, "must have at most 256 keys");
+    }
+
+    #[test]
+    fn of_a_field_that_is_given_twice_the_last_counts() {
+        let read = everything(r#""flag": 5, "flag": true, "number": 1, "number": 2"#).unwrap();
+        assert_eq!((read.flag, read.number), (Some(true), 2.0));
+    }
+}

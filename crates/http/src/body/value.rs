@@ -1,0 +1,190 @@
+//! The part of a JSON value that a field can hold. Of anything else, only its presence is kept.
+//!
+//! A body of some megabytes can hold millions of values, each of which would take many times its length in
+//! memory. Only the syntax is checked of values that no field can hold.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// Most fields of an object, and most items of an array, that are kept.
+pub(super) const MEMBERS: usize = 256;
+
+/// A field's value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    Null,
+    Flag(bool),
+    Integer(i64),
+    Number(f64),
+    Text(String),
+    Items(Members<Item>),
+    Pairs(Members<(String, Item)>),
+}
+
+/// What an array or an object holds; `None` if it is more than [`MEMBERS`].
+pub(super) type Members<T> = Option<Vec<T>>;
+
+/// A value within an array or object: its text, if it is one.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Item(pub(super) Option<String>);
+
+/// The fields of a whole body, which must be an object.
+#[derive(Debug)]
+pub(super) struct Object(pub(super) Members<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(ObjectVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(ValueVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Item {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(ItemVisitor)
+    }
+}
+
+struct ObjectVisitor;
+
+impl<'de> Visitor<'de> for ObjectVisitor {
+    type Value = Object;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object, A::Error> {
+        pairs(map).map(Object)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Flag(flag))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Integer(number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
+        Ok(i64::try_from(number).map_or(Value::Number(number as f64), Value::Integer))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
+        Ok(Value::Number(number))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
+        Ok(Value::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut kept = Vec::new();
+        while kept.len() < MEMBERS {
+            match items.next_element()? {
+                Some(item) => kept.push(item),
+                None => return Ok(Value::Items(Some(kept))),
+            }
+        }
+        let mut is_longer = false;
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            is_longer = true;
+        }
+        Ok(Value::Items((!is_longer).then_some(kept)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Value, A::Error> {
+        pairs(map).map(Value::Pairs)
+    }
+}
+
+struct ItemVisitor;
+
+impl<'de> Visitor<'de> for ItemVisitor {
+    type Value = Item;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Item, E> {
+        Ok(Item(None))
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Item, E> {
+        Ok(Item(None))
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Item, E> {
+        Ok(Item(None))
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Item, E> {
+        Ok(Item(None))
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Item, E> {
+        Ok(Item(None))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Item, E> {
+        Ok(Item(Some(text.to_owned())))
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Item, E> {
+        Ok(Item(Some(text)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Item, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Item(None))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Item(None))
+    }
+}
+
+fn pairs<'de, A, T>(mut map: A) -> Result<Members<(String, T)>, A::Error>
+where
+    A: MapAccess<'de>,
+    T: Deserialize<'de>,
+{
+    let mut kept = Vec::new();
+    while kept.len() < MEMBERS {
+        match map.next_entry()? {
+            Some(pair) => kept.push(pair),
+            None => return Ok(Some(kept)),
+        }
+    }
+    let mut is_larger = false;
+    while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+        is_larger = true;
+    }
+    Ok((!is_larger).then_some(kept))
+}

@@ -1,0 +1,69 @@
+//! The endpoints, one file each: its declaration, its body, its work and its view.
+//!
+//! The file of a group, such as `agents.rs`, holds what its endpoints share.
+
+mod agents;
+mod audit_log;
+mod conversations;
+mod files;
+mod keys;
+mod operation;
+mod sources;
+#[cfg(test)]
+mod tests;
+mod usage;
+mod webhooks;
+
+use crate::endpoint::Endpoint;
+
+pub(crate) use conversations::{CitationView, citations};
+
+/// Every endpoint, in the order of the documentation.
+pub(crate) fn all() -> Vec<Endpoint> {
+    vec![
+        agents::create::endpoint(),
+        agents::list::endpoint(),
+        agents::get::endpoint(),
+        agents::update::endpoint(),
+        agents::delete::endpoint(),
+        sources::create::endpoint(),
+        sources::list::endpoint(),
+        sources::get::endpoint(),
+        sources::delete::endpoint(),
+        sources::refresh::endpoint(),
+        sources::documents::endpoint(),
+        sources::passages::endpoint(),
+        sources::pages::endpoint(),
+        sources::search::endpoint(),
+        files::upload::endpoint(),
+        files::get::endpoint(),
+        files::delete::endpoint(),
+        conversations::send::endpoint(),
+        conversations::list::endpoint(),
+        conversations::get::endpoint(),
+        conversations::messages::endpoint(),
+        conversations::delete::endpoint(),
+        webhooks::create::endpoint(),
+        webhooks::list::endpoint(),
+        webhooks::get::endpoint(),
+        webhooks::update::endpoint(),
+        webhooks::delete::endpoint(),
+        webhooks::rotate_secret::endpoint(),
+        webhooks::test::endpoint(),
+        webhooks::deliveries::endpoint(),
+        webhooks::redeliver::endpoint(),
+        keys::create::endpoint(),
+        keys::list::endpoint(),
+        keys::get::endpoint(),
+        keys::update::endpoint(),
+        keys::delete::endpoint(),
+        audit_log::endpoint(),
+        usage::endpoint(),
+        operation::healthz::endpoint(),
+        operation::readyz::endpoint(),
+        operation::metrics::endpoint(),
+        operation::openapi::endpoint(),
+        operation::docs::endpoint(),
+        operation::docs_asset::endpoint(),
+    ]
+}

@@ -1,0 +1,79 @@
+//! Agents: what their endpoints share.
+
+pub(super) mod create;
+pub(super) mod delete;
+pub(super) mod get;
+pub(super) mod list;
+pub(super) mod update;
+
+use actix_web::http::StatusCode;
+use cicerone_domain::agent::{MODELS, RetentionDays};
+use cicerone_domain::idempotency::{StoredResponse, Subject};
+use cicerone_domain::{Agent, AgentStatus, Id, Timestamp, kind};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::Object;
+
+use crate::openapi::schema::name_of_or_null;
+use crate::response::keep;
+
+/// A configured chatbot.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Agent)]
+pub(super) struct AgentView<'a> {
+    #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
+    id: Id<kind::Agent>,
+    /// A name for people.
+    #[schema(max_length = 100)]
+    name: &'a str,
+    /// The model that writes its replies.
+    model: &'a str,
+    /// Behaviour, tone and constraints.
+    #[schema(max_length = 4000)]
+    system_prompt: &'a str,
+    /// Lower is more deterministic.
+    #[schema(minimum = 0, maximum = 2)]
+    temperature: f64,
+    /// Most tokens in a reply.
+    #[schema(minimum = 1, maximum = 4096)]
+    max_tokens: u32,
+    /// Days after which a conversation without a new message is removed; null for never.
+    #[schema(minimum = 1, maximum = 3650, required = true)]
+    retention_days: Option<u32>,
+    /// A `paused` agent takes no new conversations.
+    #[schema(value_type = String, pattern = "^(active|paused)$")]
+    status: AgentStatus,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// When it was last changed.
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+}
+
+impl<'a> From<&'a Agent> for AgentView<'a> {
+    fn from(agent: &'a Agent) -> Self {
+        let profile = &agent.profile;
+        Self {
+            id: agent.id,
+            name: profile.name.as_str(),
+            model: profile.model.as_str(),
+            system_prompt: profile.system_prompt.as_str(),
+            temperature: profile.temperature.get(),
+            max_tokens: profile.max_tokens.get(),
+            retention_days: profile.retention_days.map(RetentionDays::get),
+            status: agent.status,
+            created_at: agent.created_at,
+            updated_at: agent.updated_at,
+        }
+    }
+}
+
+/// The answer to a change of an agent.
+fn kept(status: StatusCode, agent: &Agent) -> StoredResponse {
+    keep(status, &AgentView::from(agent), Some(Subject::of_agent(agent.id, agent.id)))
+}
+
+/// The schema of `model` in a body. The models that the configuration adds are added to the document.
+fn model() -> Object {
+    name_of_or_null(MODELS, "The model that writes the replies; null for the default, `gpt-4o`.")
+}

@@ -1,0 +1,74 @@
+//! `POST /v1/agents`
+
+use actix_web::http::{Method, StatusCode};
+use cicerone_domain::Error;
+use cicerone_domain::agent::{AgentDraft, AgentProfile};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{AgentView, kept, model};
+use crate::auth::Authorized;
+use crate::auth::permission::AgentsWrite;
+use crate::body::{Body, Current};
+use crate::change::Change;
+use crate::context::{App, Incoming};
+use crate::endpoint::{Endpoint, Tag};
+use crate::response::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(Tag::Agents, Method::POST, "/v1/agents", handle)
+        .named("createAgent", "Create an agent")
+        .body::<CreateAgent>()
+        .keyed()
+        .gives::<AgentView<'_>>(201)
+        .refuses(
+            400,
+            "A required field is missing, a field has a bad value, or the key is restricted to existing \
+             agents.",
+        )
+}
+
+#[derive(Deserialize, ToSchema)]
+#[schema(examples(json!({"name": "Guide", "system_prompt": "Answer in one sentence."})))]
+struct CreateAgent {
+    /// A name for people.
+    #[schema(min_length = 1, max_length = 100, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
+    name: String,
+    #[schema(schema_with = model)]
+    model: Option<String>,
+    /// Behaviour, tone and constraints; null for none.
+    #[schema(max_length = 4000, pattern = "^[^\\u0000]*$")]
+    system_prompt: Option<String>,
+    /// Lower is more deterministic; null for the default, 0.7.
+    #[schema(minimum = 0, maximum = 2)]
+    temperature: Option<f64>,
+    /// Most tokens in a reply; null for the default, 1024.
+    #[schema(minimum = 1, maximum = 4096)]
+    max_tokens: Option<i64>,
+    /// Days after which a conversation without a new message is removed; null for never.
+    #[schema(minimum = 1, maximum = 3650)]
+    retention_days: Option<i64>,
+}
+
+impl Body for CreateAgent {
+    type Checked = AgentProfile;
+
+    fn check(self, current: &Current<'_>) -> Result<AgentProfile, Error> {
+        let Self { name, model, system_prompt, temperature, max_tokens, retention_days } = self;
+        let draft =
+            AgentDraft { name, model, system_prompt, temperature, max_tokens, retention_days };
+        Ok(AgentProfile::parse(draft, current.knows_model)?)
+    }
+}
+
+async fn handle(caller: Authorized<AgentsWrite>, app: App, mut incoming: Incoming) -> Answer {
+    let (profile, key) = incoming.keyed_body::<CreateAgent>(&app).await?;
+    Change::new(&app, &caller, key)
+        .answer(
+            |agent| kept(StatusCode::CREATED, agent),
+            |app, caller, completion| async move {
+                app.agents.create(&caller.scope, profile, completion).await
+            },
+        )
+        .await
+}

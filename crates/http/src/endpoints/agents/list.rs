@@ -1,0 +1,43 @@
+//! `GET /v1/agents`
+
+use cicerone_domain::{Agent, AgentStatus, Error, Page, PageRequest};
+
+use super::AgentView;
+use crate::auth::Authorized;
+use crate::auth::permission::AgentsRead;
+use crate::context::{Incoming, Shared};
+use crate::endpoint::{Endpoint, Tag};
+use crate::list::List;
+use crate::openapi::parameters::one_of;
+use crate::query::Query;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::list::<Agents>(Tag::Agents, "/v1/agents")
+        .named("listAgents", "List agents")
+        .details("Newest first.")
+        .query([one_of("status", &["active", "paused"], "Only agents of this status.")])
+}
+
+struct Agents;
+
+impl List for Agents {
+    type Permission = AgentsRead;
+    type Item = Agent;
+    type View<'a> = AgentView<'a>;
+    type Filter = Option<AgentStatus>;
+    const NAME: &'static str = "agents";
+
+    fn filter(query: &Query) -> Result<Self::Filter, Error> {
+        query.one_of("status", AgentStatus::from_name, "active, paused")
+    }
+
+    async fn page(
+        app: &Shared,
+        caller: &Authorized<AgentsRead>,
+        _: &Incoming,
+        status: Self::Filter,
+        page: PageRequest,
+    ) -> Result<Page<Agent>, Error> {
+        app.agents.list(caller.scope(), status, page).await
+    }
+}

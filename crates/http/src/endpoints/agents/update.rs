@@ -1,0 +1,134 @@
+//! `PATCH /v1/agents/{agent_id}`
+
+use actix_web::http::{Method, StatusCode};
+use cicerone_domain::agent::{
+    MODEL_DEFAULT, ModelName, ReplyTokens, RetentionDays, SystemPrompt, Temperature, parse_status,
+};
+use cicerone_domain::{AgentName, AgentPatch, Error};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::Object;
+
+use super::{AgentView, kept, model};
+use crate::auth::Authorized;
+use crate::auth::permission::AgentsWrite;
+use crate::body::{Body, Current, Given, not_null};
+use crate::change::Change;
+use crate::context::{App, Incoming};
+use crate::endpoint::{Endpoint, Tag};
+use crate::openapi::schema::name_of;
+use crate::response::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(Tag::Agents, Method::PATCH, "/v1/agents/{agent_id}", handle)
+        .named("updateAgent", "Update an agent")
+        .details(
+            "Changes only the fields that are given; null sets a field to its default. A `paused` agent \
+             takes no new conversations until it is `active` again.",
+        )
+        .body::<UpdateAgent>()
+        .keyed()
+        .gives::<AgentView<'_>>(200)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[schema(examples(json!({"status": "paused"})))]
+struct UpdateAgent {
+    /// A name for people.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(
+        nullable = false,
+        min_length = 1,
+        max_length = 100,
+        pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"
+    )]
+    name: Option<String>,
+    #[serde(default)]
+    #[schema(schema_with = model)]
+    model: Given<String>,
+    /// Behaviour, tone and constraints; null for none.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, max_length = 4000, pattern = "^[^\\u0000]*$")]
+    system_prompt: Given<String>,
+    /// Lower is more deterministic; null for the default, 0.7.
+    #[serde(default)]
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 2)]
+    temperature: Given<f64>,
+    /// Most tokens in a reply; null for the default, 1024.
+    #[serde(default)]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 4096)]
+    max_tokens: Given<i64>,
+    /// Days after which a conversation without a new message is removed; null for never.
+    #[serde(default)]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
+    retention_days: Given<i64>,
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(schema_with = status)]
+    status: Option<String>,
+}
+
+fn status() -> Object {
+    name_of(["active", "paused"], "A `paused` agent takes no new conversations.")
+}
+
+impl Body for UpdateAgent {
+    type Checked = AgentPatch;
+
+    fn check(self, current: &Current<'_>) -> Result<AgentPatch, Error> {
+        let model = |name| ModelName::parse(name, current.knows_model);
+        Ok(AgentPatch {
+            name: self.name.map(AgentName::parse).transpose()?,
+            model: self.model.or(MODEL_DEFAULT.to_owned()).map(model).transpose()?,
+            system_prompt: self.system_prompt.or_default(SystemPrompt::parse)?,
+            temperature: self.temperature.or_default(Temperature::parse)?,
+            max_tokens: self.max_tokens.or_default(ReplyTokens::parse)?,
+            retention_days: self.retention_days.or_none(RetentionDays::parse)?,
+            status: self.status.as_deref().map(parse_status).transpose()?,
+        })
+    }
+}
+
+async fn handle(caller: Authorized<AgentsWrite>, app: App, mut incoming: Incoming) -> Answer {
+    let (patch, key) = incoming.keyed_body::<UpdateAgent>(&app).await?;
+    let id = incoming.path_id();
+    Change::new(&app, &caller, key)
+        .answer(
+            |agent| kept(StatusCode::OK, agent),
+            move |app, caller, completion| async move {
+                app.agents.update(&caller.scope, id?, patch, completion).await
+            },
+        )
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UpdateAgent;
+    use crate::body::{Body as _, Current};
+    use cicerone_domain::{AgentPatch, AgentStatus, Error, Timestamp};
+
+    fn patch(json: &str) -> Result<AgentPatch, Error> {
+        let current = Current { now: Timestamp::from_millis(0), knows_model: &|_| true };
+        UpdateAgent::parse(json.as_bytes(), &current)
+    }
+
+    #[test]
+    fn null_sets_a_field_to_its_default() {
+        let json = r#"{"model": null, "system_prompt": null, "temperature": null,
+            "max_tokens": null, "retention_days": null, "status": "paused"}"#;
+        let patch = patch(json).unwrap();
+        assert_eq!(patch.model.unwrap().as_str(), "gpt-4o");
+        assert_eq!(patch.system_prompt.unwrap().as_str(), "");
+        assert_eq!(patch.temperature.unwrap().get(), 0.7);
+        assert_eq!(patch.max_tokens.unwrap().get(), 1_024);
+        assert_eq!(patch.retention_days, Some(None));
+        assert_eq!((patch.name, patch.status), (None, Some(AgentStatus::Paused)));
+    }
+
+    #[test]
+    fn a_name_and_a_status_have_no_default() {
+        for json in [r#"{"name": null}"#, r#"{"status": null}"#, r#"{"status": "deleted"}"#] {
+            assert!(matches!(patch(json), Err(Error::Invalid(_))), "{json}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Conversations: what their endpoints share.
+
+pub(super) mod delete;
+pub(super) mod get;
+pub(super) mod list;
+pub(super) mod messages;
+pub(super) mod send;
+
+use std::collections::BTreeMap;
+
+use cicerone_domain::conversation::PlacedMessage;
+use cicerone_domain::{Citation, Conversation, Id, Message, Role, Timestamp, kind};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// An ordered exchange between an end user and an agent.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Conversation)]
+pub(super) struct ConversationView<'a> {
+    #[schema(value_type = String, pattern = "^conv_[0-9A-Za-z]{10}$")]
+    id: Id<kind::Conversation>,
+    #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
+    agent_id: Id<kind::Agent>,
+    metadata: &'a BTreeMap<String, String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// The time of the last message.
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+    /// Oldest first; only in the answer for a single conversation. At most 4 MiB of JSON: of a longer
+    /// conversation, the newest that fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    messages: Option<Vec<MessageView<'a>>>,
+    /// Only in the answer for a single conversation: the `cursor` of its older messages, null if
+    /// `messages` holds all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, required = false)]
+    messages_cursor: Option<Option<String>>,
+}
+
+impl<'a> ConversationView<'a> {
+    /// A conversation with these of its messages, newest first, and the cursor of the older ones.
+    fn with_messages(
+        conversation: &'a Conversation,
+        messages: &'a [PlacedMessage],
+        cursor: Option<String>,
+    ) -> Self {
+        let messages = messages.iter().rev().map(MessageView::from).collect();
+        let messages_cursor = Some(cursor);
+        Self { messages: Some(messages), messages_cursor, ..Self::from(conversation) }
+    }
+}
+
+impl<'a> From<&'a Conversation> for ConversationView<'a> {
+    fn from(conversation: &'a Conversation) -> Self {
+        Self {
+            id: conversation.id,
+            agent_id: conversation.agent_id,
+            metadata: conversation.metadata.pairs(),
+            created_at: conversation.created_at,
+            updated_at: conversation.updated_at,
+            messages: None,
+            messages_cursor: None,
+        }
+    }
+}
+
+/// One message.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Message)]
+pub(super) struct MessageView<'a> {
+    #[schema(value_type = String, pattern = "^(user|assistant)$")]
+    role: Role,
+    content: &'a str,
+    /// The sources that an assistant's message rests on, best first; absent on a user's message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    sources_used: Option<Vec<CitationView<'a>>>,
+    #[schema(value_type = String, format = DateTime)]
+    timestamp: Timestamp,
+}
+
+impl<'a> From<&'a PlacedMessage> for MessageView<'a> {
+    fn from(placed: &'a PlacedMessage) -> Self {
+        Self::from(&placed.message)
+    }
+}
+
+impl<'a> From<&'a Message> for MessageView<'a> {
+    fn from(message: &'a Message) -> Self {
+        let sources_used = match message.role {
+            Role::Assistant => Some(citations(&message.sources_used)),
+            Role::User => None,
+        };
+        Self {
+            role: message.role,
+            content: &message.content,
+            sources_used,
+            timestamp: message.timestamp,
+        }
+    }
+}
+
+/// A source that a reply rests on.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Citation)]
+pub(crate) struct CitationView<'a> {
+    #[schema(value_type = String, pattern = "^src_[0-9A-Za-z]{10}$")]
+    id: Id<kind::Source>,
+    title: &'a str,
+}
+
+pub(crate) fn citations(citations: &[Citation]) -> Vec<CitationView<'_>> {
+    citations.iter().map(|Citation { id, title }| CitationView { id: *id, title }).collect()
+}

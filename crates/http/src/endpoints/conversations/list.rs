@@ -1,0 +1,52 @@
+//! `GET /v1/agents/{agent_id}/conversations`
+
+use cicerone_domain::conversation::ConversationFilter;
+use cicerone_domain::{Conversation, Error, Page, PageRequest};
+
+use super::ConversationView;
+use crate::auth::Authorized;
+use crate::auth::permission::ConversationsRead;
+use crate::context::{Incoming, Shared};
+use crate::endpoint::{Endpoint, Tag};
+use crate::list::List;
+use crate::openapi::parameters::{metadata, moment};
+use crate::query::Query;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::list::<Conversations>(Tag::Conversations, "/v1/agents/{agent_id}/conversations")
+        .named("listConversations", "List conversations")
+        .details("Newest first, without their messages.")
+        .query([
+            moment("created_after", "Only conversations created after this moment."),
+            moment("created_before", "Only conversations created before this moment."),
+            metadata(),
+        ])
+}
+
+struct Conversations;
+
+impl List for Conversations {
+    type Permission = ConversationsRead;
+    type Item = Conversation;
+    type View<'a> = ConversationView<'a>;
+    type Filter = ConversationFilter;
+    const NAME: &'static str = "conversations";
+
+    fn filter(query: &Query) -> Result<ConversationFilter, Error> {
+        Ok(ConversationFilter {
+            created_after: query.moment("created_after")?,
+            created_before: query.moment("created_before")?,
+            metadata: query.metadata()?,
+        })
+    }
+
+    async fn page(
+        app: &Shared,
+        caller: &Authorized<ConversationsRead>,
+        incoming: &Incoming,
+        filter: ConversationFilter,
+        page: PageRequest,
+    ) -> Result<Page<Conversation>, Error> {
+        app.conversations.list(caller.scope(), incoming.path_id()?, filter, page).await
+    }
+}

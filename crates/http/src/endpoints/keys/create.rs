@@ -1,0 +1,114 @@
+//! `POST /v1/api_keys`
+
+use actix_web::http::{Method, StatusCode};
+use cicerone_domain::access::{parse_agent_ids, parse_expiry, parse_permissions};
+use cicerone_domain::audit::AuditAction;
+use cicerone_domain::idempotency::StoredResponse;
+use cicerone_domain::services::{Issued, NewKey};
+use cicerone_domain::{Error, KeyName};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{BAD_KEY, KeyView, LACKS_PERMISSION, permissions, subject};
+use crate::auth::Authorized;
+use crate::auth::permission::KeysWrite;
+use crate::body::{Body, Current};
+use crate::change::Change;
+use crate::context::{App, Incoming};
+use crate::endpoint::{Endpoint, Tag};
+use crate::response::{Answer, keep};
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(Tag::Keys, Method::POST, "/v1/api_keys", handle)
+        .named("createApiKey", "Create an API key")
+        .details(
+            "Only this answer shows `key`; a repetition with the same idempotency key does not. A key cannot \
+             make a key that is wider than itself in permissions, agents or time. An account has at most \
+             1,000 keys; expired keys are removed to make room for new ones.",
+        )
+        .body::<CreateApiKey>()
+        .keyed()
+        .gives::<IssuedKeyView<'_>>(201)
+        .refuses(400, BAD_KEY)
+        .refuses(403, LACKS_PERMISSION)
+        .refuses(
+            409,
+            "The account has 1,000 keys, or the same request is still being carried out.",
+        )
+}
+
+#[derive(Deserialize, ToSchema)]
+#[schema(examples(json!({"name": "Website", "permissions": ["conversations:write"]})))]
+struct CreateApiKey {
+    /// A name for people.
+    #[schema(min_length = 1, max_length = 100, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
+    name: String,
+    #[schema(schema_with = permissions)]
+    permissions: Vec<String>,
+    /// The only agents that the key can see; null for all agents of the account.
+    #[schema(min_items = 1, max_items = 100, pattern = "^agent_[0-9A-Za-z]{10}$")]
+    agent_ids: Option<Vec<String>>,
+    /// When it expires, in the future; null for never.
+    #[schema(format = DateTime, pattern = "Z$")]
+    expires_at: Option<String>,
+}
+
+impl Body for CreateApiKey {
+    type Checked = NewKey;
+
+    fn check(self, current: &Current<'_>) -> Result<NewKey, Error> {
+        let expiry = |text: String| parse_expiry(&text, current.now);
+        Ok(NewKey {
+            name: KeyName::parse(self.name)?,
+            permissions: parse_permissions(&self.permissions)?,
+            agent_ids: self.agent_ids.as_deref().map(parse_agent_ids).transpose()?,
+            expires_at: self.expires_at.map(expiry).transpose()?,
+        })
+    }
+}
+
+/// An API key that was just made.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = IssuedApiKey)]
+struct IssuedKeyView<'a> {
+    #[serde(flatten)]
+    resource: KeyView<'a>,
+    /// The secret, to be sent as `Authorization: Bearer`. Only the first answer shows it; a repetition of
+    /// the request leaves it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, pattern = "^ck_[0-9A-Za-z]{10}_[0-9A-Za-z]{38}$")]
+    key: Option<&'a str>,
+}
+
+async fn handle(caller: Authorized<KeysWrite>, app: App, mut incoming: Incoming) -> Answer {
+    let (new, key) = incoming.keyed_body::<CreateApiKey>(&app).await?;
+    Change::new(&app, &caller, key)
+        .audited(AuditAction::ApiKeyCreated, None)
+        .answer(created, |app, caller, completion| async move {
+            app.keys.issue(&caller.key, new, completion).await
+        })
+        .await
+}
+
+fn created(issued: &Issued) -> StoredResponse {
+    let secret = issued.secret.as_ref().map(|secret| secret.reveal());
+    let view = IssuedKeyView { resource: KeyView::from(&issued.key), key: secret };
+    keep(StatusCode::CREATED, &view, Some(subject(&issued.key)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CreateApiKey;
+    use crate::body::{Body as _, Current};
+    use cicerone_domain::{Error, Timestamp};
+
+    #[test]
+    fn missing_fields_come_before_bad_values() {
+        let current = Current { now: Timestamp::from_millis(0), knows_model: &|_| true };
+        let refusal = |json: &str| CreateApiKey::parse(json.as_bytes(), &current).err();
+        let missing = refusal(r#"{"name": 5, "permissions": null}"#);
+        assert!(matches!(missing, Some(Error::Missing { param }) if param == "permissions"));
+        let invalid = refusal(r#"{"name": " ", "permissions": ["*"]}"#);
+        assert!(matches!(invalid, Some(Error::Invalid(field)) if field.param == "name"));
+    }
+}

@@ -1,0 +1,44 @@
+//! `GET /v1/api_keys`
+
+use cicerone_domain::{ApiKey, Error, Page, PageRequest};
+
+use super::KeyView;
+use crate::auth::Authorized;
+use crate::auth::permission::KeysRead;
+use crate::context::{Incoming, Shared};
+use crate::endpoint::{Endpoint, Tag};
+use crate::list::List;
+use crate::query::Query;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::list::<Keys>(Tag::Keys, "/v1/api_keys")
+        .named("listApiKeys", "List API keys")
+        .details(
+            "Newest first. A key that is restricted to agents sees the keys that are restricted to the same \
+             agents or fewer.",
+        )
+}
+
+struct Keys;
+
+impl List for Keys {
+    type Permission = KeysRead;
+    type Item = ApiKey;
+    type View<'a> = KeyView<'a>;
+    type Filter = ();
+    const NAME: &'static str = "api_keys";
+
+    fn filter(_: &Query) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn page(
+        app: &Shared,
+        caller: &Authorized<KeysRead>,
+        _: &Incoming,
+        (): (),
+        page: PageRequest,
+    ) -> Result<Page<ApiKey>, Error> {
+        app.keys.list(caller.key(), page).await
+    }
+}

@@ -1,0 +1,18 @@
+//! `GET /docs/{asset}`
+
+use actix_web::http::Method;
+
+use crate::context::{App, Incoming};
+use crate::endpoint::{Endpoint, Tag};
+use crate::response::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::open(Tag::Operation, Method::GET, "/docs/{asset}", handle)
+        .named("docsAsset", "A file of the reference")
+        .gives_text(&["text/html", "text/css", "text/javascript", "image/png"])
+        .refuses(404, "The reference has no such file.")
+}
+
+async fn handle(app: App, incoming: Incoming) -> Answer {
+    app.assets.part(incoming.path_text(), &incoming.request)
+}

@@ -1,0 +1,17 @@
+//! `GET /healthz`
+
+use actix_web::http::Method;
+
+use super::{Status, status};
+use crate::endpoint::{Endpoint, Tag};
+use crate::response::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::open(Tag::Operation, Method::GET, "/healthz", handle)
+        .named("health", "Whether the process is up")
+        .gives::<Status>(200)
+}
+
+async fn handle() -> Answer {
+    Ok(status("ok"))
+}

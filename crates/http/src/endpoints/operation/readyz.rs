@@ -1,0 +1,30 @@
+//! `GET /readyz`
+
+use actix_web::http::Method;
+
+use super::{Status, status};
+use crate::context::App;
+use crate::endpoint::{Endpoint, Tag};
+use crate::failure::Failure;
+use crate::response::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::open(Tag::Operation, Method::GET, "/readyz", handle)
+        .named("readiness", "Whether the server can serve")
+        .gives::<Status>(200)
+        .refuses(503, "The database cannot be reached or written to, or the workers do not run.")
+}
+
+async fn handle(app: App) -> Answer {
+    app.health.check().await?;
+    if let Err(error) = app.health.check_writes().await {
+        tracing::warn!(error = &error as &dyn std::error::Error, "writes to the database fail");
+        return Err(Failure::NotReady(
+            "writes to the database fail: its disk is full, or it is read-only",
+        ));
+    }
+    if !(app.workers_running)() {
+        return Err(Failure::NotReady("the workers do not run"));
+    }
+    Ok(status("ready"))
+}

@@ -1,0 +1,91 @@
+//! Sources: what their endpoints share.
+
+pub(super) mod create;
+pub(super) mod delete;
+pub(super) mod documents;
+pub(super) mod get;
+pub(super) mod list;
+pub(super) mod pages;
+pub(super) mod passages;
+pub(super) mod refresh;
+pub(super) mod search;
+
+use std::borrow::Cow;
+
+use actix_web::http::StatusCode;
+use cicerone_domain::idempotency::{StoredResponse, Subject};
+use cicerone_domain::source::Progress;
+use cicerone_domain::{Id, Source, Timestamp, kind};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::response::keep;
+
+/// Content of an agent.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Source)]
+pub(super) struct SourceView<'a> {
+    #[schema(value_type = String, pattern = "^src_[0-9A-Za-z]{10}$")]
+    id: Id<kind::Source>,
+    #[serde(rename = "type")]
+    #[schema(pattern = "^(website|text|file|qa)$")]
+    kind: &'static str,
+    /// As it was given: an address, a text, a file's id, or a JSON array of pairs.
+    #[schema(value_type = String)]
+    content: Cow<'a, str>,
+    /// The title that citations show. Citations of a `qa` source show the matched question instead.
+    #[schema(required)]
+    title: Option<&'a str>,
+    #[schema(pattern = "^(pending|processing|trained|failed)$")]
+    status: &'static str,
+    /// Characters extracted; null until trained. A refresh keeps it until it succeeds.
+    #[schema(required)]
+    character_count: Option<u64>,
+    #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
+    agent_id: Id<kind::Agent>,
+    /// Why processing failed; null in every other state.
+    #[schema(required)]
+    error_message: Option<&'a str>,
+    /// How far the crawl is, while a website is processed; otherwise null.
+    #[schema(required)]
+    progress: Option<ProgressView>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+/// How far a crawl is.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Progress)]
+struct ProgressView {
+    pages_done: u64,
+    pages_found: u64,
+    pages_failed: u64,
+}
+
+impl<'a> From<&'a Source> for SourceView<'a> {
+    fn from(source: &'a Source) -> Self {
+        let trained = source.state.searchable();
+        let progress = |progress| {
+            let Progress { pages_done, pages_found, pages_failed } = progress;
+            ProgressView { pages_done, pages_found, pages_failed }
+        };
+        Self {
+            id: source.id,
+            kind: source.content.source_type().name(),
+            content: source.content.as_text(),
+            title: trained.and_then(|trained| trained.title.as_deref()),
+            status: source.state.status().name(),
+            character_count: trained.map(|trained| trained.character_count),
+            agent_id: source.agent_id,
+            error_message: source.state.error_message(),
+            progress: source.progress.map(progress),
+            created_at: source.created_at,
+        }
+    }
+}
+
+/// The answer to a change of a source.
+fn kept(status: StatusCode, source: &Source) -> StoredResponse {
+    let subject = Subject::of_agent(source.id, source.agent_id);
+    keep(status, &SourceView::from(source), Some(subject))
+}

@@ -1,0 +1,161 @@
+//! `POST /v1/agents/{agent_id}/sources`
+
+use actix_web::http::{Method, StatusCode};
+use cicerone_domain::services::NewSource;
+use cicerone_domain::{Error, SourceContent, limits};
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::openapi::schema::{
+    ArrayBuilder, ObjectBuilder, OneOfBuilder, SchemaFormat, SchemaType, Type,
+};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::{SourceView, kept};
+use crate::auth::Authorized;
+use crate::auth::permission::SourcesWrite;
+use crate::body::{Body, Current};
+use crate::change::Change;
+use crate::context::{App, Incoming};
+use crate::endpoint::{Endpoint, TOO_MANY_OR_FULL, Tag};
+use crate::openapi::schema::{id_pattern, string};
+use crate::response::Answer;
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(Tag::Sources, Method::POST, "/v1/agents/{agent_id}/sources", handle)
+        .named("addSource", "Add a source")
+        .details("Processing starts at once and runs in the background.")
+        .body::<CreateSource>()
+        .keyed()
+        .gives::<SourceView<'_>>(201)
+        .refuses(
+            422,
+            "The content exceeds its limits or is not the JSON that a `qa` source holds, or the \
+             idempotency key was used for another request.",
+        )
+        .refuses(429, TOO_MANY_OR_FULL)
+}
+
+#[derive(Deserialize)]
+struct CreateSource {
+    r#type: String,
+    content: String,
+    crawl_subpages: Option<bool>,
+}
+
+impl Body for CreateSource {
+    /// A content that exceeds its limits is the inner error: such a refusal is stored under the idempotency
+    /// key of the request, unlike that of a malformed request.
+    type Checked = Result<SourceContent, Error>;
+
+    fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
+        let crawl_subpages = self.crawl_subpages.unwrap_or_default();
+        match SourceContent::parse(&self.r#type, self.content, crawl_subpages) {
+            Err(error @ Error::Validation { .. }) => Ok(Err(error)),
+            Err(error) => Err(error),
+            Ok(content) => Ok(Ok(content)),
+        }
+    }
+}
+
+/// Written by hand, one alternative for each type: what `content` may hold depends on `type`. Serde could read
+/// such an enum only by buffering the body, and would then name no field in its errors.
+impl PartialSchema for CreateSource {
+    fn schema() -> RefOr<Schema> {
+        let website = string()
+            .max_length(Some(limits::WEBSITE_URL_CHARS))
+            .format(Some(SchemaFormat::Custom("uri".to_owned())))
+            .pattern(Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]"))
+            .description(Some("A full http or https address with a host, without credentials."));
+        let text = not_blank()
+            .max_length(Some(limits::TEXT_SOURCE_CHARS))
+            .description(Some("The text itself."));
+        let file = string().pattern(Some(id_pattern("file_"))).description(Some(
+            "The id of an uploaded file. One that does not exist is refused with 400.",
+        ));
+        let crawl_subpages = ObjectBuilder::new()
+            .schema_type(SchemaType::from_iter([Type::Boolean, Type::Null]))
+            .description(Some("Whether links within the host are followed; null for false."));
+        let website = source_of("website", website).property("crawl_subpages", crawl_subpages);
+        OneOfBuilder::new()
+            .item(website)
+            .item(source_of("text", text))
+            .item(source_of("file", file))
+            .item(source_of("qa", pairs()))
+            .examples([json!({"type": "text", "content": "We are open from nine to five."})])
+            .into()
+    }
+}
+
+impl ToSchema for CreateSource {}
+
+fn source_of(name: &str, content: ObjectBuilder) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .title(Some(name))
+        .property("type", string().enum_values(Some([name])))
+        .property("content", content)
+        .required("type")
+        .required("content")
+}
+
+fn pairs() -> ObjectBuilder {
+    let pair = ObjectBuilder::new()
+        .property("question", not_blank().max_length(Some(limits::QUESTION_CHARS)))
+        .property("answer", not_blank())
+        .required("question")
+        .required("answer");
+    let pairs =
+        ArrayBuilder::new().items(pair).min_items(Some(1)).max_items(Some(limits::QA_PAIRS));
+    string()
+        .content_media_type("application/json")
+        .content_schema(Some(RefOr::T(Schema::Array(pairs.build()))))
+        .description(Some(format!(
+            "The text of a JSON array of 1 to {} objects with the non-empty strings `question`, of at \
+             most {} characters, and `answer`.",
+            limits::QA_PAIRS,
+            limits::QUESTION_CHARS
+        )))
+}
+
+/// Text without NUL and with a character that is not white space.
+fn not_blank() -> ObjectBuilder {
+    string().min_length(Some(1)).pattern(Some("^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"))
+}
+
+async fn handle(caller: Authorized<SourcesWrite>, app: App, mut incoming: Incoming) -> Answer {
+    let (content, key) = incoming.keyed_body::<CreateSource>(&app).await?;
+    let agent_id = incoming.path_id();
+    let request_id = Some(caller.request_id());
+    Change::new(&app, &caller, key)
+        .answer(
+            |source| kept(StatusCode::CREATED, source),
+            move |app, caller, completion| async move {
+                let new = NewSource { content: content?, agent_id: agent_id?, request_id };
+                app.sources.create(&caller.scope, new, completion).await
+            },
+        )
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CreateSource;
+    use crate::body::{Body as _, Current};
+    use cicerone_domain::{Error, SourceContent, Timestamp};
+
+    fn read(json: &str) -> Result<Result<SourceContent, Error>, Error> {
+        let current = Current { now: Timestamp::from_millis(0), knows_model: &|_| true };
+        CreateSource::parse(json.as_bytes(), &current)
+    }
+
+    #[test]
+    fn only_the_refusal_of_a_content_belongs_to_the_idempotency_key() {
+        assert!(matches!(read(r#"{"type": "text", "content": ""}"#), Ok(Err(_))));
+        assert!(matches!(read(r#"{"type": "qa", "content": "[]"}"#), Ok(Err(_))));
+        assert!(matches!(read(r#"{"type": "book", "content": "x"}"#), Err(Error::Invalid(_))));
+        assert!(matches!(read(r#"{"type": "book"}"#), Err(Error::Missing { .. })));
+        let crawled_text = r#"{"type": "text", "content": "x", "crawl_subpages": true}"#;
+        assert!(matches!(read(crawled_text), Err(Error::Invalid(_))));
+        assert!(matches!(read(r#"{"type": "text", "content": "x"}"#), Ok(Ok(_))));
+    }
+}

@@ -1,0 +1,53 @@
+//! `GET /v1/agents/{agent_id}/sources`
+
+use cicerone_domain::ports::SourceFilter;
+use cicerone_domain::{Error, Page, PageRequest, Source, SourceStatus, SourceType};
+
+use super::SourceView;
+use crate::auth::Authorized;
+use crate::auth::permission::SourcesRead;
+use crate::context::{Incoming, Shared};
+use crate::endpoint::{Endpoint, Tag};
+use crate::list::List;
+use crate::openapi::parameters::one_of;
+use crate::query::Query;
+
+pub(crate) fn endpoint() -> Endpoint {
+    let statuses = SourceStatus::ALL.map(SourceStatus::name);
+    let types = SourceType::ALL.map(SourceType::name);
+    Endpoint::list::<Sources>(Tag::Sources, "/v1/agents/{agent_id}/sources")
+        .named("listSources", "List sources")
+        .details("Newest first.")
+        .query([
+            one_of("status", &statuses, "Only sources of this status."),
+            one_of("type", &types, "Only sources of this type."),
+        ])
+}
+
+struct Sources;
+
+impl List for Sources {
+    type Permission = SourcesRead;
+    type Item = Source;
+    type View<'a> = SourceView<'a>;
+    type Filter = SourceFilter;
+    const NAME: &'static str = "sources";
+
+    fn filter(query: &Query) -> Result<SourceFilter, Error> {
+        let statuses = "pending, processing, trained, failed";
+        Ok(SourceFilter {
+            status: query.one_of("status", SourceStatus::from_name, statuses)?,
+            source_type: query.one_of("type", SourceType::from_name, "website, text, file, qa")?,
+        })
+    }
+
+    async fn page(
+        app: &Shared,
+        caller: &Authorized<SourcesRead>,
+        incoming: &Incoming,
+        filter: SourceFilter,
+        page: PageRequest,
+    ) -> Result<Page<Source>, Error> {
+        app.sources.list(caller.scope(), incoming.path_id()?, filter, page).await
+    }
+}

@@ -1,0 +1,97 @@
+//! `POST /v1/agents/{agent_id}/search`
+
+use actix_web::http::Method;
+use cicerone_domain::retrieval::Hit;
+use cicerone_domain::{Error, Id, MessageText, kind, limits};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::auth::Authorized;
+use crate::auth::permission::SourcesRead;
+use crate::body::{Body, Current};
+use crate::context::{App, Incoming};
+use crate::endpoint::{Endpoint, Tag};
+use crate::response::{Answer, ok};
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(Tag::Sources, Method::POST, "/v1/agents/{agent_id}/search", handle)
+        .named("search", "Search an agent's sources")
+        .details(
+            "Best first, over the index and ranking that replies use. It changes nothing and takes no \
+             idempotency key.",
+        )
+        .body::<Search>()
+        .gives::<SearchView<'_>>(200)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[schema(examples(json!({"query": "opening hours", "limit": 5})))]
+struct Search {
+    /// What to look for.
+    #[schema(min_length = 1, max_length = 4000, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
+    query: String,
+    /// Most hits; null for the default, 10.
+    #[schema(minimum = 1, maximum = 50)]
+    limit: Option<i64>,
+}
+
+impl Body for Search {
+    /// The query, and the most hits.
+    type Checked = (MessageText, usize);
+
+    fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
+        let query = MessageText::parse_field("query", self.query)?;
+        let (low, high) = limits::SEARCH_LIMIT_RANGE;
+        let limit = self.limit.unwrap_or_else(|| limits::SEARCH_LIMIT_DEFAULT.into());
+        let in_range = (i64::from(low)..=i64::from(high)).contains(&limit);
+        let limit = usize::try_from(limit).ok().filter(|_| in_range).ok_or_else(|| {
+            Error::invalid("limit", format!("must be an integer between {low} and {high}"))
+        })?;
+        Ok((query, limit))
+    }
+}
+
+/// What a search finds, best first.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SearchResult)]
+struct SearchView<'a> {
+    #[schema(max_items = 50)]
+    data: Vec<HitView<'a>>,
+}
+
+/// A passage that was found.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Hit)]
+struct HitView<'a> {
+    #[schema(value_type = String, pattern = "^src_[0-9A-Za-z]{10}$")]
+    source_id: Id<kind::Source>,
+    #[schema(required)]
+    title: Option<&'a str>,
+    #[schema(required)]
+    url: Option<&'a str>,
+    #[schema(required)]
+    page: Option<u32>,
+    text: &'a str,
+    /// How well it fits the query; comparable only within one search.
+    score: f32,
+}
+
+impl<'a> From<&'a Hit> for HitView<'a> {
+    fn from(hit: &'a Hit) -> Self {
+        Self {
+            source_id: hit.source_id,
+            title: hit.title.as_deref(),
+            url: hit.url.as_deref(),
+            page: hit.page,
+            text: &hit.text,
+            score: hit.score,
+        }
+    }
+}
+
+async fn handle(caller: Authorized<SourcesRead>, app: App, mut incoming: Incoming) -> Answer {
+    let (query, limit) = incoming.body::<Search>(&app).await?;
+    caller.context().expect_answer(&app).await?;
+    let hits = app.sources.search(caller.scope(), incoming.path_id()?, query, limit).await?;
+    Ok(ok(&SearchView { data: hits.iter().map(HitView::from).collect() }))
+}

@@ -1,0 +1,132 @@
+//! `PATCH /v1/webhook_endpoints/{endpoint_id}`
+
+use actix_web::http::{Method, StatusCode};
+use cicerone_domain::audit::AuditAction;
+use cicerone_domain::idempotency::{StoredResponse, Subject};
+use cicerone_domain::webhook::{
+    EndpointDescription, EndpointPatch, EndpointUrl, EventName, parse_events, parse_payload,
+    parse_status,
+};
+use cicerone_domain::{Error, WebhookEndpoint};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::Object;
+
+use super::{BAD_ENDPOINT, EndpointView, events, payload};
+use crate::auth::Authorized;
+use crate::auth::permission::WebhooksWrite;
+use crate::body::{Body, Current, Given, not_null};
+use crate::change::Change;
+use crate::context::{App, Incoming};
+use crate::endpoint::{Endpoint, Tag};
+use crate::openapi::schema::name_of;
+use crate::response::{Answer, keep};
+
+pub(crate) fn endpoint() -> Endpoint {
+    let path = "/v1/webhook_endpoints/{endpoint_id}";
+    Endpoint::new(Tag::Webhooks, Method::PATCH, path, handle)
+        .named("updateWebhookEndpoint", "Update a webhook endpoint")
+        .details(
+            "Changes only the fields that are given. Nothing is sent to a disabled endpoint; its pending \
+             deliveries continue when it is enabled.",
+        )
+        .body::<UpdateWebhookEndpoint>()
+        .keyed()
+        .gives::<EndpointView<'_>>(200)
+        .refuses(400, BAD_ENDPOINT)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[schema(examples(json!({"status": "disabled"})))]
+struct UpdateWebhookEndpoint {
+    /// A public https address without credentials; one of http or of a private network only if the server
+    /// allows it.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(
+        nullable = false,
+        max_length = 2048,
+        format = "uri",
+        pattern = "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]"
+    )]
+    url: Option<String>,
+    #[serde(default)]
+    #[schema(schema_with = events)]
+    events: Given<Vec<String>>,
+    /// For people.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, max_length = 500, pattern = "^[^\\u0000]*$")]
+    description: Given<String>,
+    #[serde(default)]
+    #[schema(schema_with = payload)]
+    payload: Given<String>,
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(schema_with = status)]
+    status: Option<String>,
+}
+
+fn status() -> Object {
+    name_of(["enabled", "disabled"], "Whether anything is sent to it.")
+}
+
+impl Body for UpdateWebhookEndpoint {
+    type Checked = EndpointPatch;
+
+    fn check(self, _: &Current<'_>) -> Result<EndpointPatch, Error> {
+        Ok(EndpointPatch {
+            url: self.url.map(EndpointUrl::parse).transpose()?,
+            events: match self.events {
+                Given::Absent => None,
+                Given::Null => Some(EventName::CHOICES.to_vec()),
+                Given::Value(names) => Some(parse_events(&names)?),
+            },
+            description: self.description.or_none(EndpointDescription::parse)?,
+            payload: self.payload.or_default(|name| parse_payload(&name))?,
+            is_enabled: self.status.as_deref().map(parse_status).transpose()?,
+        })
+    }
+}
+
+async fn handle(caller: Authorized<WebhooksWrite>, app: App, mut incoming: Incoming) -> Answer {
+    let (patch, key) = incoming.keyed_body::<UpdateWebhookEndpoint>(&app).await?;
+    let id = incoming.path_id();
+    Change::new(&app, &caller, key)
+        .audited(AuditAction::WebhookEndpointUpdated, None)
+        .answer(updated, move |app, caller, completion| async move {
+            app.webhooks.update(&caller.scope, id?, patch, completion).await
+        })
+        .await
+}
+
+fn updated(endpoint: &WebhookEndpoint) -> StoredResponse {
+    let subject = Subject::of_account(endpoint.id);
+    keep(StatusCode::OK, &EndpointView::from(endpoint), Some(subject))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UpdateWebhookEndpoint;
+    use crate::body::{Body as _, Current};
+    use cicerone_domain::webhook::{EndpointPatch, EventName, PayloadStyle};
+    use cicerone_domain::{Error, Timestamp};
+
+    fn patch(json: &str) -> Result<EndpointPatch, Error> {
+        let current = Current { now: Timestamp::from_millis(0), knows_model: &|_| true };
+        UpdateWebhookEndpoint::parse(json.as_bytes(), &current)
+    }
+
+    #[test]
+    fn null_sets_a_field_with_a_default_to_it() {
+        let patch = patch(r#"{"events": null, "description": null, "payload": null}"#).unwrap();
+        assert_eq!(patch.events.as_deref(), Some(EventName::CHOICES.as_slice()));
+        assert_eq!(patch.description, Some(None));
+        assert_eq!(patch.payload, Some(PayloadStyle::Full));
+        assert_eq!((patch.url, patch.is_enabled), (None, None));
+    }
+
+    #[test]
+    fn an_address_and_a_status_have_no_default() {
+        for json in [r#"{"url": null}"#, r#"{"status": null}"#, r#"{"status": "paused"}"#] {
+            assert!(matches!(patch(json), Err(Error::Invalid(_))), "{json}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The events of a streamed reply, and the reply as it is stored to be streamed again.
+
+use cicerone_domain::conversation::Turn;
+use cicerone_domain::{Citation, Id, kind};
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{Object, ObjectBuilder, OneOfBuilder};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::endpoints::{CitationView, citations};
+use crate::failure::ErrorEvent;
+use crate::openapi::schema::string;
+use crate::response::JSON;
+
+/// The data of a `token` event: the next fragment of the reply.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TokenEvent<'a> {
+    pub(crate) content: &'a str,
+}
+
+/// The data of the `done` event: the reply is complete and stored.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DoneEvent<'a> {
+    #[schema(value_type = String, pattern = "^conv_[0-9A-Za-z]{10}$")]
+    conversation_id: Id<kind::Conversation>,
+    sources_used: Vec<CitationView<'a>>,
+}
+
+/// The schema of one event of a stream. It is written by hand because the data of an event is a text that
+/// holds JSON, for which a derive has no words.
+pub(crate) enum Event {}
+
+impl PartialSchema for Event {
+    fn schema() -> RefOr<Schema> {
+        OneOfBuilder::new()
+            .description(Some("`token` any number of times, then `done` or `error`."))
+            .item(event("token", "TokenEvent"))
+            .item(event("done", "DoneEvent"))
+            .item(event("error", "ErrorEvent"))
+            .into()
+    }
+}
+
+impl ToSchema for Event {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push(("TokenEvent".to_owned(), TokenEvent::schema()));
+        schemas.push(("DoneEvent".to_owned(), DoneEvent::schema()));
+        schemas.push(("ErrorEvent".to_owned(), ErrorEvent::schema()));
+        DoneEvent::schemas(schemas);
+    }
+}
+
+fn event(name: &str, schema: &str) -> Object {
+    let data =
+        string().content_media_type(JSON).content_schema(Some(Ref::from_schema_name(schema)));
+    // Without a title: from `token` and `event` some generators make the name `TokenEvent`, which is taken.
+    ObjectBuilder::new()
+        .property("event", string().enum_values(Some([name])))
+        .property("data", data)
+        .required("event")
+        .required("data")
+        .build()
+}
+
+/// A streamed reply as it is stored for a repetition of its request.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct KeptReply {
+    /// The whole text.
+    pub(crate) reply: String,
+    conversation_id: Id<kind::Conversation>,
+    sources_used: Vec<Citation>,
+}
+
+impl From<&Turn> for KeptReply {
+    fn from(turn: &Turn) -> Self {
+        Self {
+            reply: turn.reply.content.clone(),
+            conversation_id: turn.conversation.id,
+            sources_used: turn.reply.sources_used.clone(),
+        }
+    }
+}
+
+impl<'a> From<&'a KeptReply> for DoneEvent<'a> {
+    fn from(kept: &'a KeptReply) -> Self {
+        Self { conversation_id: kept.conversation_id, sources_used: citations(&kept.sources_used) }
+    }
+}
