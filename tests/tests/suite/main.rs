@@ -24,6 +24,7 @@ mod deletion;
 mod durability;
 mod fairness;
 mod files;
+mod generators;
 mod idempotency;
 mod isolation;
 mod keys;
