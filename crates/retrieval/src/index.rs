@@ -20,36 +20,36 @@ use folders::Folders;
 use opened::Opened;
 use turns::Turns;
 
-/// A search takes long enough to leave the thread that asked for it if its passages, multiplied by the
-/// bytes of its question, are more than this: 20,000 passages and a question of usual length.
+/// A search runs on a thread of its own if the number of passages times the bytes of the question is
+/// larger than this: 20,000 passages and a question of usual length.
 const LARGE_SEARCH: u64 = 20_000 * USUAL_QUESTION_BYTES;
 /// A shorter question counts as one of this length.
 const USUAL_QUESTION_BYTES: u64 = 60;
-/// Indexes that are changed at a time because a question waits for it, and as many in reserve for
-/// accounts that have fewer than their share. Each takes 15 MB and three threads meanwhile.
+/// Indexes that are changed at once because a question waits for them, and as many in reserve for
+/// accounts below their share. Each change takes 15 MB and three threads.
 const ASKED: u64 = 3;
 /// The same for those that are changed in advance.
 const LEARNING: u64 = 1;
-/// Searches of large indexes at a time, and as many in reserve. Each takes a thread.
+/// Searches of large indexes at once, and as many in reserve. Each takes a thread.
 const LARGE_SEARCHES: u64 = 4;
 
-/// How the indexes are kept.
+/// Where and how the indexes are kept.
 #[derive(Debug, Clone)]
 pub struct IndexConfig {
-    /// The folder that holds a folder for each agent. It may be deleted at any time.
+    /// The folder with a folder for each agent. It may be deleted at any time.
     pub directory: PathBuf,
-    /// How many agents' indexes are kept open for searching. An open one takes some 0.3 MB and six
-    /// memory maps, more where the agent has many passages.
+    /// How many indexes are kept open for searching. An open one takes about 0.3 MB and six memory
+    /// maps, and more if the agent has many passages.
     pub open_agents: u64,
 }
 
-/// The indexes of all agents on this machine, each brought in step when it is asked.
+/// The indexes of all agents on this machine. Each is brought up to date when it is searched.
 #[derive(Clone)]
 pub struct Index {
     shared: Arc<Shared>,
 }
 
-/// What all searches and synchronisations share.
+/// The state that all searches and synchronisations share.
 struct Shared {
     feed: Arc<dyn PassageFeed>,
     folders: Folders,
@@ -62,7 +62,8 @@ struct Shared {
 }
 
 impl Index {
-    /// The indexes under `config.directory`, which is made where it is missing, filled from `feed`.
+    /// Opens the indexes under `config.directory`, which is created if it is missing. `feed` provides their
+    /// content.
     pub fn open(config: IndexConfig, feed: Arc<dyn PassageFeed>) -> Result<Self, std::io::Error> {
         let open = Opened::new(config.open_agents);
         let folders = Folders::open(config.directory)?;
@@ -79,8 +80,8 @@ impl Index {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Removes the folders of agents other than `live`, as after a deletion that another machine
-    /// made. Answers how many.
+    /// Removes the folders of all agents but `live`, such as those that another machine deleted. Returns how
+    /// many.
     pub async fn sweep(&self, live: &[Id<kind::Agent>]) -> Result<usize, Error> {
         let mut removed = 0;
         for agent in self.shared.folders.agents().await? {
@@ -97,7 +98,7 @@ impl Index {
         u64::try_from(self.shared.open.count()).unwrap_or(u64::MAX)
     }
 
-    /// An index with content at least as new as `agent`; none where the agent is gone.
+    /// An index with content at least as new as `agent`; `None` if the agent was deleted.
     async fn in_step(
         &self,
         agent: AgentVersion,
@@ -106,13 +107,13 @@ impl Index {
         if let Some(snapshot) = self.shared.current(agent) {
             return Ok(Some(snapshot));
         }
-        // A caller that goes away must not leave a change half made.
+        // A caller that is cancelled must not leave an unfinished change.
         tokio::spawn(synchronisation::synchronise(Arc::clone(&self.shared), agent, urgency))
             .await
             .map_err(Error::internal)?
     }
 
-    /// Searches here where that takes a fraction of a millisecond, else on a thread for slow work.
+    /// Searches on this thread if that takes a fraction of a millisecond, otherwise on one for slow work.
     async fn search_in(
         &self,
         snapshot: Arc<Snapshot>,
@@ -126,14 +127,14 @@ impl Index {
         let place = self.shared.large_searches.acquire(account, 1, Urgency::Question).await;
         let query = query.clone();
         let work = move || {
-            // Held until the thread is free, also where the caller goes away.
+            // Held until the thread is free, also if the caller is cancelled.
             let _place = place;
             snapshot.search(&query, limit).map_err(Unusable::from)
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 
-    /// Forgets an index that cannot be read, so that it is made again.
+    /// Closes an index that cannot be read, so that it is rebuilt.
     async fn discard(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
         let _turn = self.shared.turns.take(agent).await;
         self.shared.open.remove(agent);
@@ -142,11 +143,11 @@ impl Index {
 }
 
 impl Shared {
-    /// The open index of an agent, if it holds exactly this content and its folder is still there.
+    /// The open index of an agent, if it has exactly this content and its folder still exists.
     ///
-    /// Invariant: a higher generation alone does not make an index current. After the rows were put
-    /// back to an earlier moment, an index of before is ahead of them and holds what they no longer
-    /// hold. Whether it is rightly ahead, the rows say: see [`synchronisation::synchronise`].
+    /// Invariant: a higher generation alone does not make an index current. If the rows were restored to an
+    /// earlier state, an old index is ahead of them and has content that they no longer have. The rows
+    /// decide whether it is ahead for a good reason: see [`synchronisation::synchronise`].
     fn current(&self, agent: AgentVersion) -> Option<Arc<Snapshot>> {
         let snapshot = self.open.get(agent.id)?;
         (snapshot.generation() == agent.generation && self.folders.exists(agent.id))
@@ -192,7 +193,7 @@ impl PassageIndex for Index {
     }
 }
 
-/// Whether a search takes milliseconds, during which its thread serves nobody else.
+/// Whether a search takes so long that it needs a thread of its own.
 fn is_large(passages: u64, query: &Query) -> bool {
     let bytes = query.text.len() + query.context.iter().map(String::len).sum::<usize>();
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).max(USUAL_QUESTION_BYTES);

@@ -1,4 +1,4 @@
-//! Searching what an index holds at one moment.
+//! Searching a snapshot of an index.
 
 mod question;
 mod ranking;

@@ -1,4 +1,4 @@
-//! The index of one agent on the disk: opened, changed, and seen as it was at one moment.
+//! The index of one agent on the disk: opening, changing, and taking snapshots.
 
 mod directory;
 mod exhaustion;
@@ -17,21 +17,21 @@ use directory::UnsyncedDirectory;
 pub(crate) use schema::{Fields, NO_LANGUAGE, Record, document_key, exact_key, neighbours, pair};
 pub(crate) use writer::Writer;
 
-/// Blocks of stored passages that an open index keeps unpacked, of 8 KiB each.
+/// Unpacked blocks of stored passages that an open index caches, 8 KiB each.
 const STORE_CACHE_BLOCKS: usize = 16;
 const STORE_BLOCK_BYTES: usize = 8_192;
 
-/// What a commit says about itself.
+/// The payload of a commit.
 #[derive(Debug, Serialize, Deserialize)]
 struct Payload {
     schema: u32,
-    /// Another version's may lack it.
+    /// Missing in commits of other versions.
     #[serde(flatten)]
     held: Option<Held>,
 }
 
-/// The content that an index holds, as its last commit says. So a source that did not change costs
-/// nothing to compare, also one without passages.
+/// The content of an index, according to its last commit. With it, comparing an unchanged source costs
+/// nothing, also one without passages.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Held {
     /// The agent's generation.
@@ -40,17 +40,17 @@ pub(crate) struct Held {
     pub(crate) sources: BTreeMap<Id<kind::Source>, u64>,
 }
 
-/// Why an index cannot be used. Unless the system lacks something ([`Unusable::is_exhaustion`]), it is
-/// made again.
+/// Why an index cannot be used. It is rebuilt, unless the system ran out of something
+/// ([`Unusable::is_exhaustion`]).
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unusable {
-    /// There is none.
+    /// It does not exist.
     #[error("there is no index")]
     Missing,
     /// It was made by another version.
     #[error("its schema is another version's")]
     OtherSchema,
-    /// Files are not what was written.
+    /// A file differs from what was written.
     #[error("{0} of its files are damaged")]
     Damaged(usize),
     /// The last change was not committed as this version does it.
@@ -62,8 +62,7 @@ pub(crate) enum Unusable {
 }
 
 impl Unusable {
-    /// Whether nothing is wrong with the index: the system has run out of files, memory, threads or
-    /// disk.
+    /// Whether the system has run out of files, memory, threads or disk, and the index itself is intact.
     pub(crate) fn is_exhaustion(&self) -> bool {
         match self {
             Self::Unreadable(error) => exhaustion::is_exhaustion(error),
@@ -72,7 +71,7 @@ impl Unusable {
     }
 }
 
-/// The index of one agent, open.
+/// The open index of one agent.
 #[derive(Clone)]
 pub(crate) struct Store {
     index: tantivy::Index,
@@ -80,7 +79,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// A new, empty one. The folder must exist and be empty.
+    /// Creates an empty index. The folder must exist and be empty.
     pub(crate) fn create(folder: &Path) -> tantivy::Result<Self> {
         let (schema, fields) = schema::schema();
         let settings = IndexSettings {
@@ -92,7 +91,7 @@ impl Store {
         Ok(Self { index: tantivy::Index::create(directory, schema, settings)?, fields })
     }
 
-    /// The one that the folder holds, once every byte of it has been checked.
+    /// Opens the index in a folder, after verifying all checksums.
     pub(crate) fn open(folder: &Path) -> Result<Self, Unusable> {
         if !folder.join("meta.json").exists() {
             return Err(Unusable::Missing);
@@ -110,7 +109,7 @@ impl Store {
         Ok(Self { index, fields })
     }
 
-    /// The content that was committed last.
+    /// The content of the last commit.
     pub(crate) fn held(&self) -> Result<Held, Unusable> {
         let payload = self.index.load_metas()?.payload.ok_or(Unusable::NoPayload)?;
         let payload: Payload = serde_json::from_str(&payload).map_err(|_| Unusable::NoPayload)?;
@@ -120,12 +119,12 @@ impl Store {
         payload.held.ok_or(Unusable::NoPayload)
     }
 
-    /// The generation that was committed last.
+    /// The generation of the last commit.
     pub(crate) fn generation(&self) -> Result<u64, Unusable> {
         Ok(self.held()?.generation)
     }
 
-    /// What is searchable now.
+    /// A searcher on the last commit.
     pub(crate) fn searcher(&self) -> tantivy::Result<Searcher> {
         let reader: IndexReader = self
             .index
@@ -162,7 +161,7 @@ impl Store {
         Ok(documents)
     }
 
-    /// Whether deleted passages are still somewhere in the files.
+    /// Whether the files still contain deleted passages.
     pub(crate) fn holds_deleted(&self) -> tantivy::Result<bool> {
         let segments = self.index.searchable_segment_metas()?;
         Ok(segments.iter().any(tantivy::SegmentMeta::has_deletes))

@@ -1,17 +1,17 @@
-//! The folders that the indexes lie in, one an agent.
+//! The folders of the indexes, one for each agent.
 
 use std::io;
 use std::path::PathBuf;
 
 use cicerone_domain::{Error, Id, kind};
 
-/// A folder of folders, each named by its agent's id.
+/// A folder of folders, each named after its agent's id.
 pub(super) struct Folders {
     root: PathBuf,
 }
 
 impl Folders {
-    /// The folders under `root`, which is made where it is missing.
+    /// The folders under `root`, which is created if it is missing.
     pub(super) fn open(root: PathBuf) -> io::Result<Self> {
         std::fs::create_dir_all(&root)?;
         Ok(Self { root })
@@ -22,8 +22,8 @@ impl Folders {
         self.root.join(agent.to_string())
     }
 
-    /// Whether an agent's folder holds an index. Somebody may have deleted it: it costs a
-    /// microsecond to ask.
+    /// Whether the folder of an agent contains an index, which somebody may have deleted. Takes a
+    /// microsecond.
     pub(super) fn exists(&self, agent: Id<kind::Agent>) -> bool {
         self.of(agent).join("meta.json").exists()
     }

@@ -1,8 +1,9 @@
 //! The indexes that are kept open. If there is no room for another one, the account with the most open
-//! closes the one that it has not used for longest: whoever asks a thousand agents closes their own.
+//! indexes loses the one that it has not used for longest: an account that asks a thousand agents closes
+//! its own indexes.
 //!
-//! An open index holds memory maps, so one that is closed must be gone at once: caches that clean
-//! up behind themselves at some later time would let the maps pile up.
+//! An open index holds memory maps, so a closed one must be dropped at once. Caches that clean up at some
+//! later time would let the maps pile up.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -21,32 +22,32 @@ pub(super) struct Opened {
     kept: Mutex<Kept<Arc<Snapshot>>>,
 }
 
-/// What is kept for one account, each with the number of its last use.
+/// The open indexes of one account, each with the number of its last use.
 type Agents<T> = LruCache<Id<kind::Agent>, (u64, T)>;
 
-/// What is kept for each account, the latest used last to go.
+/// The open indexes of each account, least recently used first.
 struct Kept<T> {
     accounts: HashMap<Id<kind::Account>, Agents<T>>,
     owners: HashMap<Id<kind::Agent>, Id<kind::Account>>,
-    /// Counts uses, each of which has its number.
+    /// The number of the last use.
     uses: u64,
 }
 
 impl Opened {
-    /// Room for `capacity` of them, and for one at least.
+    /// Has room for `capacity` indexes, and for one at least.
     pub(super) fn new(capacity: u64) -> Self {
         let capacity = usize::try_from(capacity).unwrap_or(usize::MAX).max(1);
         Self { capacity, kept: Mutex::new(Kept::new()) }
     }
 
-    /// That of an agent.
+    /// The open index of an agent.
     pub(super) fn get(&self, agent: Id<kind::Agent>) -> Option<Arc<Snapshot>> {
         self.kept.lock().get(agent).map(Arc::clone)
     }
 
-    /// Keeps one; what it takes the place of is closed when the last search in it has ended.
+    /// Keeps an index open. The one that it replaces is closed when its last search has ended.
     pub(super) fn insert(&self, agent: AgentVersion, snapshot: Arc<Snapshot>) {
-        // Closing takes longer than the lock should be held: it happens at the end of this call.
+        // Closing takes longer than the lock should be held, so it happens at the end of this call.
         let mut kept = self.kept.lock();
         let replaced = kept.insert(agent.account_id, agent.id, snapshot);
         let surplus = if kept.count() > self.capacity { kept.take_surplus() } else { None };
@@ -54,14 +55,14 @@ impl Opened {
         drop((replaced, surplus));
     }
 
-    /// Closes that of an agent.
+    /// Closes the index of an agent.
     pub(super) fn remove(&self, agent: Id<kind::Agent>) {
         // The lock is free again when this is dropped.
         let closed = self.kept.lock().remove(agent);
         drop(closed);
     }
 
-    /// How many there are.
+    /// The number of open indexes.
     pub(super) fn count(&self) -> usize {
         self.kept.lock().count()
     }
@@ -84,7 +85,7 @@ impl<T> Kept<T> {
         Some(value)
     }
 
-    /// Keeps one and gives what was kept for the agent before.
+    /// Keeps an index and returns the one that was kept for the agent before.
     fn insert(
         &mut self,
         account: Id<kind::Account>,
@@ -109,8 +110,8 @@ impl<T> Kept<T> {
         removed
     }
 
-    /// Takes what the account with the most has not used for longest; among equals, what nobody has
-    /// used for longest.
+    /// Takes the least recently used index of the account with the most; among such accounts, the least
+    /// recently used of all.
     fn take_surplus(&mut self) -> Option<T> {
         let oldest = self.accounts.values().filter_map(|kept| {
             let (agent, (used, _)) = kept.peek_lru()?;

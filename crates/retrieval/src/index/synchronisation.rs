@@ -1,4 +1,4 @@
-//! Bringing an agent's index in step with the rows: the difference is applied in one commit.
+//! Bringing the index of an agent up to date: the difference from the rows is applied in one commit.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -16,16 +16,16 @@ use super::Shared;
 use crate::search::Snapshot;
 use crate::store::{Held, Store, Unusable, Writer, document_key};
 
-/// Documents whose passages are read at a time: what a change takes does not grow with the content.
+/// Documents whose passages are read at once, so that the memory of a change is bounded.
 const DOCUMENTS_AT_ONCE: usize = 100;
-/// How often the content may change under the hands of one synchronisation.
+/// How often the content may change during one synchronisation.
 const ATTEMPTS: usize = 20;
 
-/// The end of one attempt.
+/// The outcome of one attempt.
 enum Outcome {
-    /// The index holds the content.
+    /// The index has the content.
     Done(Arc<Snapshot>),
-    /// A source's content was replaced or deleted meanwhile.
+    /// The content of a source was replaced or deleted during the attempt.
     ContentChanged,
 }
 
@@ -41,7 +41,7 @@ enum Failure {
     /// The system has run out of files, memory, threads or disk. The index stays as it is.
     #[error("the system has run out of something that the index needs")]
     Exhausted(#[source] Unusable),
-    /// The work on it ended in a panic.
+    /// The work panicked.
     #[error("the work on the index was broken off")]
     BrokenOff(#[from] tokio::task::JoinError),
 }
@@ -58,7 +58,7 @@ impl From<Unusable> for Failure {
     }
 }
 
-/// Brings an agent's index at least to `agent.generation`; none where the agent is gone.
+/// Brings the index of an agent at least to `agent.generation`; `None` if the agent was deleted.
 pub(super) async fn synchronise(
     shared: Arc<Shared>,
     agent: AgentVersion,
@@ -80,10 +80,9 @@ pub(super) async fn synchronise(
 
 /// Waits for a place among the indexes that are changed, and for the agent's turn.
 ///
-/// Questions and what is done in advance have places apart, so that a question never waits for another
-/// agent's warm-up. Whoever warms an agent up takes the turn last: a question about that agent must not
-/// wait for a place of warm-ups. A question takes its place last, so that a hundred questions about
-/// one agent take one place.
+/// Questions and warm-ups have separate places, so a question never waits for the warm-up of another
+/// agent. A warm-up takes the turn of its agent last: a question about that agent must not wait for a place
+/// of warm-ups. A question takes its place last, so a hundred questions about one agent take one place.
 async fn enter(
     shared: &Shared,
     agent: AgentVersion,
@@ -101,7 +100,7 @@ async fn enter(
     }
 }
 
-/// The same for whoever has the turn.
+/// The same, for a caller that has the turn.
 async fn catch_up(
     shared: &Arc<Shared>,
     agent: AgentVersion,
@@ -114,11 +113,11 @@ async fn catch_up(
             return Ok(None);
         };
         if content.generation < agent.generation {
-            // What a row said cannot be unsaid: the rows are read somewhere that lags behind.
+            // The rows are older than the row that the caller read: they are read from a replica that lags.
             tokio::task::yield_now().await;
             continue;
         }
-        // The caller's row may be older than the index, which is rightly ahead of it then.
+        // The row of the caller may be older than the index.
         let version = AgentVersion { generation: content.generation, ..agent };
         if let Some(snapshot) = shared.current(version) {
             return Ok(Some(snapshot));
@@ -146,8 +145,8 @@ async fn catch_up(
     )))
 }
 
-/// The refusal where the system has run out of something. An index that could not be changed is behind
-/// the rows, and is brought in step when it is asked for next.
+/// The error if the system has run out of something. An index that could not be changed is behind the
+/// rows, and is brought up to date at the next search.
 pub(super) fn exhausted(
     agent: Id<kind::Agent>,
     error: impl std::error::Error + Send + Sync + 'static,
@@ -158,12 +157,12 @@ pub(super) fn exhausted(
     Error::unavailable(error)
 }
 
-/// How an index and the content differ.
+/// The difference between an index and the content.
 struct Difference {
     store: Store,
-    /// Keys of the documents of sources that are gone.
+    /// Keys of the documents of deleted sources.
     gone: Vec<String>,
-    /// The sources that the index holds in another version, or not at all.
+    /// The sources that the index has in another version, or not at all.
     changed: Vec<Changed>,
     /// Whether there is nothing to commit.
     is_in_step: bool,
@@ -173,7 +172,7 @@ struct Difference {
 struct Changed {
     source: Id<kind::Source>,
     version: u64,
-    /// The documents of it that the index holds, each with its version, in order.
+    /// The documents that the index has of it, each with its version, in order.
     held: Vec<(i64, u64)>,
 }
 
@@ -215,8 +214,8 @@ async fn apply(
     Ok(Outcome::Done(Arc::new(snapshot)))
 }
 
-/// Writes the documents of a source that the index lacks, and removes those that it has too much;
-/// none where the source's content changed meanwhile.
+/// Adds the documents of a source that the index lacks, and removes those that the source no longer has;
+/// `None` if the content of the source changed in between.
 async fn replace(
     shared: &Shared,
     mut writer: Writer,
@@ -265,7 +264,7 @@ async fn replace(
     Ok(Some(writer))
 }
 
-/// Opens the index, or makes a new one where it is of no use, and compares it with the content.
+/// Opens the index, or creates a new one if it is unusable, and compares it with the content.
 async fn open(
     folder: PathBuf,
     agent: Id<kind::Agent>,
@@ -297,8 +296,8 @@ async fn open(
     .await?
 }
 
-/// The difference between an index and the content; none where the index is ahead of the rows, as
-/// after the rows were restored from a backup. Only of sources that changed are the documents looked at.
+/// Computes the difference; `None` if the index is ahead of the rows, for example after the rows were
+/// restored from a backup. Documents are compared for changed sources only.
 fn compare(store: Store, content: &AgentContent) -> Result<Option<Difference>, Unusable> {
     let Held { generation, mut sources } = store.held()?;
     if generation > content.generation {

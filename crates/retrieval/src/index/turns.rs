@@ -1,4 +1,4 @@
-//! One change of an agent's index at a time: others wait for it, and then find it done.
+//! One change of an agent's index at a time. Others wait for it, and then find it done.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -9,12 +9,12 @@ use tokio::sync::OwnedMutexGuard;
 
 type Turn = tokio::sync::Mutex<()>;
 
-/// Whose turn it is. Agents that nobody waits for are not kept.
+/// The turns of agents. Agents for which nobody waits are not kept.
 #[derive(Default)]
 pub(super) struct Turns(Mutex<HashMap<Id<kind::Agent>, Weak<Turn>>>);
 
 impl Turns {
-    /// Waits for the agent's turn, which lasts until the guard goes.
+    /// Waits for the turn of an agent, which lasts until the guard is dropped.
     pub(super) async fn take(&self, agent: Id<kind::Agent>) -> OwnedMutexGuard<()> {
         let turn = {
             let mut turns = self.0.lock();

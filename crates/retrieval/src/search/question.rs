@@ -1,4 +1,4 @@
-//! What a question asks for: its words, analysed in each language that the passages are in.
+//! A question as words, analysed in each language of the passages.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,33 +10,33 @@ use super::ranking::bit;
 use super::weights::{CHARACTER, CONTEXT, CONTEXT_DECAY, OVERLAPPING_PAIR};
 use crate::store::{exact_key, neighbours, pair};
 
-/// Distinct words that are looked up: the longest message has some 700.
+/// Distinct words that are looked up. The longest message has about 700.
 const WORDS: usize = 256;
 /// Pairs, and pieces of words, that are looked up.
 const EXTRAS: usize = 128;
 /// Characters of each message of the context that are read.
 const CONTEXT_CHARS: usize = 1_000;
-/// Messages of the context that are read; with the question they have a bit each.
+/// Messages of the context that are read. They and the question have a bit each.
 const CONTEXT_MESSAGES: usize = 4;
-/// Own words from which a question stands for itself.
+/// With this many words of its own, a question needs no context.
 const SELF_CONTAINED: usize = 3;
 
-/// A word, in each of the forms that it may have in a passage.
+/// A word in each form that it may have in a passage.
 #[derive(Debug, Clone)]
 pub(super) struct Word {
-    /// Its analysed forms, one a language, without repeats.
+    /// Its analysed forms, one for each language, without duplicates.
     pub(super) forms: Vec<String>,
-    /// 1 for a word of the question, less for one of the context.
+    /// Its weight: 1 for a word of the question, less for one of the context.
     pub(super) weight: f32,
-    /// Whether it tells nothing.
+    /// Whether it is a stop word.
     pub(super) is_stop_word: bool,
-    /// Whether it is a whole whose parts are words too.
+    /// Whether it is a compound whose parts are words too.
     pub(super) is_compound: bool,
-    /// Its bytes in its message, where it first stands; none for a word of the context.
+    /// The byte range of its first occurrence in the question; `None` for a word of the context.
     pub(super) range: Option<Range<usize>>,
-    /// The messages that it stands in, one bit each: the question, then the context, newest first.
+    /// The messages that contain it, one bit each: the question, then the context, newest first.
     pub(super) messages: u8,
-    /// Which of the question's pieces it consists of: one bit each, for the first of them.
+    /// The pieces of the question that it consists of, one bit each, for the first pieces only.
     pub(super) pieces: u64,
 }
 
@@ -44,27 +44,27 @@ pub(super) struct Word {
 #[derive(Debug, Clone)]
 pub(super) struct Extra {
     pub(super) text: String,
-    /// What it weighs against others of its kind.
+    /// Its weight among terms of its kind.
     pub(super) weight: f32,
 }
 
-/// A question, taken apart.
+/// An analysed question.
 #[derive(Debug, Default)]
 pub(super) struct Question {
-    /// Its words, and where it needs them those of the context.
+    /// Its words, and those of the context if it needs them.
     pub(super) words: Vec<Word>,
     /// Its neighbouring words.
     pub(super) pairs: Vec<Extra>,
     /// The pieces of its words.
     pub(super) grams: Vec<Extra>,
-    /// Whether it consists of stop words alone, with the context.
+    /// Whether it consists of stop words only, together with the context.
     pub(super) is_all_stop_words: bool,
-    /// The key by which a pair with the very same question is found.
+    /// The key that a pair with exactly this question has.
     pub(super) exact: String,
 }
 
 impl Question {
-    /// The question that `query` asks of passages in `languages`.
+    /// Analyses `query` for passages in `languages`.
     pub(super) fn new(query: &Query, languages: &[Option<Language>]) -> Self {
         let analysed = Analysed::new(&query.text, languages);
         let own = analysed.own_words();
@@ -82,7 +82,7 @@ impl Question {
         question
     }
 
-    /// The words of the messages before, for a question that does not say what it is about.
+    /// Adds the words of earlier messages, for a question that does not say what it is about.
     fn add_context(&mut self, context: &[String], languages: &[Option<Language>]) {
         let mut weight = CONTEXT;
         let mut message = QUESTION;
@@ -109,10 +109,10 @@ impl Question {
     }
 }
 
-/// The bit of the question itself among the messages.
+/// The bit of the question among the messages.
 pub(super) const QUESTION: u8 = 1;
 
-/// A text in each of the languages.
+/// A text analysed in each language.
 struct Analysed {
     words: Vec<Word>,
     pairs: Vec<Extra>,
@@ -123,8 +123,8 @@ impl Analysed {
     fn new(text: &str, languages: &[Option<Language>]) -> Self {
         let mut analyses: Vec<Vec<Term>> =
             languages.iter().map(|language| terms(text, *language)).collect();
-        // What the text is written in is told best by its own small words: those of another
-        // language may be content here.
+        // The stop words of a text show its language best: stop words of another language may be
+        // content here.
         let stop_words = |terms: &[Term]| terms.iter().filter(|term| term.is_stop_word).count();
         analyses.sort_by_key(|terms| std::cmp::Reverse(stop_words(terms)));
 
@@ -143,7 +143,7 @@ impl Analysed {
         analysed
     }
 
-    /// How many words that tell something stand side by side, overlapping grams counted once.
+    /// The number of content words, with overlapping grams counted once.
     fn own_words(&self) -> usize {
         let mut count = 0;
         let mut end = 0;
@@ -192,7 +192,7 @@ impl Analysed {
     }
 
     fn add_pair(&mut self, first: &Term, second: &Term) {
-        // Overlapping grams say together little more than each alone.
+        // Two overlapping grams together say little more than each alone.
         let weight = if second.range.start < first.range.end { OVERLAPPING_PAIR } else { 1.0 };
         add(&mut self.pairs, &pair(first, second), weight);
     }
@@ -215,7 +215,7 @@ impl Analysed {
     }
 }
 
-/// Adds a term, once, and answers its number; none where there are too many.
+/// Adds a term if it is new, and returns its number; `None` if there are too many.
 fn add(extras: &mut Vec<Extra>, text: &str, weight: f32) -> Option<usize> {
     let known = extras.iter().position(|known| known.text == text);
     if known.is_some() || extras.len() >= EXTRAS {

@@ -17,7 +17,7 @@ use coverage::{Found, Measured};
 use lookup::{Looked, look_up};
 use scoring::with_scratch;
 
-/// Passages, best by their words, that are weighed by coverage too.
+/// The number of best passages, by the scores of their words, whose coverage is measured.
 const WINDOW: usize = 64;
 
 /// A passage that was found.
@@ -33,13 +33,13 @@ pub(super) struct Ranked {
 pub(super) struct Counted {
     pub(super) forms: Vec<String>,
     pub(super) weight: f32,
-    /// Whether it stands in what was said before, and not in the question.
+    /// Whether it is in an earlier message and not in the question.
     pub(super) is_context: bool,
 }
 
-/// What ranking gave.
+/// The result of ranking.
 pub(super) struct Ranking {
-    /// The best, best first.
+    /// The best passages, best first.
     pub(super) best: Vec<Ranked>,
     /// The words that counted.
     pub(super) words: Vec<Counted>,
@@ -47,7 +47,7 @@ pub(super) struct Ranking {
     pub(super) is_of_grams: bool,
 }
 
-/// A passage with what was found in it.
+/// A passage with the words that were found in it.
 struct Candidate {
     ranked: Ranked,
     found: Found,
@@ -56,7 +56,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// The passage with that number in `snapshot`.
+    /// The passage with a number in `snapshot`.
     fn new(
         snapshot: &Snapshot,
         number: u32,
@@ -102,7 +102,7 @@ pub(super) fn rank(
     })
 }
 
-/// The numbers of the pairs whose question is the very one that is asked.
+/// The numbers of the pairs whose question is exactly the one that is asked.
 fn exact_matches(snapshot: &Snapshot, key: &str) -> tantivy::Result<Vec<u32>> {
     let mut numbers = Vec::new();
     if key.is_empty() {

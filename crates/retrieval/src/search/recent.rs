@@ -1,8 +1,7 @@
-//! What was read from the indexes lately, kept for the next question.
+//! Caches of what was recently read from the indexes.
 //!
-//! Questions to one agent are about the same things: the same terms, the same passages. Looking a
-//! term up and unpacking where it stands, or unpacking and parsing a passage, costs many times what
-//! is then done with it.
+//! Questions to one agent use the same terms and passages. Looking up a term and unpacking its postings,
+//! or unpacking and parsing a passage, costs many times more than using it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,11 +13,11 @@ use tantivy::DocAddress;
 use super::ranking::Impact;
 use crate::store::Record;
 
-/// Bytes that the passages of all agents together may take, and the terms.
+/// The size in bytes of the cache of passages, and of that of terms, for all agents together.
 const BYTES: u64 = 16 * 1_024 * 1_024;
-/// What an entry takes beside its content.
+/// The size of an entry beside its content.
 const OVERHEAD: usize = 128;
-/// Entries that are expected, which only sizes the bookkeeping.
+/// The expected number of entries, which only sizes the bookkeeping.
 const ENTRIES: usize = 4_096;
 
 type Passages = Cache<(u64, DocAddress), Arc<Record>, Weight>;
@@ -32,8 +31,8 @@ pub(crate) struct Recent {
     snapshots: Arc<AtomicU64>,
 }
 
-/// What was read from one snapshot. What belongs to one that is gone is never asked for again, and
-/// makes room as it grows old.
+/// The cached entries of one snapshot. Entries of a closed snapshot are never used again and are
+/// evicted as they grow old.
 pub(super) struct SnapshotRecent {
     snapshot: u64,
     passages: Arc<Passages>,
@@ -51,7 +50,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// That of a new snapshot.
+    /// The cache of a new snapshot.
     pub(super) fn of_snapshot(&self) -> SnapshotRecent {
         SnapshotRecent {
             snapshot: self.snapshots.fetch_add(1, Ordering::Relaxed),
@@ -62,7 +61,7 @@ impl Recent {
 }
 
 impl SnapshotRecent {
-    /// The passage at `address`, read by `read` where it is not at hand.
+    /// The passage at `address`, read by `read` if it is not cached.
     pub(super) fn passage(
         &self,
         address: DocAddress,
@@ -77,8 +76,7 @@ impl SnapshotRecent {
         Ok(record)
     }
 
-    /// What `term` in the field of that number adds to the passages that have it, read by `read`
-    /// where it is not at hand.
+    /// The impacts of `term` in a field, read by `read` if they are not cached.
     pub(super) fn impacts(
         &self,
         field: usize,
@@ -104,7 +102,7 @@ struct TermKey {
     term: Box<str>,
 }
 
-/// The same, borrowed: it hashes alike.
+/// The same, borrowed. Its hash is the same.
 #[derive(Hash)]
 struct TermRef<'a> {
     snapshot: u64,
@@ -118,7 +116,7 @@ impl Equivalent<TermKey> for TermRef<'_> {
     }
 }
 
-/// What an entry takes, in bytes.
+/// The size of an entry in bytes.
 #[derive(Clone)]
 struct Weight;
 

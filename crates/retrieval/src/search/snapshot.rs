@@ -1,4 +1,4 @@
-//! What an index holds at one moment, ready to be searched by any number of threads.
+//! A snapshot of an index, which any number of threads can search.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::store::{NO_LANGUAGE, Record, Store, Unusable, all_terms};
 
 /// Fields that are scored.
 pub(super) const FIELDS: usize = 6;
-/// Of these, the first that hold words as they are.
+/// The number of these, from the first, that contain whole words.
 pub(super) const WORD_FIELDS: usize = 4;
-/// Where neighbouring words are.
+/// The field of neighbouring words.
 pub(super) const PAIRS: usize = 4;
-/// Where pieces of words are.
+/// The field of pieces of words.
 pub(super) const GRAMS: usize = 5;
 
-/// An index as it was when it was last in step.
+/// An index as it was when it was last up to date.
 pub(crate) struct Snapshot {
     generation: u64,
     languages: Vec<Option<Language>>,
@@ -34,12 +34,12 @@ pub(crate) struct Snapshot {
     searcher: Searcher,
 }
 
-/// One part of an index.
+/// One segment of an index.
 pub(super) struct Segment {
     pub(super) fields: [ScoredField; FIELDS],
-    /// Questions of pairs as wholes.
+    /// The whole questions of pairs.
     pub(super) exact: Arc<InvertedIndexReader>,
-    /// The number of its first passage within the snapshot.
+    /// The number of its first passage in the snapshot.
     pub(super) first: u32,
     pub(super) reader: tantivy::SegmentReader,
 }
@@ -48,7 +48,7 @@ pub(super) struct Segment {
 pub(super) struct ScoredField {
     pub(super) terms: Arc<InvertedIndexReader>,
     pub(super) lengths: FieldNormReader,
-    /// The part of the score's denominator that is the field's length, by its code.
+    /// The part of the denominator that depends on the length of the field, by the code of the length.
     pub(super) norms: Arc<[f32; 256]>,
 }
 
@@ -61,7 +61,7 @@ impl Segment {
 }
 
 impl Snapshot {
-    /// What `store` holds now.
+    /// Takes a snapshot of `store`.
     pub(crate) fn new(store: &Store, recent: &Recent) -> Result<Self, Unusable> {
         let searcher = store.searcher()?;
         let fields = store.fields();
@@ -116,17 +116,17 @@ impl Snapshot {
         })
     }
 
-    /// The generation whose content this is.
+    /// The generation of its content.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// How many passages there are.
+    /// The number of passages.
     pub(crate) fn passages(&self) -> u64 {
         self.passages
     }
 
-    /// How many numbers there are for passages, those of deleted ones included.
+    /// The number of passage numbers, including those of deleted passages.
     pub(super) fn numbers(&self) -> u32 {
         self.segments.last().map_or(0, |last| last.first + last.reader.max_doc())
     }

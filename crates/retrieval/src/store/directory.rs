@@ -1,8 +1,8 @@
-//! A folder of an index whose files are not forced to the disk.
+//! A folder of an index whose files are not synced to the disk.
 //!
-//! An index comes back from the rows, so it need not outlive a power failure: what one damages is
-//! found by the checksums when the index is opened next, and made again. Forcing each file would
-//! cost ten waits for the disk per commit.
+//! An index can be rebuilt from the rows, so it need not survive a power failure. Checksums find the
+//! damage when the index is next opened, and it is rebuilt. Syncing each file would wait for the disk ten
+//! times per commit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -18,7 +18,7 @@ use tantivy::directory::{
     WatchCallback, WatchHandle, WritePtr,
 };
 
-/// The folder. Reading is by memory map.
+/// A folder that is read through memory maps.
 #[derive(Debug, Clone)]
 pub(crate) struct UnsyncedDirectory {
     mapped: MmapDirectory,
@@ -86,7 +86,7 @@ impl Directory for UnsyncedDirectory {
         let written = std::fs::write(&temporary, bytes)
             .and_then(|()| std::fs::rename(&temporary, self.root.join(path)));
         if written.is_err() {
-            // What is left over is removed with the folder; the first error is the one to tell.
+            // Left-over files are removed with the folder; the first error is reported.
             let _ = std::fs::remove_file(&temporary);
         }
         written

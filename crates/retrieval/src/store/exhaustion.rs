@@ -1,14 +1,14 @@
-//! Running out of files, memory, threads or disk: no fault of an index, and no reason to make it again.
+//! Running out of files, memory, threads or disk, which is no reason to rebuild an index.
 
 use std::io::{self, ErrorKind};
 
 use tantivy::TantivyError;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 
-/// `ENFILE` and `EMFILE`, which have no kind of their own: the files of the system, and of the process.
+/// `ENFILE` and `EMFILE`, which have no `ErrorKind`: too many open files in the system, or the process.
 const TOO_MANY_FILES: [i32; 2] = [23, 24];
 
-/// Whether the system lacked something that it may have again in a moment.
+/// Whether the system ran out of something that it may have again in a moment.
 pub(super) fn is_exhaustion(error: &TantivyError) -> bool {
     match error {
         TantivyError::IoError(cause)
@@ -21,13 +21,13 @@ pub(super) fn is_exhaustion(error: &TantivyError) -> bool {
         | TantivyError::LockFailure(LockError::IoError(cause), _) => is_shortage(cause),
         // A thread could not be started.
         TantivyError::SystemError(_) => true,
-        // What failed in another thread comes as text.
+        // Errors of other threads arrive as text.
         TantivyError::ErrorInThread(text) => TEXTS.iter().any(|part| text.contains(part)),
         _ => false,
     }
 }
 
-/// How the shortages are described in a text.
+/// The words that describe shortages in such texts.
 const TEXTS: [&str; 5] = [
     "Too many open files",
     "Cannot allocate memory",
@@ -36,7 +36,7 @@ const TEXTS: [&str; 5] = [
     "Resource temporarily unavailable",
 ];
 
-/// Whether an operation failed for want of files, memory, threads or disk.
+/// Whether an operation failed because the system ran out of files, memory, threads or disk.
 fn is_shortage(error: &io::Error) -> bool {
     let kinds = [
         ErrorKind::OutOfMemory,

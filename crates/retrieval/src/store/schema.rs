@@ -1,4 +1,4 @@
-//! What an index holds, and how a passage is put into it.
+//! The fields of an index, and how a passage is added.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use tantivy::schema::{
     Field, IndexRecordOption, STORED, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
 };
 
-/// Raised whenever the fields, the analysis or what is stored changes: an index of another version
-/// is made again from the rows. Since 3 a source's version never stands for two contents.
+/// Raised whenever the fields, the analysis or the stored data change. An index of another version is
+/// rebuilt from the rows. Since 3, the version of a source never stands for two contents.
 pub(crate) const VERSION: u32 = 3;
 
 /// The fields of an index. Invariant: no field holds positions; neighbours are a field of their own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
-    /// Which document a passage is from, and in which version: what a change replaces.
+    /// The document of a passage and its version. A change replaces all passages with the same value.
     pub(crate) document: Field,
-    /// The language that the passage was analysed as.
+    /// The language in which the passage was analysed.
     pub(crate) language: Field,
-    /// The question of a pair as a whole.
+    /// The whole question of a pair.
     pub(crate) exact: Field,
     /// The question of a pair.
     pub(crate) question: Field,
@@ -32,11 +32,11 @@ pub(crate) struct Fields {
     pub(crate) heading: Field,
     /// The text; for a pair the answer.
     pub(crate) body: Field,
-    /// Two words that follow each other, anywhere.
+    /// Neighbouring words in any of the texts.
     pub(crate) pairs: Field,
-    /// Pieces of words, anywhere.
+    /// Pieces of words in any of the texts.
     pub(crate) grams: Field,
-    /// The passage as it was given, as JSON.
+    /// The original passage as JSON.
     pub(crate) record: Field,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
         TextOptions::default().set_indexing_options(indexing.set_tokenizer(tokenizer))
     };
     let key = indexed("raw", IndexRecordOption::Basic, false);
-    // What goes in are terms already, with spaces between.
+    // The texts are terms already, separated by spaces.
     let text = indexed("whitespace", IndexRecordOption::WithFreqs, true);
     let fields = Fields {
         document: schema.add_text_field("document", key.clone()),
@@ -65,24 +65,24 @@ pub(crate) fn schema() -> (Schema, Fields) {
     (schema.build(), fields)
 }
 
-/// The key of a document's content: another content never has the same.
+/// The key of a version of a document. Different contents have different keys.
 pub(crate) fn document_key(source: Id<kind::Source>, document: i64, version: u64) -> String {
     format!("{source}{DOCUMENT}{document}{VERSION_OF}{version}")
 }
 
-/// Stands before a document's position in its key.
+/// Precedes the position of a document in its key.
 const DOCUMENT: char = '/';
-/// Follows on it in the order of bytes.
+/// The next byte after it.
 const AFTER_DOCUMENT: char = '0';
-/// Stands before a document's version in its key.
+/// Precedes the version of a document in its key.
 const VERSION_OF: char = '@';
 
-/// The range of the keys of a source's documents.
+/// The range of the keys of all documents of a source.
 pub(crate) fn keys_of(source: Id<kind::Source>) -> Range<String> {
     format!("{source}{DOCUMENT}")..format!("{source}{AFTER_DOCUMENT}")
 }
 
-/// The position and the version that a document's key names.
+/// The position and the version in the key of a document.
 pub(crate) fn read_document_key(key: &[u8]) -> Option<(i64, u64)> {
     let key = std::str::from_utf8(key).ok()?;
     let (_, document) = key.split_once(DOCUMENT)?;
@@ -90,7 +90,7 @@ pub(crate) fn read_document_key(key: &[u8]) -> Option<(i64, u64)> {
     Some((document.parse().ok()?, version.parse().ok()?))
 }
 
-/// The key of a question, the same for those that differ in case, marks and punctuation only.
+/// The key of a question. Questions that differ in case, marks and punctuation only have the same key.
 pub(crate) fn exact_key(question: &str) -> String {
     let mut key = String::with_capacity(question.len());
     for character in fold(question).chars().filter(|character| character.is_alphanumeric()) {
@@ -102,13 +102,13 @@ pub(crate) fn exact_key(question: &str) -> String {
     key
 }
 
-/// Bytes of a question from which the rest is taken to be the same.
+/// The longest part of a question that its key distinguishes, in bytes.
 const EXACT_KEY_BYTES: usize = 1_000;
 
-/// The code under which passages of no known language are kept.
+/// The code of passages whose language is unknown.
 pub(crate) const NO_LANGUAGE: &str = "und";
 
-/// A passage as it comes back.
+/// A passage read from the index.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) source: Id<kind::Source>,
@@ -128,7 +128,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Bytes of its texts.
+    /// The size of its texts in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let optional = [&self.title, &self.heading, &self.url, &self.language];
         self.text.len() + optional.into_iter().flatten().map(String::len).sum::<usize>()
@@ -185,8 +185,7 @@ pub(crate) fn document(
     Ok(document)
 }
 
-/// Calls `each` with every two content words that follow each other, whatever stop words stand
-/// between.
+/// Calls `each` with all neighbouring content words. Stop words between them are skipped.
 pub(crate) fn neighbours<'terms>(
     terms: &'terms [Term],
     mut each: impl FnMut(&'terms Term, &'terms Term),
@@ -200,7 +199,7 @@ pub(crate) fn neighbours<'terms>(
     }
 }
 
-/// The term of two neighbours.
+/// The term of two neighbouring words.
 pub(crate) fn pair(first: &Term, second: &Term) -> String {
     let mut pair = String::with_capacity(first.text.len() + second.text.len() + 1);
     pair.push_str(&first.text);

@@ -1,7 +1,7 @@
-//! Changing an index: one commit a change, and nothing of what was deleted left behind.
+//! Changing an index: one commit for each change, after which nothing of deleted passages is left.
 //!
-//! Segments are written here and handed to tantivy's writer, rather than passage by passage to its
-//! indexing thread: that allots and clears 15 MB first, which is most of the cost of a small change.
+//! Whole segments are written here and passed to tantivy's writer. Its own indexing thread first
+//! allocates and clears 15 MB, which would be most of the cost of a small change.
 
 use cicerone_domain::{Id, Passage, kind};
 use tantivy::index::Segment;
@@ -13,45 +13,44 @@ use tantivy::{Index, IndexWriter, TantivyDocument, Term};
 use super::schema::{self, Fields};
 use super::{Held, Payload, Store};
 
-/// What a segment being written takes at first; it grows with its passages.
+/// The initial memory of a segment. It grows with its passages.
 const INITIAL_BYTES: usize = 2_000_000;
-/// From this much a segment is finished and another begun.
+/// At this size a segment is finished and the next one begun.
 const SEGMENT_BYTES: usize = 40_000_000;
-/// A segment of more passages is left alone when small ones are merged, which bounds what a
-/// deletion has to write again.
+/// Segments with more passages are not merged with small ones. This bounds what a deletion has to
+/// rewrite.
 const LARGE_SEGMENT_PASSAGES: usize = 5_000;
-/// Segments of about the same size from which they are merged.
+/// This many segments of about the same size are merged.
 const SEGMENTS_TO_MERGE: usize = 4;
-/// Below this, segments count as of the same size.
+/// Smaller segments count as being of the same size.
 const SMALL_SEGMENT_PASSAGES: u32 = 100;
 
-/// A change under way. What is not committed did not happen.
+/// A change in progress. Without a commit it has no effect.
 pub(crate) struct Writer {
     index: Index,
     fields: Fields,
     writer: IndexWriter,
-    /// The segment that passages are added to.
+    /// The segment to which passages are added.
     segment: Option<(Segment, SegmentWriter)>,
 }
 
 impl Writer {
-    /// A writer of `store`. There can be one at a time.
+    /// Opens the writer of `store`, of which there can be one at a time.
     pub(crate) fn open(store: &Store) -> tantivy::Result<Self> {
         let options =
             IndexWriterOptions::builder().num_worker_threads(1).num_merge_threads(1).build();
         let writer: IndexWriter = store.index.writer_with_options(options)?;
-        // Merging is done in `tidy`, where it can be waited for.
+        // `tidy` merges segments and waits for the end.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         Ok(Self { index: store.index.clone(), fields: store.fields, writer, segment: None })
     }
 
-    /// Removes the passages of the document of that key, not those that were added since this writer
-    /// was opened.
+    /// Removes the passages of a document, except those that this writer added.
     pub(crate) fn remove(&self, document: &str) {
         self.writer.delete_term(Term::from_field_text(self.fields.document, document));
     }
 
-    /// Adds a passage of the document of that key.
+    /// Adds a passage of a document.
     pub(crate) fn add(
         &mut self,
         source: Id<kind::Source>,
@@ -71,7 +70,7 @@ impl Writer {
                 (segment.clone(), SegmentWriter::for_segment(INITIAL_BYTES, segment)?)
             }
         };
-        // The stamp orders additions and deletions within one segment; here there are only additions.
+        // The stamp orders additions and deletions within a segment; here are additions only.
         writer.add_document(AddOperation { opstamp: 0, document })?;
         let is_full = writer.mem_usage() >= SEGMENT_BYTES;
         self.segment = Some((segment, writer));
@@ -85,7 +84,7 @@ impl Writer {
         self.writer.add_segment(segment.with_max_doc(passages).meta().clone())
     }
 
-    /// Makes all changes visible at once: from now on the index holds `held`.
+    /// Commits all changes at once. From then on the index has the content `held`.
     pub(crate) fn commit(&mut self, held: Held) -> tantivy::Result<()> {
         self.finish_segment()?;
         let payload = Payload { schema: schema::VERSION, held: Some(held) };
@@ -97,8 +96,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes segments that hold deleted passages again without them, merges small ones, and removes
-    /// the files of both.
+    /// Rewrites segments with deleted passages without them, merges small segments, and removes the old
+    /// files.
     pub(crate) fn tidy(mut self) -> tantivy::Result<()> {
         let segments = self.index.searchable_segment_metas()?;
         let (with_deleted, clean): (Vec<_>, Vec<_>) =

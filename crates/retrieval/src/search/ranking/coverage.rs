@@ -4,19 +4,19 @@ use super::lookup::LookedWord;
 use crate::search::question::QUESTION;
 use crate::search::weights::{SIMILAR, SIMILAR_PIECES};
 
-/// The bits of the words and pieces that a passage contains.
+/// The words and pieces that a passage contains, one bit each.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Found {
     pub(super) words: u64,
     pub(super) pieces: u64,
 }
 
-/// What overlaps one side of a gram.
+/// The words that overlap one side of a gram.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Overlap {
-    /// The bits of the words that do.
+    /// Content words, one bit each.
     pub(super) bits: u64,
-    /// Whether a stop word does.
+    /// Whether a stop word overlaps it.
     pub(super) has_stop_word: bool,
 }
 
@@ -26,9 +26,8 @@ impl Overlap {
     }
 }
 
-/// The words that tell how much of the question a passage contains: its own; where it has none, those
-/// of each message before, as if that had been asked. Stop words tell nothing, and a whole no more
-/// than its parts.
+/// The words by which coverage is measured: those of the question, or, if it has none, those of each
+/// earlier message in turn. Stop words do not count, and a whole counts no more than its parts.
 pub(super) struct Measured<'looked> {
     messages: Vec<Vec<(usize, &'looked LookedWord<'looked>)>>,
 }
@@ -50,7 +49,7 @@ impl<'looked> Measured<'looked> {
         Self { messages }
     }
 
-    /// The share of the words' weight that `found` has, 0 to 1.
+    /// The share of the weight of all words that the words in `found` have, from 0 to 1.
     pub(super) fn coverage(&self, found: Found) -> f32 {
         self.messages
             .iter()
@@ -66,8 +65,8 @@ impl<'looked> Measured<'looked> {
     }
 }
 
-/// 1 for a word that is there, or a gram that both its sides stand in for; less for one that is
-/// there in another spelling; else 0.
+/// 1 for a word that is found, or a gram that the words on both sides replace; less for a word that is
+/// found in another spelling; otherwise 0.
 fn share_found(found: Found, number: usize, word: &LookedWord<'_>) -> f32 {
     let is_bridged = (word.before.bits | word.after.bits) & found.words != 0
         && word.before.is_found(found.words)

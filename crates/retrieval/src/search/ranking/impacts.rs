@@ -9,14 +9,13 @@ use crate::search::snapshot::{Segment, Snapshot};
 /// What a term adds to one passage.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::search) struct Impact {
-    /// The number of the passage within its snapshot.
+    /// The number of the passage in its snapshot.
     pub(in crate::search) number: u32,
-    /// 0 to 1.
+    /// The saturated frequency, from 0 to 1.
     pub(in crate::search) value: f32,
 }
 
-/// Reads what `term` adds in the field of that number, over all parts of an index. Passages that were
-/// deleted are left out.
+/// Reads what `term` adds in a field, over all segments of an index. Deleted passages are left out.
 pub(super) fn read(snapshot: &Snapshot, field: usize, term: &str) -> tantivy::Result<Vec<Impact>> {
     let mut impacts = Vec::new();
     for segment in &snapshot.segments {

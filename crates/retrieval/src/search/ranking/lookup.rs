@@ -1,4 +1,4 @@
-//! Where the terms of a question stand, and how rare they are.
+//! Looking up the terms of a question: in which passages they are, and how rare they are.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,56 +9,56 @@ use crate::search::question::{Extra, Question, Word};
 use crate::search::snapshot::{GRAMS, PAIRS, Snapshot, WORD_FIELDS};
 use crate::search::weights::{FEWEST_PASSAGES, WEIGHTS};
 
-/// Words whose presence is remembered a passage: one bit each.
+/// Words whose presence is recorded for each passage: one bit each.
 const WORDS: usize = 64;
 
 /// A question whose terms were looked up.
 pub(super) struct Looked<'question> {
-    /// The words that count, most telling first.
+    /// The words that count, most informative first.
     pub(super) words: Vec<LookedWord<'question>>,
-    /// Pairs and pieces of words, with what they weigh.
+    /// Pairs and pieces of words, with their weights.
     pub(super) extras: Vec<LookedExtra>,
 }
 
-/// A word with where it stands.
+/// A word with its postings.
 pub(super) struct LookedWord<'question> {
     pub(super) forms: &'question [String],
-    /// Its rarity times what it weighs in the question.
+    /// Its rarity times its weight in the question.
     pub(super) weight: f32,
-    /// The same for telling how much of the question a passage contains. How rare a word is, few
-    /// passages cannot tell: in a single one every word that it has would count next to nothing beside
-    /// any that it lacks. So there are taken to be some more, which have none of the words.
+    /// The same for measuring coverage. A few passages do not show how rare a word is: with a single
+    /// passage, every word that it has would count almost nothing beside a word that it lacks. So some
+    /// further passages without any of the words are assumed.
     pub(super) share: f32,
     pub(super) is_stop_word: bool,
     pub(super) is_compound: bool,
-    /// Where it stands: in each field and form, with what the field counts.
+    /// Its postings in each field and form, with the weight of the field.
     pub(super) places: Vec<Place>,
-    /// The bits of the messages that it stands in.
+    /// The messages that contain it, one bit each.
     pub(super) messages: u8,
-    /// The bits of the pieces that it consists of.
+    /// The pieces that it consists of, one bit each.
     pub(super) pieces: u64,
-    /// What overlaps its beginning and its end, where it is a gram.
+    /// The words that overlap its beginning and its end, if it is a gram.
     pub(super) before: Overlap,
     pub(super) after: Overlap,
 }
 
 impl LookedWord<'_> {
-    /// Whether it is a gram of a script without spaces, between others.
+    /// Whether it is a gram of a script without spaces, with others on both sides.
     pub(super) fn is_gram(&self) -> bool {
         let overlaps = |side: Overlap| side.has_stop_word || side.bits != 0;
         overlaps(self.before) || overlaps(self.after)
     }
 }
 
-/// Where a word stands in one field in one form, with what the field counts.
+/// The postings of a word in one field and form, with the weight of the field.
 type Place = (f32, Arc<[Impact]>);
 
-/// A pair or a piece of a word with where it stands.
+/// A pair or a piece of a word with its postings.
 pub(super) struct LookedExtra {
-    /// Its rarity times what it weighs and what its field counts.
+    /// Its rarity times its weight and that of its field.
     pub(super) weight: f32,
     pub(super) impacts: Arc<[Impact]>,
-    /// The bit by which a piece is remembered.
+    /// The bit of a piece.
     pub(super) bit: u64,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn look_up<'question>(
     Ok(Looked { words: look_up_words(snapshot, question)?, extras })
 }
 
-/// The bit of the term with that number, where there is one for it.
+/// The bit of the term with this number, if there are enough bits.
 pub(in crate::search) fn bit(number: usize) -> u64 {
     u32::try_from(number).ok().and_then(|number| 1_u64.checked_shl(number)).unwrap_or_default()
 }
@@ -82,7 +82,7 @@ fn look_up_words<'question>(
     snapshot: &Snapshot,
     question: &'question Question,
 ) -> tantivy::Result<Vec<LookedWord<'question>>> {
-    // Stop words count only where there is nothing else.
+    // Stop words count only if there is nothing else.
     let counts = |word: &&Word| !word.is_stop_word || question.is_all_stop_words;
     let mut words = Vec::with_capacity(question.words.len());
     for word in question.words.iter().filter(counts) {
@@ -106,8 +106,8 @@ fn look_up_words<'question>(
     Ok(with_overlaps(question, words))
 }
 
-/// Where a word stands in any of its forms, and in how many passages it does in the field that has
-/// it most often.
+/// The postings of a word in all its forms, and the number of passages in the field in which it is most
+/// frequent.
 fn places_of(snapshot: &Snapshot, word: &Word) -> tantivy::Result<(Vec<Place>, u64)> {
     let mut places = Vec::new();
     let mut most = 0;
@@ -147,20 +147,20 @@ fn impacts_of(snapshot: &Snapshot, field: usize, term: &str) -> tantivy::Result<
     snapshot.recent.impacts(field, term, || impacts::read(snapshot, field, term))
 }
 
-/// What an impact in that field counts, before the term's rarity.
+/// The weight of an impact in a field, before the rarity of the term.
 fn field_factor(field: usize) -> f32 {
     WEIGHTS.get(field).map_or(0.0, |weight| weight.weight * (weight.k1 + 1.0))
 }
 
-/// The inverse document frequency, as BM25 has it.
+/// The inverse document frequency of BM25.
 fn rarity(passages: u64, frequency: u64) -> f32 {
     let passages = passages as f32;
     let frequency = (frequency as f32).min(passages);
     (1.0 + (passages - frequency + 0.5) / (frequency + 0.5)).ln()
 }
 
-/// Notes which of the words overlap each other: in "退款政策" a passage that has "退款" and "政策"
-/// lacks "款政" without lacking anything.
+/// Records which words overlap each other: for "退款政策", a passage with "退款" and "政策" need not
+/// have "款政" to contain the whole.
 fn with_overlaps<'question>(
     question: &Question,
     words: Vec<(&'question Word, LookedWord<'question>)>,

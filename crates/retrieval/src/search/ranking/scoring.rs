@@ -1,7 +1,7 @@
-//! Adding up what the terms of a question are worth, one term after the other.
+//! Adding up the scores of the terms of a question, one term after the other.
 //!
-//! An agent's index is small: adding up into one number a passage is several times quicker than
-//! walking all terms side by side, and tells at once which words each passage contains.
+//! The index of an agent is small. Adding up one number for each passage is several times faster than
+//! walking all terms side by side, and it shows which words each passage contains.
 
 use std::cell::RefCell;
 
@@ -11,7 +11,7 @@ use super::{Candidate, Impact};
 use crate::search::snapshot::Snapshot;
 use crate::search::weights::EXACT;
 
-/// How many times the candidates that are wanted are kept before the worse ones are let go.
+/// This many times the wanted number of candidates are kept before the worse ones are dropped.
 const SLACK: usize = 4;
 
 /// The score of each passage of an index, and what was found in it.
@@ -22,7 +22,7 @@ pub(super) struct Scratch {
     pieces: Vec<u64>,
 }
 
-/// Lends this thread's scratch.
+/// Lends the scratch memory of this thread.
 pub(super) fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
     thread_local! {
         static SCRATCH: RefCell<Scratch> = RefCell::default();
@@ -31,7 +31,7 @@ pub(super) fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
 }
 
 impl Scratch {
-    /// Scores every passage of an index with that many numbers.
+    /// Scores every passage of an index that has this many passage numbers.
     pub(super) fn score(&mut self, numbers: u32, looked: &Looked<'_>) {
         let numbers = numbers as usize;
         self.scores.clear();
@@ -51,8 +51,8 @@ impl Scratch {
         }
     }
 
-    /// At least the `wanted` passages with the highest scores, and those whose question is the very
-    /// one that was asked, in no order.
+    /// At least the `wanted` passages with the highest scores, and those whose question is exactly the one
+    /// that was asked, in no order.
     pub(super) fn candidates(
         &self,
         snapshot: &Snapshot,
@@ -69,7 +69,7 @@ impl Scratch {
                         other.total_cmp(one).then(first.cmp(second))
                     });
                     best.truncate(wanted);
-                    // Of equal scores the first counts, so that what follows must have more.
+                    // Of equal scores the first one wins, so a later one must be higher.
                     least = best.iter().map(|(score, _)| *score).fold(f32::INFINITY, f32::min);
                 }
             }
@@ -90,7 +90,7 @@ impl Scratch {
     }
 }
 
-/// Adds what a term is worth to the passages that have it, and marks them.
+/// Adds the score of a term to the passages that have it, and marks them.
 fn add(scores: &mut [f32], bits: &mut [u64], impacts: &[Impact], factor: f32, bit: u64) {
     for impact in impacts {
         let at = impact.number as usize;
