@@ -1,10 +1,10 @@
-//! Bringing the spellings of one word together: case, width, digits and marks.
+//! Folding: different spellings of one word become the same text (case, width, digits, marks).
 
 use unicode_normalization::UnicodeNormalization as _;
 use whatlang::Lang;
 
-/// Lower case, full-width and presentation forms made ordinary, every decimal digit an ASCII one:
-/// what stemmers and stop words are made for.
+/// `text` in lower case, with ordinary forms for full-width and presentation forms, and ASCII digits for all
+/// decimal digits. Stemmers and lists of stop words expect this.
 pub(crate) fn lower(word: &str, language: Option<Lang>) -> String {
     if word.is_ascii() && language != Some(Lang::Tur) {
         return word.to_ascii_lowercase();
@@ -15,7 +15,7 @@ pub(crate) fn lower(word: &str, language: Option<Lang>) -> String {
             'İ' => lower.push('i'),
             'I' if matches!(language, Some(Lang::Tur | Lang::Aze)) => lower.push('ı'),
             '’' | 'ʼ' | '‘' | '＇' => lower.push('\''),
-            // Soft hyphens and joiners are for the eye.
+            // Soft hyphens and joiners only affect how a text looks.
             '\u{AD}' | '\u{200B}'..='\u{200D}' | '\u{FEFF}' => {}
             other => match ascii_digit(other) {
                 Some(digit) => lower.push(digit),
@@ -26,13 +26,13 @@ pub(crate) fn lower(word: &str, language: Option<Lang>) -> String {
     lower
 }
 
-/// Text without the marks that people leave out when they type (accents, vowel points, nukta) and
-/// with letters that are written in several ways as one of them; in lower case.
+/// `text` in lower case, without the marks that people leave out when they type (accents, vowel points,
+/// nukta), and with one form for letters that are written in several ways.
 pub fn fold(text: &str) -> String {
     strip_marks(lower(text, None), None)
 }
 
-/// The same for what [`lower`] gave. Vietnamese keeps its marks: there they tell words apart.
+/// The same for the result of [`lower`]. Vietnamese keeps its marks, which distinguish words.
 pub(crate) fn strip_marks(lower: String, language: Option<Lang>) -> String {
     if lower.is_ascii() || language == Some(Lang::Vie) {
         return lower;
@@ -51,7 +51,7 @@ pub(crate) fn strip_marks(lower: String, language: Option<Lang>) -> String {
     folded
 }
 
-/// Marks without which a word is still the same to its readers.
+/// Marks without which readers still recognise a word.
 fn is_mark(character: char) -> bool {
     matches!(
         character,
@@ -64,7 +64,7 @@ fn is_mark(character: char) -> bool {
     )
 }
 
-/// Letters that do not come apart into a plain one and a mark.
+/// Letters that do not decompose into a plain letter and a mark.
 fn plain(character: char) -> Option<&'static str> {
     Some(match character {
         'ß' => "ss",

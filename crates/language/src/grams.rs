@@ -1,14 +1,14 @@
-//! Pieces of words, for comparing what is spelt or inflected differently.
+//! Pieces of words, for comparing different spellings and inflections.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::fold::fold;
 
-/// Characters of a piece.
+/// The length of a piece in characters.
 const LENGTH: usize = 4;
 
-/// Calls `each` with the pieces of four characters that the words of `text` consist of, folded;
-/// with shorter words whole. In scripts without spaces these are single characters.
+/// Calls `each` with the folded pieces of four characters of the words of `text`, and with shorter words as a
+/// whole. In scripts without spaces the pieces are single characters.
 pub fn grams(text: &str, mut each: impl FnMut(&str)) {
     let folded = fold(text);
     let mut starts: Vec<usize> = Vec::new();

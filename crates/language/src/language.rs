@@ -1,4 +1,4 @@
-//! Languages, and telling which one a text is in.
+//! Languages, and the detection of the language of a text.
 
 mod detection;
 
@@ -18,19 +18,19 @@ impl Language {
         self.0.code()
     }
 
-    /// The language of that code, where it is one that can be detected.
+    /// The language with this code, if it is one that can be detected.
     pub fn from_code(code: &str) -> Option<Self> {
         Lang::from_code(code).map(Self)
     }
 
-    /// The language that `text` is written in; none where that cannot be told, as for a few words in
-    /// Latin letters. A few words in a script that mostly one language uses are taken to be in it.
+    /// The language of `text`; `None` if it cannot be detected, as for a few words in Latin letters. A few words
+    /// in a script that mostly one language uses count as that language.
     pub fn detect(text: &str) -> Option<Self> {
         detection::detect(text).map(Self)
     }
 }
 
-/// The Snowball stemmer of a language, where there is one.
+/// The Snowball stemmer of a language, if there is one.
 pub(crate) fn stemmer(language: Lang) -> Option<Stemmer> {
     let algorithm = match language {
         Lang::Ara => Algorithm::Arabic,

@@ -1,7 +1,7 @@
 //! Text analysis: words, stems, scripts, languages and sentences.
 //!
-//! Pure functions over text, shared by everything that compares a question with content, so that
-//! both sides of every comparison are analysed alike.
+//! Pure functions over text. Everything that compares a question with content uses them, so both sides of
+//! every comparison are analysed in the same way.
 
 mod fold;
 mod grams;

@@ -1,8 +1,8 @@
-//! Writing systems: which one a character belongs to, and how words stand in it.
+//! Writing systems: the script of a character, and how a script separates words.
 
 use whatlang::Lang;
 
-/// A writing system, as far as the analysis treats it differently.
+/// A writing system that the analysis distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Script {
     /// Latin letters.
@@ -44,7 +44,7 @@ pub enum Script {
 }
 
 impl Script {
-    /// The script of a letter or of a mark on one; none for digits, punctuation and the like.
+    /// The script of a letter or of a mark on a letter; `None` for digits, punctuation and the like.
     pub fn of(character: char) -> Option<Self> {
         Some(match u32::from(character) {
             0x41..=0x5A | 0x61..=0x7A | 0xAA | 0xBA | 0xC0..=0xD6 | 0xD8..=0xF6 => Self::Latin,
@@ -74,8 +74,8 @@ impl Script {
         })
     }
 
-    /// Characters to a term where words are not told apart by spaces, or where what is stuck to
-    /// them would hide them; none where words stand alone.
+    /// The length of grams for scripts that do not separate words by spaces, or in which affixes would hide
+    /// them; `None` for scripts with separate words.
     pub(crate) fn gram(self) -> Option<usize> {
         match self {
             Self::Han | Self::Hiragana | Self::Katakana | Self::Hangul => Some(2),
@@ -93,13 +93,13 @@ impl Script {
         }
     }
 
-    /// Whether a run of one goes on in the other: Japanese mixes three scripts within a word.
+    /// Whether a run of one script may continue in the other: Japanese words mix three scripts.
     pub(crate) fn joins(self, next: Self) -> bool {
         let japanese = |script| matches!(script, Self::Han | Self::Hiragana | Self::Katakana);
         self == next || (japanese(self) && japanese(next))
     }
 
-    /// The language that words in this script are analysed as where nothing better is known.
+    /// The language in which words of this script are analysed if the language is unknown.
     pub(crate) fn usual_language(self) -> Option<Lang> {
         match self {
             Self::Latin => Some(Lang::Eng),

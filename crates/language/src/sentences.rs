@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::script::Script;
 
-/// Words before a full stop that does not end a sentence, in lower case.
+/// Abbreviations, after which a full stop does not end a sentence, in lower case.
 const ABBREVIATIONS: [&str; 62] = [
     "mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "vs", "e.g", "i.e", "cf", "al", "fig",
     "figs", "eq", "no", "nos", "vol", "pp", "ed", "eds", "approx", "inc", "ltd", "corp", "dept",
@@ -16,13 +16,13 @@ const ABBREVIATIONS: [&str; 62] = [
 ];
 /// The longest of them, in bytes.
 const ABBREVIATION_BYTES: usize = 6;
-/// Characters from which a line may be one that was wrapped to fit a page.
+/// A line of at least this many characters may have been wrapped to fit a page.
 const WRAPPED_LINE_CHARS: usize = 50;
-/// Characters from which a sentence in a script without full stops is cut at a space.
+/// A sentence of this many characters in a script without full stops is cut at a space.
 const LONG_SENTENCE_CHARS: usize = 160;
 
-/// The sentences of `text` in order: their bytes, without surrounding white space, never empty. A
-/// new paragraph, list item or heading begins a sentence, a line that merely was wrapped does not.
+/// The byte ranges of the sentences of `text`, in order, without surrounding white space and never empty. A new
+/// paragraph, list item or heading begins a sentence; a wrapped line does not.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let mut start = 0;
@@ -53,7 +53,7 @@ fn push_sentence(sentences: &mut Vec<Range<usize>>, text: &str, range: Range<usi
     }
 }
 
-/// The piece that begins at `start`, without white space around; nothing where it is nothing else.
+/// The piece that begins at `start`, without surrounding white space; `None` if there is nothing else.
 fn push_trimmed(sentences: &mut Vec<Range<usize>>, start: usize, piece: &str) {
     let trimmed = piece.trim();
     if !trimmed.is_empty() {
@@ -62,7 +62,7 @@ fn push_trimmed(sentences: &mut Vec<Range<usize>>, start: usize, piece: &str) {
     }
 }
 
-/// Thai and Lao set a space where others set a full stop, but also elsewhere.
+/// Thai and Lao use a space instead of a full stop, but also within sentences.
 fn cut_at_spaces(sentences: &mut Vec<Range<usize>>, offset: usize, text: &str) {
     let mut start = 0;
     for (at, _) in text.match_indices(' ') {
@@ -75,7 +75,7 @@ fn cut_at_spaces(sentences: &mut Vec<Range<usize>>, offset: usize, text: &str) {
     push_trimmed(sentences, offset + start, text.get(start..).unwrap_or_default());
 }
 
-/// Whether the sentence that began at `start` goes on behind the boundary at `end`.
+/// Whether the sentence that began at `start` continues after the boundary at `end`.
 fn goes_on(text: &str, start: usize, end: usize) -> bool {
     let before = text.get(start..end).unwrap_or_default();
     let after = text.get(end..).unwrap_or_default();
@@ -88,7 +88,7 @@ fn goes_on(text: &str, start: usize, end: usize) -> bool {
         return is_wrapped(trimmed, gap, after);
     }
     if gap.is_empty() {
-        // "example.com/?q=1": no sentence of ASCII begins without a space before it.
+        // "example.com/?q=1": no sentence in ASCII begins without a space.
         return trimmed.ends_with(['.', '?', '!'])
             && after.starts_with(|next: char| next.is_ascii() && !next.is_ascii_whitespace());
     }
@@ -105,7 +105,7 @@ fn ends_quoted(text: &str) -> bool {
     inner.len() < text.len() && inner.ends_with(['!', '?'])
 }
 
-/// Whether a line ends where the page did and not where a thought does.
+/// Whether a line was wrapped, and the sentence continues on the next line.
 fn is_wrapped(before: &str, gap: &str, after: &str) -> bool {
     let breaks = gap.chars().filter(|character| matches!(character, '\n' | '\u{2028}')).count();
     if breaks > 1 || gap.contains('\u{2029}') || after.starts_with(['\n', '\r']) {
@@ -138,10 +138,10 @@ fn is_list_item(line: &str) -> bool {
             && (number.chars().all(|c| c.is_ascii_digit()) || number.chars().count() == 1))
 }
 
-/// Whether the full stop behind `words` belongs to the last of them.
+/// Whether the full stop after `words` belongs to the last word.
 fn is_abbreviation(words: &str) -> bool {
     let last = words.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or(words);
-    // "1. Open the lid": the number of an item, alone so far.
+    // "1. Open the lid": the number of a list item.
     if last.len() == words.len() && last.len() <= 3 && last.bytes().all(|b| b.is_ascii_digit()) {
         return true;
     }

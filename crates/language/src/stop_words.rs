@@ -1,4 +1,4 @@
-//! Words that tell nothing about a text, by language.
+//! Stop words: words that say nothing about the subject of a text, by language.
 
 mod additions;
 
@@ -10,10 +10,10 @@ use whatlang::Lang;
 use crate::fold::{lower, strip_marks};
 use crate::script::Script;
 
-/// More than the languages that there are.
+/// More than the number of languages.
 const LANGUAGES: usize = 96;
 
-/// One set a language, made when it is first asked for.
+/// One set for each language, built on first use.
 static SETS: [OnceLock<HashSet<String>>; LANGUAGES] = [const { OnceLock::new() }; LANGUAGES];
 
 /// Whether a word, folded as [`crate::fold`] does but not stemmed, is a stop word of `language`. For
@@ -50,7 +50,7 @@ fn grams(phrase: &str, length: usize) -> Vec<String> {
     characters.windows(length).map(|window| window.iter().collect()).collect()
 }
 
-/// The ISO 639-1 code that the lists go by.
+/// The ISO 639-1 code, which the lists use.
 fn code(language: Lang) -> Option<&'static str> {
     Some(match language {
         Lang::Afr => "af",

@@ -1,4 +1,4 @@
-//! The terms of a text: what is compared between a question and a passage.
+//! The terms of a text, by which questions and passages are compared.
 
 mod known;
 mod words;
@@ -14,35 +14,34 @@ use crate::script::Script;
 use crate::stop_words;
 use words::{Apostrophe, Piece, Token, parts, tokens};
 
-/// Characters of a word that are compared: nobody asks for more, and data dumps have words of any
-/// length.
+/// The number of characters of a word that are compared. Words in data dumps may have any length.
 const WORD_CHARS: usize = 64;
 
-/// A word of a text as it is compared with others.
+/// A word of a text in the form in which it is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     /// The analysed form: lower case, stemmed, folded; two or three characters in scripts without
     /// spaces.
     pub text: String,
-    /// Its bytes in the text.
+    /// Its byte range in the text.
     pub range: Range<usize>,
-    /// Whether it is so common in its language that it tells nothing: "the", "is", "of".
+    /// Whether it is a stop word of its language: "the", "is", "of".
     pub is_stop_word: bool,
-    /// Whether it is a whole whose parts follow as terms of their own: `rate_limit`, "e-mail". A
-    /// text that has the parts says the same.
+    /// Whether it is a compound whose parts follow as terms of their own: `rate_limit`, "e-mail". A text with
+    /// the parts means the same.
     pub is_compound: bool,
 }
 
-/// What a word is compared as.
+/// The form of a word.
 #[derive(Debug, Clone)]
 struct Form {
-    /// Empty where nothing is left of it.
+    /// The form; empty if nothing is left of the word.
     text: String,
     is_stop_word: bool,
 }
 
-/// The terms of `text` in order, analysed as `language`; each word as the language that its script
-/// is mostly used for where that is none, or where it is written in another script.
+/// The terms of `text` in order, analysed as `language`. Without a language, and for words in another script,
+/// each word is analysed as the main language of its script.
 pub fn terms(text: &str, language: Option<Language>) -> Vec<Term> {
     let mut terms =
         Terms { text, language: language.map(|language| language.0), terms: Vec::new() };
@@ -79,7 +78,7 @@ impl Terms<'_> {
         }
     }
 
-    /// A word, with the parts that it is put together from.
+    /// Adds a word and its parts.
     fn push_word(&mut self, range: Range<usize>) {
         let word = self.text.get(range.clone()).unwrap_or_default();
         let language = self.language_of(word.chars().find_map(Script::of));
@@ -109,7 +108,7 @@ impl Terms<'_> {
         }
     }
 
-    /// A word as it stands.
+    /// Adds a word as it is.
     fn push_plain(&mut self, range: Range<usize>, language: Option<Lang>) {
         let word = self.text.get(range.clone()).unwrap_or_default();
         let form = known::form(word, language, || form(lower(word, language), language));
@@ -126,7 +125,7 @@ impl Terms<'_> {
         }
     }
 
-    /// A word without what `tidy` takes out of it.
+    /// Adds a word without the characters that `tidy` removes.
     fn push(
         &mut self,
         range: Range<usize>,
@@ -145,7 +144,7 @@ impl Terms<'_> {
         }
     }
 
-    /// Grams of a run in a script without spaces; a shorter run whole.
+    /// Adds the grams of a run in a script without spaces, or a shorter run as a whole.
     fn push_run(&mut self, range: Range<usize>, script: Script) {
         let run = self.text.get(range.clone()).unwrap_or_default();
         let gram = script.gram().unwrap_or(2);
@@ -154,7 +153,7 @@ impl Terms<'_> {
         let script = if has_kana { Script::Hiragana } else { script };
         let language = self.language_of(Some(script));
 
-        // One character may stand for several, as `㌖` does: all of them lie where it lies.
+        // One character may fold to several, as `㌖` does. All of them have its range.
         let characters: Vec<(Range<usize>, char)> = run
             .char_indices()
             .flat_map(|(start, character)| {
@@ -184,7 +183,7 @@ fn form(mut word: String, language: Option<Lang>) -> Form {
     }
     let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
     if has_digit {
-        // Thousands are written with and without a separator.
+        // Thousands may have separators.
         word.retain(|character| character != ',' && character != '\u{66C}');
     }
     let folded = if word.is_ascii() { None } else { Some(strip_marks(word.clone(), language)) };

@@ -1,4 +1,4 @@
-//! Telling the language of a text: by its script, its letters, its common words and its trigrams.
+//! The detection of a language by script, letters, common words and trigrams.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use whatlang::Lang;
@@ -7,11 +7,11 @@ use crate::fold::{lower, strip_marks};
 use crate::script::Script;
 use crate::stop_words;
 
-/// Characters that are looked at: more would not tell more.
+/// The number of characters that are examined. More would not improve the result.
 const LOOKED_AT: usize = 2_000;
-/// Letters from which statistics over trigrams can be trusted.
+/// The number of letters from which statistics over trigrams are reliable.
 const ENOUGH_FOR_TRIGRAMS: usize = 80;
-/// Languages in Latin letters whose common words are known well enough to tell them apart.
+/// Languages in Latin letters with lists of common words that are good enough to distinguish them.
 const VOTING: [Lang; 22] = [
     Lang::Eng,
     Lang::Spa,
@@ -57,7 +57,7 @@ pub(super) fn detect(text: &str) -> Option<Lang> {
     }
 }
 
-/// The script that most of the text is in. A Chinese character stands for about three letters.
+/// The most frequent script of a text. A Chinese character counts as about three letters.
 fn main_script(text: &str) -> Option<Script> {
     let mut counts: Vec<(Script, usize)> = Vec::new();
     for script in text.chars().filter_map(Script::of) {
@@ -70,7 +70,7 @@ fn main_script(text: &str) -> Option<Script> {
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(script, _)| script)
 }
 
-/// Japanese cannot do without kana; Chinese has none but in names.
+/// Distinguishes Japanese, which always has kana, from Chinese, which has them in names only.
 fn chinese_or_japanese(text: &str) -> Lang {
     let count = |wanted: fn(Script) -> bool| {
         text.chars().filter_map(Script::of).filter(|script| wanted(*script)).count()
@@ -80,8 +80,8 @@ fn chinese_or_japanese(text: &str) -> Lang {
     if kana * 20 > han { Lang::Jpn } else { Lang::Cmn }
 }
 
-/// A language of a script that several share: by trigrams where there is enough text, else by the
-/// letters that only one of them has, else the usual one.
+/// The language of a text in a script that several languages share: by trigrams if there is enough text,
+/// otherwise by letters that only one of them has, otherwise the most common one.
 fn by_letters(text: &str, marks: &[(&str, Lang)], usual: Lang) -> Lang {
     if text.chars().filter(|character| character.is_alphabetic()).count() >= ENOUGH_FOR_TRIGRAMS
         && let Some(info) = whatlang::detect(text).filter(whatlang::Info::is_reliable)
@@ -94,8 +94,8 @@ fn by_letters(text: &str, marks: &[(&str, Lang)], usual: Lang) -> Lang {
         .map_or(usual, |(_, language)| *language)
 }
 
-/// A language in Latin letters: the one with the most common words in the text, trigrams deciding
-/// between close ones and for languages whose common words are not known.
+/// The language of a text in Latin letters: the one with the most common words. Trigrams decide between close
+/// ones, and for languages without a list of common words.
 fn latin(text: &str) -> Option<Lang> {
     let words: Vec<String> = text
         .unicode_words()
@@ -118,7 +118,7 @@ fn latin(text: &str) -> Option<Lang> {
         && letters >= ENOUGH_FOR_TRIGRAMS
     {
         let known = counts.iter().find(|(language, _)| *language == info.lang());
-        // The trigrams of a technical text mislead where its common words are plainly another's.
+        // The trigrams of technical texts mislead. Common words decide if they are clear.
         if known.map_or(most * 8 < words.len(), |(_, count)| count * 3 >= most * 2) {
             return Some(info.lang());
         }
@@ -127,14 +127,14 @@ fn latin(text: &str) -> Option<Lang> {
     if clear {
         return Some(first);
     }
-    // A draw: the trigrams may choose among those that lead, or a letter tell.
+    // A draw: trigrams choose among the leading languages, or a letter decides.
     let drawn = trigrams.map(|info| info.lang()).filter(|guess| {
         most >= 2 && counts.iter().any(|(language, count)| language == guess && *count == most)
     });
     drawn.or_else(|| by_own_letter(text))
 }
 
-/// The language that alone uses one of the letters.
+/// The only language that uses one of the letters of the text.
 fn by_own_letter(text: &str) -> Option<Lang> {
     const LETTERS: [(&str, Lang); 9] = [
         ("ơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ", Lang::Vie),

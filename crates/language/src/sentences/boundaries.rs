@@ -1,16 +1,16 @@
-//! Where sentences may end: the default boundaries of Unicode (UAX #29, section 5).
+//! The default sentence boundaries of Unicode (UAX #29, section 5).
 //!
-//! The library that finds them looks up each character and, behind a full stop, reads ahead from
-//! every mark and space that follows, which takes quadratic time on a long run of them. Here only
-//! terminators are looked at, in the characters that most text consists of; lines with others go to
-//! the library, cut where a run of marks is so long that it means nothing.
+//! The library looks up each character and, after a full stop, reads ahead from every mark and space that
+//! follows, which takes quadratic time on a long run of them. This code looks at terminators only, among the
+//! characters of which most text consists. Lines with other characters go to the library, and are cut within
+//! very long runs of marks.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Characters without a letter or digit among them from which a line is cut for the library.
+/// A run of this many characters without a letter or digit is cut before it goes to the library.
 const RUN_CHARS: usize = 200;
 
-/// What a character does to a sentence.
+/// The role of a character in a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Category {
     Letter {
@@ -19,9 +19,9 @@ enum Category {
     Numeric,
     /// A full stop, which also stands within sentences.
     FullStop,
-    /// A mark that ends one.
+    /// A mark that ends a sentence.
     Terminator,
-    /// A mark after which a sentence goes on.
+    /// A mark after which a sentence continues.
     Continues,
     /// Quotes and brackets.
     Close,
@@ -31,11 +31,11 @@ enum Category {
     Other,
 }
 
-/// Calls `each` with the end of every piece of `text` between two boundaries, in order.
+/// Calls `each` with every boundary of `text`, in order.
 pub(super) fn ends(text: &str, mut each: impl FnMut(usize)) {
     let mut start = 0;
     for line in text.split_inclusive(is_separator) {
-        // A carriage return and the line feed behind it are one.
+        // A carriage return and a line feed after it are one line end.
         let is_split_pair = line.ends_with('\r')
             && text.get(start + line.len()..).is_some_and(|rest| rest.starts_with('\n'));
         ends_of_line(line, |end| {
@@ -47,7 +47,7 @@ pub(super) fn ends(text: &str, mut each: impl FnMut(usize)) {
     }
 }
 
-/// Ends within a line, and that of the line.
+/// The boundaries within a line, and its end.
 fn ends_of_line(line: &str, mut each: impl FnMut(usize)) {
     if line.is_ascii() || line.chars().all(|character| category(character).is_some()) {
         return ends_of_plain(line, each);
@@ -70,7 +70,7 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Ends within a line of characters whose category is known, and that of the line.
+/// The same, for a line of characters whose category is known.
 fn ends_of_plain(line: &str, mut each: impl FnMut(usize)) {
     let mut from = 0;
     let bytes = line.as_bytes();
@@ -91,7 +91,7 @@ fn ends_of_plain(line: &str, mut each: impl FnMut(usize)) {
     }
 }
 
-/// Whether a sentence ends at `end`, behind the terminator at `at` and what closes it: rules SB6 to SB11.
+/// Whether a sentence ends at `end`, after the terminator at `at` and its closing marks (rules SB6 to SB11).
 fn is_boundary(line: &str, at: usize, end: usize) -> bool {
     let Some(next) = category_at(line, end) else { return false };
     let is_full_stop = line.as_bytes().get(at) == Some(&b'.');
@@ -112,7 +112,7 @@ fn is_boundary(line: &str, at: usize, end: usize) -> bool {
     }
 }
 
-/// Whether the first letter from `from` on is a small one, before anything that ends a sentence.
+/// Whether the first letter after `from` is in lower case and precedes any end of a sentence (rule SB8).
 fn goes_on_in_lower_case(line: &str, from: usize) -> bool {
     let rest = line.get(from..).unwrap_or_default();
     let telling = rest.chars().filter_map(category).find(|category| {
@@ -127,7 +127,7 @@ fn goes_on_in_lower_case(line: &str, from: usize) -> bool {
     telling == Some(Category::Letter { is_upper: false })
 }
 
-/// The first place from `from` on where there is no character of that category.
+/// The first index from `from` on at which the character is not of this category.
 fn skip(line: &str, from: usize, skipped: Category) -> usize {
     let rest = line.get(from..).unwrap_or_default();
     let is_other = |character: &(usize, char)| category(character.1) != Some(skipped);
@@ -142,7 +142,7 @@ fn is_separator(character: char) -> bool {
     matches!(character, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The category of the characters that most text in the Latin alphabet consists of.
+/// The category of a character, if it is one of which most text in the Latin alphabet consists.
 fn category(character: char) -> Option<Category> {
     Some(match character {
         'a'..='z' => Category::Letter { is_upper: false },
@@ -167,7 +167,7 @@ fn category(character: char) -> Option<Category> {
         ' ' | '\t' | '\u{B}' | '\u{C}' | '\u{A0}' => Category::Space,
         _ if is_separator(character) => Category::Separator,
         '\0'..='\u{7F}' => Category::Other,
-        // A soft hyphen is passed over.
+        // A soft hyphen is ignored.
         '\u{AD}' => return None,
         '\u{80}'..='\u{17F}' if character.is_lowercase() => Category::Letter { is_upper: false },
         '\u{80}'..='\u{17F}' if character.is_uppercase() => Category::Letter { is_upper: true },
@@ -194,7 +194,7 @@ mod tests {
         text.split_sentence_bound_indices().map(|(at, piece)| at + piece.len()).collect()
     }
 
-    /// Every character that is judged here, and some that are not.
+    /// All characters that this code knows, and some that it does not know.
     fn alphabet() -> Vec<char> {
         let judged = ('\0'..='\u{FFFF}').filter(|character| category(*character).is_some());
         judged.chain(['。', '\u{301}', 'я', 'Я', '中', '\u{AD}', '١']).collect()

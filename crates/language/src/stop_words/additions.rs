@@ -1,5 +1,5 @@
-//! What the public lists lack: the words that questions are made of, and function words of scripts
-//! without spaces.
+//! Stop words that the public lists lack: words of questions, and function words of scripts without
+//! spaces.
 
 use whatlang::Lang;
 
@@ -59,7 +59,7 @@ pub(super) fn spaced(language: Lang) -> &'static str {
     }
 }
 
-/// Phrases whose every gram tells nothing. The first decides the length of the grams.
+/// Phrases of which every gram is a stop word. The first phrase decides the length of the grams.
 pub(super) fn unspaced(language: Lang) -> &'static [&'static str] {
     match language {
         Lang::Cmn => &[

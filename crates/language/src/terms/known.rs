@@ -1,7 +1,7 @@
-//! Words that this thread analysed lately.
+//! A cache of the words that this thread analysed.
 //!
-//! Stemming a word costs several times what looking it up does, and texts and questions are made of
-//! the same words again and again.
+//! Looking up a word is several times faster than stemming it, and texts and questions repeat the same
+//! words.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,9 +10,9 @@ use whatlang::Lang;
 
 use super::Form;
 
-/// Words that are kept for all languages together; with the next one the thread begins anew.
+/// The number of cached words of all languages together. When it is reached, the cache is emptied.
 const WORDS: usize = 8_192;
-/// Longest word that is kept, in bytes: longer ones hardly come again.
+/// The longest cached word, in bytes. Longer ones are rarely repeated.
 const WORD_BYTES: usize = 32;
 
 /// The forms of words by language.
@@ -22,7 +22,7 @@ struct Known {
     count: usize,
 }
 
-/// The form of `word`, by `analyse` where it is not known.
+/// The form of `word`, computed by `analyse` if it is not cached.
 pub(super) fn form(word: &str, language: Option<Lang>, analyse: impl FnOnce() -> Form) -> Form {
     thread_local! {
         static KNOWN: RefCell<Known> = RefCell::default();
@@ -57,7 +57,7 @@ mod tests {
                 let terms = terms("Gifts", Language::from_code(language));
                 assert!(terms[0].text.starts_with(form), "{round}: {terms:?}");
             }
-            // Everything known is forgotten on the way.
+            // The cache is emptied on the way.
             for number in 0..=WORDS {
                 assert_eq!(terms(&format!("w{number}x"), None)[0].text, format!("w{number}x"));
             }

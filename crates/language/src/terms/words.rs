@@ -1,4 +1,4 @@
-//! Where words begin and end, and what they are put together from.
+//! The boundaries of words, and the parts of compound words.
 
 use std::ops::Range;
 
@@ -7,35 +7,35 @@ use whatlang::Lang;
 
 use crate::script::Script;
 
-/// A stretch of text that is analysed as one.
+/// A piece of text that is analysed as a unit.
 pub(super) enum Token {
     /// A run of characters in a script that is cut into grams.
     Run(Range<usize>, Script),
     /// A word.
     Word(Range<usize>),
-    /// Words joined by hyphens, and each of them.
+    /// Words joined by hyphens: the whole, and each of them.
     Hyphenated(Range<usize>, Vec<Range<usize>>),
 }
 
-/// What a word is put together from; ranges are within the word.
+/// The parts of a word. Ranges are within the word.
 pub(super) enum Piece {
-    /// Nothing: it is one.
+    /// It has no parts.
     Plain,
-    /// What follows an apostrophe is no part of it: "dog's".
+    /// The text after an apostrophe is not part of it: "dog's".
     Without(Apostrophe),
-    /// Its punctuation is no part of it: "U.S.A".
+    /// Its punctuation is not part of it: "U.S.A".
     Joined,
     /// Several words written as one: "l'homme".
     Split(Vec<Range<usize>>),
-    /// Several words that together are a name: `rate_limit`, `RateLimit`.
+    /// Several words that form a name: `rate_limit`, `RateLimit`.
     Compound(Vec<Range<usize>>),
 }
 
-/// What is left of a word before its apostrophe.
+/// The part of a word before its apostrophe.
 pub(super) struct Apostrophe {
-    /// Bytes that are kept.
+    /// The length of the part in bytes.
     pub(super) kept: usize,
-    /// Whether it was "not": "can't" is about nothing.
+    /// Whether the rest was "not", as in "can't", which makes it a stop word.
     pub(super) negates: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// "C++" and "C#" are names of their own.
+/// Recognises "C++" and "C#" as names.
 fn with_suffix(text: &str, end: usize) -> usize {
     let rest = text.get(end..).unwrap_or_default();
     let length =
@@ -68,7 +68,7 @@ fn with_suffix(text: &str, end: usize) -> usize {
     if after.is_some_and(char::is_alphanumeric) { end } else { end + length }
 }
 
-/// The parts of a word that are cut into grams, with their script, and those that are not.
+/// Splits a word into parts that are cut into grams, with their script, and other parts.
 fn segments(word: &str) -> Vec<(Range<usize>, Option<Script>)> {
     let mut segments: Vec<(Range<usize>, Option<Script>)> = Vec::new();
     for (start, character) in word.char_indices() {
@@ -76,7 +76,7 @@ fn segments(word: &str) -> Vec<(Range<usize>, Option<Script>)> {
         let script = Script::of(character);
         let gram = script.filter(|script| script.gram().is_some());
         match segments.last_mut() {
-            // Marks and joiners have no script: they go with what they follow.
+            // Marks and joiners have no script and belong to the character before them.
             Some((range, _)) if script.is_none() && !character.is_alphanumeric() => range.end = end,
             Some((range, last)) if *last == gram => range.end = end,
             _ => segments.push((start..end, gram)),
@@ -96,7 +96,7 @@ fn push_run(tokens: &mut Vec<Token>, range: Range<usize>, script: Script) {
     }
 }
 
-/// A word, joined with the one before where only a hyphen stands between.
+/// Adds a word, joined with the one before if there is only a hyphen between them.
 fn push_word(tokens: &mut Vec<Token>, text: &str, range: Range<usize>) {
     let hyphen = |last: &Range<usize>| {
         matches!(text.get(last.end..range.start), Some("-" | "\u{2010}" | "\u{2011}"))
@@ -120,7 +120,7 @@ fn push_word(tokens: &mut Vec<Token>, text: &str, range: Range<usize>) {
     }
 }
 
-/// What `word` is put together from.
+/// The parts of `word`.
 pub(super) fn parts(word: &str, language: Option<Lang>) -> Piece {
     if let Some((at, mark)) = word.char_indices().find(|(_, c)| matches!(c, '\'' | '’')) {
         return around_apostrophe(word, at, at + mark.len_utf8(), language);
@@ -151,14 +151,14 @@ fn around_apostrophe(word: &str, at: usize, after: usize, language: Option<Lang>
             _ => Piece::Compound(vec![0..at, after..word.len()]),
         },
         Some(Lang::Fra | Lang::Ita | Lang::Cat) => Piece::Split(vec![0..at, after..word.len()]),
-        // Endings of proper names stand behind it.
+        // It precedes the endings of proper names.
         Some(Lang::Tur) => Piece::Without(Apostrophe { kept: at, negates: false }),
         _ => Piece::Joined,
     }
 }
 
-/// The words within a name: split at `_`, `.` and `:`, before a capital within it, and between
-/// letters and digits where both are more than one.
+/// The words of a name, which is split at `_`, `.` and `:`, before capitals, and between letters and digits
+/// if there is more than one of each.
 fn name_parts(word: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
