@@ -1,5 +1,4 @@
-//! Which passages a reply rests on that cites none: those that its sentences share their rare
-//! words with.
+//! The passages that a reply without citations rests on: those that share rare words with its sentences.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,20 +6,20 @@ use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::Hit;
 use cicerone_language::{Language, sentences, terms};
 
-/// The share of a sentence's weight that a passage must contain.
+/// A passage must contain this share of the weight of a sentence.
 const SHARE: f32 = 0.6;
-/// Fewest different words of a sentence that a passage must contain.
+/// A passage must contain this many different words of a sentence.
 const WORDS: usize = 3;
 
-/// The passages that `text` rests on, as positions, the one with the most of its sentences first.
-/// Each sentence counts for the best passage alone.
+/// The positions of the passages that `text` rests on, the one with the most sentences first. Each sentence
+/// counts for its best passage only.
 pub(crate) fn attribute(text: &str, request: &ReplyRequest) -> Vec<usize> {
     let passages: Vec<Words> = request.passages.iter().map(passage_words).collect();
     let weights = Weights::of(&passages);
     let mut total: HashMap<usize, f32> = HashMap::new();
     for range in sentences(text) {
         let sentence = text.get(range).unwrap_or_default();
-        // The passages are mostly of one language, so that one analysis does for all.
+        // Most passages have the same language, so one analysis serves all.
         let mut analysed: HashMap<Option<Language>, Words> = HashMap::new();
         let supports: Vec<f32> = request
             .passages
@@ -45,7 +44,7 @@ pub(crate) fn attribute(text: &str, request: &ReplyRequest) -> Vec<usize> {
 /// Different words, analysed, without stop words.
 type Words = HashSet<String>;
 
-/// How much words tell the passages apart.
+/// The weights of words: how well they distinguish the passages.
 struct Weights<'a> {
     frequency: HashMap<&'a str, u16>,
     passages: u16,
@@ -60,13 +59,13 @@ impl<'a> Weights<'a> {
         Self { frequency, passages: u16::try_from(passages.len()).unwrap_or(u16::MAX) }
     }
 
-    /// A word in no passage weighs most: it is what the sentence says beyond them.
+    /// A word that is in no passage has the highest weight: it is what the sentence adds.
     fn weight(&self, word: &str) -> f32 {
         let found = f32::from(self.frequency.get(word).copied().unwrap_or(0));
         (1.0 + (f32::from(self.passages) + 1.0) / (found + 0.5)).ln()
     }
 
-    /// How much of a sentence a passage contains; 0 where that is too little.
+    /// The share of a sentence that a passage contains; 0 if it is too small.
     fn support(&self, sentence: &Words, passage: &Words) -> f32 {
         let shared: Vec<&String> = sentence.intersection(passage).collect();
         let contained: f32 = shared.iter().map(|word| self.weight(word)).sum();
@@ -75,7 +74,7 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// The words of a passage; those of its question too, for a pair.
+/// The words of a passage, and for a pair those of its question too.
 fn passage_words(hit: &Hit) -> Words {
     let mut found = words(&hit.text, language(hit));
     if let Some(question) = hit.title.as_deref().filter(|_| hit.is_pair) {

@@ -1,32 +1,32 @@
-//! Citations in a model's text: the marks are taken out, also while it streams, and counted.
+//! Citations in the text of a model: the marks are removed, also from streams, and counted.
 
 mod mark;
 
 use self::mark::{Group, Stop};
 
-/// Bytes of the word before a bracket that are looked at.
+/// The number of bytes of the word before a bracket that are examined.
 const WORD_BYTES: usize = 64;
 
-/// Takes the marks out of a text that comes in fragments.
+/// Removes the marks from a text that arrives in fragments.
 ///
-/// Invariant: what [`MarkFilter::push`] and [`MarkFilter::finish`] give, joined, does not depend on
-/// how the text was cut into fragments. Held back is only what may yet become a mark, and the white
-/// space before it, which goes with it.
+/// Invariant: the joined results of [`MarkFilter::push`] and [`MarkFilter::finish`] do not depend on how the
+/// text was cut into fragments. Only text that may still become a mark is held back, with the white space
+/// before it, which is removed with a mark.
 #[derive(Debug, Clone)]
 pub(crate) struct MarkFilter {
     passages: usize,
     pending: String,
     /// The number of backticks that opened the code that the text is in.
     code: Option<usize>,
-    /// What was given since the last white space.
+    /// The output since the last white space.
     word: String,
-    /// Whether anything was given.
+    /// Whether there was any output.
     has_output: bool,
     cited: Vec<usize>,
 }
 
 impl MarkFilter {
-    /// A filter for a text over so many passages, numbered from 1.
+    /// A filter for a text over a number of passages, which are numbered from 1.
     pub(crate) const fn new(passages: usize) -> Self {
         Self {
             passages,
@@ -38,24 +38,24 @@ impl MarkFilter {
         }
     }
 
-    /// Takes a fragment; gives the text that is certain by now.
+    /// Adds a fragment, and returns the text that is certain so far.
     pub(crate) fn push(&mut self, fragment: &str) -> String {
         self.pending.push_str(fragment);
         self.drain(false)
     }
 
-    /// Gives the rest. White space at the end of the text is left out.
+    /// Returns the rest. White space at the end of the text is left out.
     pub(crate) fn finish(&mut self) -> String {
         self.drain(true)
     }
 
-    /// Whether what is held back holds text.
+    /// Whether the text that is held back is not only white space.
     pub(crate) fn holds_text(&self) -> bool {
         !self.clone().finish().is_empty()
     }
 
-    /// The passages that were cited so far, as positions from 0, each once, in the order of their
-    /// first citation.
+    /// The positions of the passages that were cited so far, from 0, without duplicates, in the order of their
+    /// first citations.
     pub(crate) fn cited(&self) -> Vec<usize> {
         self.cited.clone()
     }
@@ -72,8 +72,8 @@ impl MarkFilter {
         out
     }
 
-    /// Handles the beginning of `rest`; gives how much of it is done with, or none where more text
-    /// must come first.
+    /// Handles the beginning of `rest`, and returns the length of the part that is done; `None` if more text is
+    /// needed.
     fn step(&mut self, rest: &str, is_end: bool, out: &mut String) -> Option<usize> {
         let ticks = rest.len() - rest.trim_start_matches('`').len();
         if ticks > 0 {
@@ -85,7 +85,7 @@ impl MarkFilter {
         let trimmed = rest.trim_start();
         let gap = rest.get(..rest.len() - trimmed.len()).unwrap_or_default();
         if trimmed.is_empty() {
-            // White space goes with a mark that may follow, and is left out at the end.
+            // White space is removed with a mark that may follow, and at the end.
             return is_end.then_some(rest.len());
         }
         match mark::group(trimmed, is_end) {
@@ -102,7 +102,7 @@ impl MarkFilter {
         }
     }
 
-    /// A run of backticks opens code, or closes it where it is as long as the one that opened it.
+    /// Handles a run of backticks, which opens code, or closes it if it is as long as the opening one.
     fn ticks(&mut self, rest: &str, count: usize, is_end: bool, out: &mut String) -> Option<usize> {
         if count == rest.len() && !is_end {
             return None;
@@ -116,8 +116,8 @@ impl MarkFilter {
         Some(count)
     }
 
-    /// Code is given as it is. Code within a line ends with its line at the latest, so that a lone
-    /// backtick does not hide what follows.
+    /// Passes code on as it is. Code within a line ends with the line at the latest, so that a single backtick
+    /// does not hide later marks.
     fn code_text(&mut self, rest: &str, out: &mut String) -> usize {
         let is_block = self.code.is_some_and(|ticks| ticks >= 3);
         let ends = |c: char| c == '`' || (c == '\n' && !is_block);
@@ -129,7 +129,7 @@ impl MarkFilter {
         length
     }
 
-    /// Whether a group cites passages, or is something else in brackets.
+    /// Whether a group cites passages and is not something else in brackets.
     fn is_citation(&self, group: &Group, follows_directly: bool) -> bool {
         if group.is_certain {
             return true;
@@ -146,11 +146,11 @@ impl MarkFilter {
                 || looks_like_code(&self.word);
             return !is_code && group.numbers.iter().all(in_range);
         }
-        // A single number that no passage has is a mistaken citation; several are a list.
+        // A single number without a passage is a mistaken citation. Several are a list.
         group.numbers.len() == 1 || group.numbers.iter().any(in_range)
     }
 
-    /// Leaves a group out, and of the white space around it what reads best.
+    /// Removes a group, and as much of the white space around it as reads best.
     fn take_out(&mut self, rest: &str, gap: &str, group: &Group, out: &mut String) -> usize {
         for number in &group.numbers {
             let index = number - 1;
@@ -174,7 +174,7 @@ impl MarkFilter {
         gap.len() + group.length + gap_after.len()
     }
 
-    /// Gives text; none before the first word.
+    /// Outputs text, but no white space before the first word.
     fn give(&mut self, text: &str, out: &mut String) {
         let text = if self.has_output { text } else { text.trim_start() };
         if text.is_empty() {
@@ -193,7 +193,7 @@ impl MarkFilter {
     }
 }
 
-/// The beginning of `text` up to where a mark, white space or code may begin; at least one character.
+/// The beginning of `text` before any mark, white space or code, at least one character.
 fn literal(text: &str) -> &str {
     let special = |c: char| c.is_whitespace() || "[［【(（`".contains(c);
     let first = text.chars().next().map_or(0, char::len_utf8);

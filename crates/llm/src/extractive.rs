@@ -20,21 +20,20 @@ use self::choose::Choice;
 use self::matcher::Matcher;
 use self::readings::Readings;
 
-/// How much more of the question another passage must cover for a pair that was found first to
-/// step back.
+/// A pair that was found first gives way to another passage that covers this much more of the question.
 const PAIR_LEEWAY: f32 = 0.3;
 
-/// Answers from the passages alone: with the answer of the pair that matches, or with the sentences
-/// that cover the question best; says so where the sources do not cover it.
+/// Replies from the passages alone: with the answer of the pair that matches, or with the sentences that
+/// cover the question best. If the sources do not cover the question, the reply says so.
 ///
-/// Clones share what they remember of the passages that were read lately: 16 MiB at most.
+/// Clones share a cache of analysed passages, 16 MiB at most.
 #[derive(Debug, Clone, Default)]
 pub struct Extractive {
     readings: Readings,
 }
 
 impl Extractive {
-    /// The reply to a request; passes it on word by word.
+    /// Replies to a request, and passes the reply on word by word.
     pub fn answer(&self, request: &ReplyRequest, tokens: Option<&TokenSink>) -> ModelReply {
         let reply = self.compose(request);
         if let Some(tokens) = tokens {

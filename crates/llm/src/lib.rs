@@ -1,9 +1,8 @@
 //! Replies: any OpenAI-compatible upstream, and the embedded extractive answerer.
 //!
-//! [`Models`] is what a server holds: it routes each model name of an agent to an upstream and its
-//! fallbacks, or to the embedded [`Extractive`] answerer where no upstream is configured. Prompt,
-//! citation marks, attribution and sentence choice are pure functions; only `upstream` does input
-//! and output.
+//! [`Models`] routes each model name of an agent to an upstream and its fallbacks, or to the embedded
+//! [`Extractive`] answerer if no upstream is configured. Prompt, citation marks, attribution and the choice
+//! of sentences are pure functions. Only `upstream` does input and output.
 
 mod attribution;
 mod citations;

@@ -24,7 +24,7 @@ pub struct Models {
     routes: BTreeMap<String, Route>,
 }
 
-/// The targets of a model, in the order in which they are asked. Never empty.
+/// The targets of a model, in the order in which they are tried. Never empty.
 type Route = Vec<Target>;
 
 struct Target {
@@ -39,8 +39,7 @@ enum TargetKind {
 }
 
 impl Models {
-    /// Models as configured. `secret` gives the value of an environment variable that a setting
-    /// names.
+    /// The configured models. `secret` returns the value of an environment variable that a setting names.
     ///
     /// Fails with the first setting that cannot work. Without any upstream in the settings, every
     /// reply comes from the embedded answerer.
@@ -79,12 +78,12 @@ impl Models {
         Ok(Self { default, routes })
     }
 
-    /// The targets of a model's name.
+    /// The targets of a model name.
     fn route(&self, model: &str) -> &Route {
         self.routes.get(model).unwrap_or(&self.default)
     }
 
-    /// Whether any model is served by an upstream, rather than all by the embedded answerer.
+    /// Whether an upstream serves any model.
     pub fn uses_upstreams(&self) -> bool {
         let is_upstream = |target: &Target| matches!(target.kind, TargetKind::Upstream { .. });
         self.routes.values().chain([&self.default]).flatten().any(is_upstream)
@@ -146,8 +145,8 @@ impl LanguageModel for Models {
     }
 }
 
-/// Counts a call of an upstream. Its name and the model's are the operator's words or of the
-/// specification, so there are few.
+/// Counts a call of an upstream. The names of upstreams and models come from the settings or are built in, so
+/// the number of labels is small.
 fn measure(upstream: &str, model: &str, reply: Option<&ModelReply>, duration: Duration) {
     let (upstream, model) = (upstream.to_owned(), model.to_owned());
     let outcome = if reply.is_some() { "replied" } else { "failed" };
@@ -171,7 +170,7 @@ fn measure(upstream: &str, model: &str, reply: Option<&ModelReply>, duration: Du
     }
 }
 
-/// One error of all failures in a route.
+/// Combines all failures of a route into one error.
 fn model_error(failures: Vec<(&str, Failure)>) -> ModelError {
     let is_permanent = failures.iter().all(|(_, failure)| failure.remedy == Remedy::None);
     let message = failures

@@ -28,9 +28,9 @@ use crate::attribution;
 use crate::config::{ConfigError, MaxTokensField, Secret, UpstreamConfig};
 use crate::prompt::{self, Budget};
 
-/// Longest timeout that a setting may name.
+/// The longest timeout that a setting may have.
 const LONGEST_SECONDS: f64 = 86_400.0;
-/// Fewest tokens of a context that holds a prompt worth sending.
+/// The smallest context, in tokens, that has room for a useful prompt.
 const CONTEXT_TOKENS_LEAST: u32 = 1_024;
 
 /// An upstream, ready for requests.
@@ -44,10 +44,10 @@ pub(crate) struct Upstream {
     entropy: Arc<dyn Entropy>,
 }
 
-/// A reply that did not come, or broke off.
+/// A reply that failed or was interrupted.
 pub(crate) struct Broken {
     pub(crate) failure: Failure,
-    /// Whether tokens were passed on, so that nobody else may start over.
+    /// Whether tokens were passed on. After that, no other target may start again.
     pub(crate) is_started: bool,
 }
 
@@ -73,7 +73,7 @@ impl Upstream {
         Ok(Self { config, url, key, client, breaker, clock, entropy })
     }
 
-    /// The model's name here, where a target names `target` and an agent `agent`.
+    /// The name of the model at this upstream: that of the target, else that of the section, else the agent's.
     pub(crate) fn model<'a>(&'a self, target: Option<&'a str>, agent: &'a str) -> &'a str {
         target.or(self.config.model.as_deref()).unwrap_or(agent)
     }
@@ -221,7 +221,7 @@ impl Upstream {
         }
     }
 
-    /// What a status other than success means.
+    /// The failure for a status that is not a success.
     async fn refusal(&self, response: Response, key: Option<&str>) -> Failure {
         let status = response.status();
         let header = |name: &str| response.headers().get(name).and_then(|v| v.to_str().ok());
@@ -265,7 +265,7 @@ impl Upstream {
             prompt: prompt.iter().map(|text| prompt::count(tokenizer, text)).sum(),
             completion: prompt::count(tokenizer, &reply),
         });
-        // A panic has said so through the panic hook; a reply is worth more than its count.
+        // The panic hook has logged a panic. The reply is worth more than its count.
         counted.await.unwrap_or_default()
     }
 }
@@ -322,15 +322,15 @@ fn check(config: &UpstreamConfig, setting: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The client of an upstream: no redirects, no proxies of the environment. Over plain HTTP it loads
-/// no certificates, so that it also works on a machine that has none.
+/// The client of an upstream, without redirects and without proxies of the environment. For plain HTTP it
+/// loads no certificates, so it also works on a machine without any.
 fn client(
     config: &UpstreamConfig,
     url: &Url,
     key: Option<&Secret>,
     setting: &str,
 ) -> Result<Client, ConfigError> {
-    // Fails where another part of the program was first, with the same provider.
+    // Fails if another part of the program has installed the same provider before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut headers = HeaderMap::new();
     if let Some(key) = key {
@@ -359,7 +359,7 @@ fn client(
     })
 }
 
-/// A duration that [`check`] has let pass.
+/// A duration that [`check`] accepted.
 fn seconds(value: f64) -> Duration {
     Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX)
 }

@@ -1,37 +1,37 @@
 //! The grammar of marks of citation.
 //!
-//! Models are told to write `[1]` and write much else: `[1, 2]`, `[1][2]`, `([1], [2])`, `[1-3]`,
-//! `[^1]`, `[passage 1]`, `【1】`, `【1†source】`. A text that ends within what may become a mark is
-//! told apart from one that cannot be a mark, so that a stream waits no longer than it must.
+//! Models are told to write `[1]`, and write `[1, 2]`, `[1][2]`, `([1], [2])`, `[1-3]`, `[^1]`,
+//! `[passage 1]`, `【1】` and `【1†source】` too. The grammar distinguishes a text that may still become a mark
+//! from one that cannot, so that a stream waits no longer than necessary.
 
-/// Words that models put before a number.
+/// Words that models write before a number.
 const LABELS: [&str; 8] =
     ["passage", "passages", "source", "sources", "ref", "doc", "document", "citation"];
 /// Longest text after the dagger in `【1†…】`.
 const SUFFIX_CHARS: usize = 60;
-/// Most numbers of one group: more is data, not a citation.
+/// The most numbers of one group. A group with more is data, not a citation.
 const NUMBERS: usize = 24;
 
 /// Why there is no mark here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// This is none.
+    /// The text is not a mark.
     NotAMark,
-    /// More text must come to tell.
+    /// More text is needed to decide.
     Incomplete,
 }
 
-/// Marks that stand together, with what separates them.
+/// A group of adjacent marks with their separators.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Group {
     /// Its length in bytes.
     pub(super) length: usize,
     /// The numbers, in order.
     pub(super) numbers: Vec<usize>,
-    /// Whether it is written in brackets that mean nothing else: `【1】`.
+    /// Whether it is written in brackets that have no other use: `【1】`.
     pub(super) is_certain: bool,
-    /// The characters after it that tell `a[1] = 2`, `a[1].b` and `[1](url)` from citations: the
-    /// next one, and the next that is no white space with the one after it.
+    /// The characters after it, which distinguish `a[1] = 2`, `a[1].b` and `[1](url)` from citations: the next
+    /// one, and the next one that is not white space with its successor.
     pub(super) next: Option<char>,
     /// See `next`.
     pub(super) following: (Option<char>, Option<char>),
@@ -100,7 +100,7 @@ impl Cursor<'_> {
         self.rest = chars.as_str();
     }
 
-    /// Skips characters; the one after them must be known, or the end.
+    /// Skips characters. The one after them must be known, or be the end.
     fn skip(&mut self, skipped: impl Fn(char) -> bool) -> Result<(), Stop> {
         while self.optional()?.is_some_and(&skipped) {
             self.advance();
@@ -123,7 +123,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// One mark, or, where `wraps`, marks in parentheses or in a second pair of brackets.
+    /// One mark; if `wraps`, also marks in parentheses or in a second pair of brackets.
     fn mark(&mut self, numbers: &mut Vec<usize>, wraps: bool) -> Result<(), Stop> {
         let open = self.optional()?.ok_or(Stop::NotAMark)?;
         let close = match open {
@@ -189,7 +189,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A word such as `passage`, if there is any, and a `#`.
+    /// An optional word such as `passage`, and an optional `#`.
     fn label(&mut self) -> Result<(), Stop> {
         let mut word = String::new();
         while self.peek()?.is_ascii_alphabetic() {

@@ -1,4 +1,4 @@
-//! Which sentences of the passages answer the question.
+//! Choosing the sentences of the passages that answer the question.
 
 mod quoted;
 mod read;
@@ -14,17 +14,17 @@ use super::matcher::{Mask, Matcher};
 use super::readings::Readings;
 use super::units::Kind;
 
-/// Characters that a reply has at most, unless one piece needs more.
+/// The longest reply in characters, unless a single piece needs more.
 const REPLY_CHARS: usize = 300;
-/// Characters that a token has, about.
+/// The approximate length of a token in characters.
 const CHARS_A_TOKEN: usize = 4;
 /// Passages that are read.
 const PASSAGES: usize = 3;
-/// What standing beside a chosen sentence counts.
+/// The bonus for being next to a chosen sentence.
 const BESIDE: f32 = 0.1;
-/// How much less a sentence counts whose words of the question are already covered.
+/// The factor for a sentence whose words of the question are already covered.
 const COVERED: f32 = 0.3;
-/// The share of the best sentence's score that another one needs.
+/// A further sentence needs this share of the score of the best one.
 const WORTH_ADDING: f32 = 0.5;
 
 /// The sentences to quote.
@@ -71,7 +71,7 @@ pub(super) fn sentences<'a>(
     pick.into_choice()
 }
 
-/// The choice in the making.
+/// An unfinished choice.
 struct Pick<'a, 'm> {
     read: Vec<Read<'a>>,
     matcher: &'m Matcher<'m>,
@@ -79,15 +79,14 @@ struct Pick<'a, 'm> {
     order: Vec<usize>,
     covered: Mask,
     chars: usize,
-    /// Whether there are words of the question itself to answer it, beside those of what was said
-    /// before.
+    /// Whether the question has words of its own, beside those of earlier messages.
     answers_itself: bool,
-    /// Characters that the reply may have, beyond its first piece.
+    /// The longest reply in characters, except for its first piece.
     limit: usize,
 }
 
 impl<'a> Pick<'a, '_> {
-    /// Adds units, best first, as long as they are worth it and fit.
+    /// Adds units, best first, as long as they are good enough and fit.
     fn fill(&mut self) {
         let mut refused: HashSet<(usize, usize)> = HashSet::new();
         let mut least = f32::MIN_POSITIVE;
@@ -104,21 +103,21 @@ impl<'a> Pick<'a, '_> {
         }
     }
 
-    /// The best unit that is not chosen, with its value beside what is.
+    /// The best unit that is not chosen, with its value next to the chosen ones.
     fn best(&self, refused: &HashSet<(usize, usize)>) -> Option<(usize, usize, f32)> {
         let mut best: Option<(usize, usize, f32)> = None;
         for (passage, read) in self.read.iter().enumerate() {
             for (unit, (score, own)) in read.scores.iter().zip(&read.own).enumerate() {
                 let chosen = &read.quoted.chosen;
-                // No unit is worth more than this, and most are told by it.
+                // An upper bound of the value, which decides for most units.
                 if *score <= 0.0 || best.is_some_and(|(_, _, value)| score + BESIDE <= value) {
                     continue;
                 }
                 if chosen.contains(&unit) || refused.contains(&(passage, unit)) {
                     continue;
                 }
-                // What has no word of the question itself answers it at best, but adds nothing to an
-                // answer, unless it goes on about the same.
+                // A unit without a word of the question itself may be the answer, but adds nothing to an answer,
+                // unless it continues the same subject.
                 let is_asked = self.matcher.is_asked(*own);
                 let goes_on = || !self.order.is_empty() && read.quoted.refers_back(unit);
                 if (self.answers_itself || !self.order.is_empty()) && !is_asked && !goes_on() {
@@ -137,7 +136,7 @@ impl<'a> Pick<'a, '_> {
         best
     }
 
-    /// Adds a unit with what it needs; false where that does not fit or says nothing new.
+    /// Adds a unit with the units that it needs; `false` if they do not fit or say nothing new.
     fn add(&mut self, passage: usize, unit: usize) -> bool {
         let Some(read) = self.read.get(passage) else { return false };
         let (from, to) = read.quoted.whole(unit);

@@ -1,10 +1,10 @@
-//! From chosen sentences to a text that reads well.
+//! Composing a readable text from the chosen sentences.
 
 use super::choose::Quoted;
 use super::plain;
 use super::units::{Kind, Unit};
 
-/// The reply: each passage's sentences in their order, passages apart.
+/// The reply: the sentences of each passage in their order, with passages separated.
 pub(super) fn text(passages: &[Quoted<'_>]) -> String {
     let texts: Vec<String> = passages.iter().map(passage).filter(|text| !text.is_empty()).collect();
     texts.join("\n\n")
@@ -30,7 +30,7 @@ fn passage(quoted: &Quoted<'_>) -> String {
     text
 }
 
-/// What stands between two units, behind the `text` so far.
+/// The separator between two units, after the `text` so far.
 fn gap(before: &Unit, unit: &Unit, text: &str) -> &'static str {
     if before.kind != Kind::Sentence || unit.kind != Kind::Sentence {
         return "\n";
@@ -40,7 +40,7 @@ fn gap(before: &Unit, unit: &Unit, text: &str) -> &'static str {
     if is_wide { "" } else { " " }
 }
 
-/// A unit as plain text. An item that stands alone needs no marker.
+/// A unit as plain text. A single list item has no marker.
 fn render(quoted: &Quoted<'_>, unit: &Unit, is_listed: bool) -> String {
     let text = quoted.text(unit);
     match unit.kind {
@@ -58,13 +58,13 @@ fn render(quoted: &Quoted<'_>, unit: &Unit, is_listed: bool) -> String {
     }
 }
 
-/// The row that names the columns of a row's table.
+/// The header of the table of a row.
 fn header<'a>(quoted: &Quoted<'a>, row: &Unit) -> Option<&'a str> {
     let mut table = quoted.units().iter().filter(|unit| unit.block == row.block);
     table.find(|unit| unit.kind == Kind::Header).map(|unit| quoted.text(unit))
 }
 
-/// A row of a table: each cell with the name of its column, where it has one.
+/// A row of a table: each cell with the name of its column, if it has one.
 fn row(text: &str, header: Option<&str>) -> String {
     let values = cells(text);
     let names = header.map(cells).unwrap_or_default();

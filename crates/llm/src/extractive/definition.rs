@@ -1,4 +1,4 @@
-//! Questions that ask what something is, and sentences that say it: "X is …".
+//! Questions for a definition, and sentences that define: "X is …".
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use memchr::memchr2_iter;
 use super::readings::Reading;
 use super::units::Unit;
 
-/// How such questions begin, with the space before what they ask about.
+/// The beginnings of such questions, with the space before the subject.
 const OPENINGS: [&str; 17] = [
     "what is ",
     "what's ",
@@ -27,10 +27,10 @@ const OPENINGS: [&str; 17] = [
     "wat is ",
     "что такое ",
 ];
-/// Words that join a thing with what it is.
+/// Words that join a subject with its definition.
 const COPULAS: [&str; 12] =
     ["is", "are", "was", "were", "ist", "sind", "est", "es", "è", "é", "means", "—"];
-/// Words before a thing that are no part of its name.
+/// Words before a subject that are not part of its name.
 const ARTICLES: [&str; 17] = [
     "a", "an", "the", "ein", "eine", "der", "die", "das", "un", "une", "le", "la", "el", "una",
     "um", "uma", "een",
@@ -38,15 +38,15 @@ const ARTICLES: [&str; 17] = [
 /// Marks of Markdown and quotation around a name.
 const MARKS: [char; 6] = ['*', '_', '`', '"', '“', '”'];
 
-/// Bytes of a sentence before its subject, at most: an article and marks.
+/// The most bytes before the subject of a sentence: an article and marks.
 const BEFORE_SUBJECT: usize = 24;
 
-/// What a question asks the nature of.
+/// The subject of a question for a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Subject(String);
 
 impl Subject {
-    /// What `question` asks about, where it asks what something is.
+    /// The subject of `question`, if it asks what something is.
     pub(super) fn of(question: &str) -> Option<Self> {
         let question = question.trim().trim_start_matches('¿').to_lowercase();
         let rest = OPENINGS.iter().find_map(|opening| question.strip_prefix(opening))?;
@@ -54,7 +54,7 @@ impl Subject {
         (!name.is_empty()).then_some(Self(name))
     }
 
-    /// Whether one of the units of `text` says what it is.
+    /// Whether one of the units of `text` defines the subject.
     pub(super) fn is_defined_in(&self, text: &str, reading: impl FnOnce() -> Arc<Reading>) -> bool {
         let says_so = |unit: &Unit| {
             text.get(unit.range.clone()).is_some_and(|sentence| self.is_defined_by(sentence))
@@ -62,7 +62,7 @@ impl Subject {
         self.may_be_in(text.as_bytes()) && reading().units.iter().any(says_so)
     }
 
-    /// Whether `sentence` says what it is: begins with its name and a word such as "is".
+    /// Whether `sentence` defines the subject: it begins with the name and a word such as "is".
     pub(super) fn is_defined_by(&self, sentence: &str) -> bool {
         let bytes = sentence.as_bytes();
         let beginning = bytes.get(..self.0.len() + BEFORE_SUBJECT).unwrap_or(bytes);
@@ -77,7 +77,7 @@ impl Subject {
 }
 
 impl Subject {
-    /// Whether its first word stands there, in letters of any size; told for words of ASCII only.
+    /// Whether the first word of the subject is there, in any case. Works for ASCII words only.
     fn may_be_in(&self, text: &[u8]) -> bool {
         let word = self.0.split(' ').next().unwrap_or_default().as_bytes();
         let (Some(first), true) = (word.first(), word.is_ascii()) else { return true };

@@ -1,4 +1,4 @@
-//! What kind of answer a question asks for, and which sentences have one of that kind.
+//! The kind of answer that a question asks for, and the sentences that contain that kind.
 
 /// The kind of thing that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Wanted {
     Any,
 }
 
-/// Words that ask for a number or a time, in languages with spaces: as they stand between spaces.
+/// Words that ask for a number or a time, in languages with spaces.
 const NUMBER: &[&str] = &[
     "how many",
     "how much",
@@ -83,7 +83,7 @@ const NUMBER: &[&str] = &[
     "كم",
     "متى",
 ];
-/// The same in scripts without spaces: anywhere.
+/// The same for scripts without spaces, found anywhere in the text.
 const NUMBER_UNSPACED: &[&str] = &[
     "多少",
     "几",
@@ -145,7 +145,7 @@ const STEPS: &[&str] = &[
 ];
 
 impl Wanted {
-    /// What `question` asks for.
+    /// The kind of answer that `question` asks for.
     pub(super) fn of(question: &str) -> Self {
         let mut words = String::with_capacity(question.len() + 2);
         words.push(' ');
@@ -180,7 +180,7 @@ impl Wanted {
         }
     }
 
-    /// Whether `sentence` has something of that kind.
+    /// Whether `sentence` contains something of that kind.
     pub(super) fn is_met_by(self, sentence: &str) -> bool {
         match self {
             Self::Number => sentence

@@ -1,8 +1,8 @@
-//! Finding the question's words in a text, without analysing all of it.
+//! Finding the words of a question in a text, without analysing all of it.
 //!
-//! Analysing a word costs about half a microsecond, and a reply must not cost more than a hundred.
-//! Stemmers change how a word ends and hardly ever how it begins, so only words that begin like one
-//! of the question's are analysed, and each of them once.
+//! Analysing a word takes about half a microsecond, and a reply must not take more than a hundred. Stemmers
+//! change the ends of words and hardly ever the beginnings, so only words that begin like one of the question
+//! are analysed, each of them once.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,37 +12,37 @@ use cicerone_language::{Language, Script, fold, terms};
 
 /// Words of the question that are looked for: the bits of a [`Mask`].
 const TERMS: usize = 64;
-/// Letters of a word that may be spelled in another way, at least.
+/// The shortest word, in letters, that may be spelled differently.
 const SIMILAR_CHARS: usize = 4;
-/// Letters that endings have at most.
+/// The longest ending, in letters.
 const ENDING_CHARS: usize = 3;
-/// Languages that write several words together as one.
+/// Languages that write compounds as one word.
 const COMPOUNDING: [&str; 8] = ["dan", "deu", "est", "fin", "hun", "nld", "nob", "swe"];
-/// Letters that a word and its analysed form have in common, at least.
+/// The shortest common beginning of a word and its analysed form, in letters.
 const COMMON: usize = 3;
 
-/// Which words of the question a text has.
+/// The words of the question that a text has, one bit each.
 pub(super) type Mask = u64;
 
-/// The question's words, ready to be found.
+/// The words of a question, prepared for finding them.
 pub(super) struct Matcher<'a> {
     /// Words by their analysed form.
     forms: HashMap<&'a str, usize>,
     /// Pieces of scripts without spaces, which are found as they are.
     grams: Vec<(usize, &'a str)>,
-    /// How the words begin.
+    /// The beginnings of the words.
     beginnings: Vec<[char; COMMON]>,
-    /// The ASCII letters and digits, by their code, that a word of the question begins with.
+    /// The ASCII letters and digits with which words of the question begin, by their codes.
     first_bytes: [bool; 256],
     weights: Vec<f32>,
-    /// The words that stand in the question itself; all, where none does.
+    /// The words of the question itself, or all words if it has none of its own.
     asked: Mask,
     has_context: bool,
-    /// What was found of words that were analysed before, in which language.
+    /// A cache of analysed words by language.
     analysed: RefCell<HashMap<Option<Language>, HashMap<String, Mask>>>,
 }
 
-/// Where a text has a word of the question.
+/// An occurrence of a word of the question in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Occurrence {
     /// The byte at which it begins.
@@ -87,23 +87,23 @@ impl<'a> Matcher<'a> {
         matcher
     }
 
-    /// Whether a word of a mask stands in the question itself.
+    /// Whether a word of a mask is in the question itself.
     pub(super) fn is_asked(&self, mask: Mask) -> bool {
         mask & self.asked != 0
     }
 
-    /// Whether some words stand in what was said before, and others in the question itself.
+    /// Whether some words are from earlier messages and others from the question itself.
     pub(super) const fn has_context(&self) -> bool {
         self.has_context
     }
 
-    /// What the words of a mask weigh.
+    /// The weight of the words of a mask.
     pub(super) fn weight(&self, mask: Mask) -> f32 {
         let bits = self.weights.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1);
         bits.map(|(_, weight)| weight).sum()
     }
 
-    /// Where `text`, which consists of `words`, has words of the question, in order.
+    /// The occurrences of words of the question in `text`, which consists of `words`, in order.
     pub(super) fn find(
         &self,
         text: &str,
@@ -133,8 +133,8 @@ impl<'a> Matcher<'a> {
         found
     }
 
-    /// Where `text` has words that are spelled nearly like one of the question's, or are put together
-    /// with it. For where [`Matcher::find`] finds none: search finds such passages too.
+    /// The occurrences of words that are spelled nearly like one of the question, or are compounds with it. Used
+    /// if [`Matcher::find`] finds none, since search finds such passages too.
     pub(super) fn find_similar(
         &self,
         text: &str,
@@ -174,7 +174,7 @@ impl<'a> Matcher<'a> {
         mask
     }
 
-    /// Whether a word of the question begins with the first letter of `word`, where that is ASCII.
+    /// Whether a word of the question begins with the first letter of `word`, if that is ASCII.
     fn may_begin_like(&self, word: &Word) -> bool {
         !word.first.is_ascii() || self.first_bytes.get(usize::from(word.first)) == Some(&true)
     }
@@ -186,19 +186,19 @@ impl<'a> Matcher<'a> {
             ([a, b, c, ..], _) if a.is_ascii() && b.is_ascii() && c.is_ascii() => {
                 beginning([a, b, c].into_iter().map(|byte| char::from(byte.to_ascii_lowercase())))
             }
-            // Articles and conjunctions are written together with the word, before it.
+            // Articles and conjunctions may be prefixes of the word.
             (_, Some(Script::Arabic | Script::Hebrew)) => return self.may_contain(word),
             (_, None | Some(Script::Latin | Script::Greek)) => {
                 let start = word.char_indices().nth(COMMON + 1).map_or(word.len(), |(at, _)| at);
                 beginning(fold(word.get(..start).unwrap_or(word)).chars())
             }
-            // Marks that are folded away stand behind the first letter.
+            // Folding removes marks after the first letter.
             (_, Some(_)) => {
                 let lower = first.to_lowercase().next();
                 return self.beginnings.iter().any(|[own, ..]| Some(*own) == lower);
             }
         };
-        // "fly" and "flies" meet as "fli": of a short word the last letter may change.
+        // "fly" and "flies" both become "fli": the last letter of a short word may change.
         let common = if word.len() > COMMON + 1 { COMMON } else { COMMON - 1 };
         self.beginnings.iter().any(|beginning| {
             let pairs = beginning.iter().zip(&own).take(common);
@@ -216,7 +216,7 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// The bits of the words that stand in the question itself; of all, where none does.
+/// The words of the question itself, or all words if it has none of its own.
 fn asked(words: &[&QueryTerm]) -> Mask {
     let own = words.iter().enumerate().filter(|(_, word)| !word.is_context);
     match own.fold(0, |mask, (index, _)| mask | 1 << index) {
@@ -225,8 +225,8 @@ fn asked(words: &[&QueryTerm]) -> Mask {
     }
 }
 
-/// Whether a word is a slip away from the analysed form of another, or, in a language that puts words
-/// together, begins or ends with it.
+/// Whether a word differs by one typing mistake from the analysed form of another, or, in a language with
+/// compounds, begins or ends with it.
 fn is_similar(form: &str, word: &str, language: Option<Language>) -> bool {
     let (length, other) = (form.chars().count(), word.chars().count());
     if length < SIMILAR_CHARS || other < SIMILAR_CHARS {
@@ -253,12 +253,12 @@ fn is_similar(form: &str, word: &str, language: Option<Language>) -> bool {
         && common.count() * 4 >= all
 }
 
-/// The first letters, filled up with NUL.
+/// The first letters, padded with NUL.
 fn beginning(mut letters: impl Iterator<Item = char>) -> [char; COMMON] {
     std::array::from_fn(|_| letters.next().unwrap_or('\0'))
 }
 
-/// Whether the script of a character sets no spaces between words.
+/// Whether the script of a character has no spaces between words.
 fn is_unspaced(c: char) -> bool {
     !c.is_ascii()
         && matches!(
@@ -288,7 +288,7 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Where it begins in its text, and how it is written.
+    /// Its position in the text, and its spelling.
     fn within<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         let at = self.at as usize;
         Some((at, text.get(at..at + usize::from(self.length))?))

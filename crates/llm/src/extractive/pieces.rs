@@ -2,14 +2,13 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Bytes from which a run without white space is cut: longer words than in any language with
-/// spaces.
+/// A run without white space is cut at this many bytes, more than any word has in a language with spaces.
 const LONG: usize = 24;
-/// Characters, as readers count them, to a piece of a long run.
+/// The length of a piece of a long run, in grapheme clusters.
 const CHARACTERS: usize = 3;
 
-/// The pieces of `text`: each a word with the white space before it, or a few characters of a
-/// script without spaces. Joined they are `text`.
+/// Splits `text` into pieces: words with the white space before them, or a few characters of a script without
+/// spaces.
 pub(super) fn of(text: &str) -> impl Iterator<Item = &str> {
     words(text).flat_map(|word| {
         let step = if word.len() > LONG && !word.is_ascii() { CHARACTERS } else { usize::MAX };
@@ -23,7 +22,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         let start = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
         let after = rest.get(start..)?;
         let end = start + after.find(char::is_whitespace).unwrap_or(after.len());
-        // White space at the end goes with the last word.
+        // White space at the end belongs to the last word.
         let end = if rest.get(end..)?.trim_start().is_empty() { rest.len() } else { end };
         let (word, others) = rest.split_at_checked(end)?;
         rest = others;

@@ -1,4 +1,4 @@
-//! Markdown within a line, read as plain text.
+//! Turning Markdown within a line into plain text.
 
 /// `text` without marks of emphasis, link targets and pictures, its white space as single spaces.
 /// Code in backticks stays as it is.
@@ -39,7 +39,7 @@ pub(super) fn inline(text: &str) -> String {
     plain.trim().to_owned()
 }
 
-/// Lines as one: a space between them, nothing between characters of scripts without spaces.
+/// Joins lines with a space, but without one between characters of scripts without spaces.
 fn join_lines(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -69,8 +69,8 @@ fn code(rest: &str, plain: &mut String) -> Option<usize> {
     Some(length)
 }
 
-/// A run of `*` or `_` that opens or closes emphasis is left out; within a word an underscore is
-/// part of it, and between spaces an asterisk is itself.
+/// Removes a run of `*` or `_` that opens or closes emphasis. An underscore within a word is part of the word,
+/// and an asterisk between spaces is kept.
 fn emphasis(rest: &str, mark: char, plain: &mut String) -> Option<usize> {
     let after = rest.trim_start_matches(mark);
     let length = rest.len() - after.len();
@@ -116,7 +116,7 @@ fn autolink(rest: &str) -> Option<&str> {
     (is_url && !url.contains(char::is_whitespace)).then_some(url)
 }
 
-/// The mark that a backslash keeps from being one.
+/// The character that a backslash escapes.
 fn escaped(rest: &str) -> Option<char> {
     rest.chars().nth(1).filter(|c| r"\`*_{}[]()#+-.!|<>".contains(*c))
 }

@@ -1,4 +1,4 @@
-//! What the passages that were read lately consist of: the same few answer most questions.
+//! A cache of the units of passages: the same few passages answer most questions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use quick_cache::sync::Cache;
 use super::matcher::{Word, words};
 use super::units::{self, Unit};
 
-/// Bytes that the texts and what is known of them may take.
+/// The size of the cache in bytes.
 const BYTES: u64 = 16 * 1_024 * 1_024;
-/// What an entry takes beside its content.
+/// The size of an entry beside its content.
 const OVERHEAD: usize = 128;
-/// Entries that are expected, which only sizes the bookkeeping.
+/// The expected number of entries, which only sizes the bookkeeping.
 const ENTRIES: usize = 2_048;
 
-/// What a text consists of.
+/// The units and words of a text.
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) units: Box<[Unit]>,
     pub(super) words: Box<[Word]>,
 }
 
-/// The readings of texts, by the text itself: a passage that changed is another one.
+/// The readings of texts by their content, so a changed passage has another reading.
 #[derive(Clone)]
 pub(super) struct Readings(Arc<Cache<Arc<str>, Arc<Reading>, Weight>>);
 
@@ -52,7 +52,7 @@ impl fmt::Debug for Readings {
     }
 }
 
-/// What an entry takes, in bytes.
+/// The size of an entry in bytes.
 #[derive(Clone)]
 struct Weight;
 

@@ -1,10 +1,10 @@
-//! What is said where the sources do not cover a question.
+//! The reply if the sources do not cover a question.
 
 use cicerone_language::{Language, Script, terms};
 
-/// In English, and for languages that are not here.
+/// English, also for languages that are not listed.
 const ENGLISH: &str = "My sources do not cover this question, so I cannot answer it.";
-/// By the ISO 639-3 code of the question's language.
+/// Other languages, by their ISO 639-3 codes.
 const TEXTS: [(&str, &str); 15] = [
     ("eng", ENGLISH),
     ("spa", "Mis fuentes no tratan esta pregunta, así que no puedo responderla."),
@@ -23,7 +23,7 @@ const TEXTS: [(&str, &str); 15] = [
     ("hin", "मेरे स्रोतों में इस प्रश्न का उत्तर नहीं है, इसलिए मैं इसका उत्तर नहीं दे सकता।"),
 ];
 
-/// The language of a script where nothing better is known; Japanese mixes three.
+/// The usual language of a script. Japanese mixes three scripts.
 const BY_SCRIPT: [(Script, &str); 7] = [
     (Script::Hiragana, "jpn"),
     (Script::Katakana, "jpn"),
@@ -34,25 +34,25 @@ const BY_SCRIPT: [(Script, &str); 7] = [
     (Script::Devanagari, "hin"),
 ];
 
-/// An honest sentence in the question's language.
+/// The sentence in the language of the question.
 pub(super) fn text(question: &str) -> &'static str {
     let code = language(question);
     TEXTS.iter().find(|(known, _)| *known == code).map_or(ENGLISH, |(_, text)| text)
 }
 
-/// The code of the question's language: by its script where that tells, else the language that
-/// most of its common words belong to, English where several do.
+/// The code of the language of the question: by its script if that is enough, otherwise by most of its common
+/// words, and English if several languages have as many.
 fn language(question: &str) -> &'static str {
     let has = |script| question.chars().any(|c| Script::of(c) == Some(script));
     if let Some((_, code)) = BY_SCRIPT.into_iter().find(|(script, _)| has(*script)) {
-        // Ukrainian is no Russian, Persian no Arabic.
+        // Ukrainian and Persian have letters that Russian and Arabic lack.
         return Language::detect(question).map_or(code, Language::code);
     }
     let by_words = TEXTS.iter().map(|(code, _)| {
         let words = terms(question, Language::from_code(code));
         (words.iter().filter(|word| word.is_stop_word).count(), *code)
     });
-    // The first of the best: English comes first.
+    // The first of the best. English is first.
     let (_, code) =
         by_words.fold((0, "eng"), |best, other| if other.0 > best.0 { other } else { best });
     code

@@ -1,7 +1,7 @@
-//! What a passage consists of: sentences, list items, table rows, code, headings.
+//! The units of a passage: sentences, list items, table rows, code, headings.
 //!
-//! Sources are plain text as often as Markdown, so this reads the marks of Markdown where they
-//! stand and takes everything else as prose, rather than parsing a language that it may not be.
+//! Sources are plain text as often as Markdown. So the marks of Markdown are recognised, and everything else
+//! is prose.
 
 use std::ops::Range;
 
@@ -24,16 +24,16 @@ pub(super) struct Unit {
 /// The kinds of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A title of what follows.
+    /// A heading.
     Heading,
     /// A sentence of a paragraph.
     Sentence,
-    /// An item of a list; whether of a numbered one.
+    /// An item of a list.
     Item {
-        /// Whether the order matters.
+        /// Whether the list is numbered.
         is_ordered: bool,
     },
-    /// The row of a table that names its columns.
+    /// The header of a table.
     Header,
     /// Another row of a table.
     Row,
@@ -80,7 +80,7 @@ struct Reader<'a> {
     text: &'a str,
     units: Vec<Unit>,
     block: usize,
-    /// The paragraph, list or table under way.
+    /// The current paragraph, list or table.
     open: Option<Open>,
 }
 
@@ -91,7 +91,7 @@ enum Open {
 }
 
 impl Reader<'_> {
-    /// Reads a line; `next` is the one behind it, `below` the first of those that is not blank.
+    /// Reads a line. `next` is the following line, `below` the next one that is not blank.
     fn line(&mut self, range: Range<usize>, line: &str, next: Option<&str>, below: Option<&str>) {
         let is_underline = |line: &str| is_rule(line) && !line.contains(['*', '_']);
         if line.is_empty() {
@@ -121,8 +121,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether an item with a number is the title of a section: short, without an end, above prose that
-    /// is no part of it.
+    /// Whether a numbered item is the heading of a section: short, without a full stop, above prose that does not
+    /// belong to it.
     fn is_numbered_title(&self, line: &str, next: Option<&str>, below: Option<&str>) -> bool {
         let is_prose = |line: &str| {
             let begins =
@@ -135,14 +135,14 @@ impl Reader<'_> {
             item(line) == Some(true) && line.chars().nth(HEADING_CHARS).is_none() && !ends(line);
         match next {
             Some("") | None => {
-                // The last step of a list has text behind it, too.
+                // The last step of a list is followed by text, too.
                 is_title && !matches!(self.open, Some(Open::List)) && below.is_some_and(is_prose)
             }
             Some(next) => is_title && is_prose(next),
         }
     }
 
-    /// A line of prose: goes on with the item or paragraph under way, or begins a paragraph.
+    /// Adds a line of prose to the current item or paragraph, or begins a paragraph.
     fn prose(&mut self, range: Range<usize>) {
         match (&mut self.open, self.units.last_mut()) {
             (Some(Open::Paragraph(paragraph)), _) => paragraph.end = range.end,
@@ -154,7 +154,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Goes on with what is open where it `fits`, else begins another.
+    /// Continues the current block if it `fits`, otherwise begins another.
     fn keep(&mut self, fits: impl Fn(&Open) -> bool, another: impl Fn() -> Open) {
         if !self.open.as_ref().is_some_and(fits) {
             self.close();
@@ -162,7 +162,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Ends what is open.
+    /// Ends the current block.
     fn close(&mut self) {
         if let Some(Open::Paragraph(paragraph)) = self.open.take() {
             let prose = self.text.get(paragraph.clone()).unwrap_or_default();
@@ -228,7 +228,7 @@ fn is_decoration(line: &str) -> bool {
         || (line.starts_with('<') && line.ends_with('>') && !line.contains("://"))
 }
 
-/// Short lines of prose without an end, before more of it, are headings too.
+/// Short lines of prose without a full stop, followed by more prose, are headings too.
 fn mark_headings(units: &mut [Unit], text: &str) {
     let is_title = |unit: &Unit| {
         let line = text.get(unit.range.clone()).unwrap_or_default();

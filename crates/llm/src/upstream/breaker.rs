@@ -1,10 +1,10 @@
-//! The circuit breaker: leaves an upstream alone that keeps failing.
+//! The circuit breaker, which stops requests to an upstream that keeps failing.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cicerone_domain::Clock;
 
-/// Opens after a number of failures in a row; then lets one probe through at a time, after a pause.
+/// Opens after a number of failures in a row. After a pause, it lets one probe through at a time.
 pub(super) struct Breaker {
     clock: Arc<dyn Clock>,
     failures: u32,
@@ -14,15 +14,16 @@ pub(super) struct Breaker {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Everything passes; so many failures in a row.
+    /// Everything passes. Contains the number of failures in a row.
     Closed(u32),
-    /// Nothing passes until then, in milliseconds since 1970.
+    /// Nothing passes until this time, in milliseconds since 1970.
     Open(i64),
-    /// One probe is under way.
+    /// One probe is in progress.
     Probing,
 }
 
-/// Leave to try. Dropped without a verdict, as when a caller goes away, it counts as none.
+/// A permit for one attempt. If it is dropped without an outcome, for example because the caller was
+/// cancelled, the attempt does not count.
 pub(super) struct Pass<'a> {
     breaker: &'a Breaker,
     is_probe: bool,
@@ -30,12 +31,12 @@ pub(super) struct Pass<'a> {
 }
 
 impl Breaker {
-    /// A closed one that opens after `failures` in a row, for `pause_millis`.
+    /// A closed breaker that opens after `failures` in a row, for `pause_millis`.
     pub(super) fn new(clock: Arc<dyn Clock>, failures: u32, pause_millis: i64) -> Self {
         Self { clock, failures, pause_millis, state: Mutex::new(State::Closed(0)) }
     }
 
-    /// Leave to try, or none while it is open.
+    /// A permit for an attempt; `None` while the breaker is open.
     pub(super) fn enter(&self) -> Option<Pass<'_>> {
         let now = self.clock.now().as_millis();
         let mut state = self.state();
@@ -51,19 +52,19 @@ impl Breaker {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The state is one word, whole after any panic.
+        // The state is one word, so it is valid after any panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Pass<'_> {
-    /// The upstream worked.
+    /// Records a success.
     pub(super) fn succeeded(mut self) {
         self.is_done = true;
         *self.breaker.state() = State::Closed(0);
     }
 
-    /// The upstream failed.
+    /// Records a failure.
     pub(super) fn failed(mut self) {
         self.is_done = true;
         let until = self.breaker.clock.now().plus_millis(self.breaker.pause_millis).as_millis();
@@ -72,7 +73,7 @@ impl Pass<'_> {
             _ if self.is_probe => State::Open(until),
             State::Closed(failures) if failures + 1 >= self.breaker.failures => State::Open(until),
             State::Closed(failures) => State::Closed(failures + 1),
-            // A reply that began before it opened tells nothing new.
+            // A reply that began before the breaker opened says nothing new.
             other => other,
         };
     }

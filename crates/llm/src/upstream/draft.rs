@@ -1,10 +1,10 @@
-//! A reply in the making.
+//! An unfinished reply.
 
 use cicerone_domain::ports::TokenSink;
 
 use crate::citations::MarkFilter;
 
-/// What has come of a reply: its text without marks of citation, passed on as it grows.
+/// The text of a reply so far, without marks of citation. It is passed on as it grows.
 pub(super) struct Draft {
     filter: MarkFilter,
     text: String,
@@ -14,11 +14,11 @@ pub(super) struct Draft {
     room: usize,
 }
 
-/// Bytes that a token has at most: real ones have about four.
+/// The assumed largest size of a token in bytes. Real ones have about four.
 const BYTES_A_TOKEN: usize = 32;
 
 impl Draft {
-    /// An empty one, over so many passages, for a reply of at most so many tokens.
+    /// An empty draft, for a number of passages and a largest number of tokens.
     pub(super) fn new(passages: usize, tokens: Option<TokenSink>, most_tokens: u32) -> Self {
         Self {
             filter: MarkFilter::new(passages),
@@ -29,7 +29,7 @@ impl Draft {
         }
     }
 
-    /// Whether the model wrote more than it was asked for by far: what it writes beyond is left out.
+    /// Whether the model wrote far more than it was asked for. The rest is left out.
     pub(super) const fn is_full(&self) -> bool {
         self.room == 0
     }
@@ -50,7 +50,7 @@ impl Draft {
         self.pass_on(clean);
     }
 
-    /// Whether anything has come.
+    /// Whether anything has arrived.
     pub(super) const fn is_started(&self) -> bool {
         self.is_started
     }
@@ -68,7 +68,7 @@ impl Draft {
     }
 
     fn pass_on(&mut self, mut clean: String) {
-        // No database text can hold it, and no reader misses it.
+        // Databases cannot store it in texts, and readers do not miss it.
         clean.retain(|char| char != '\0');
         if clean.is_empty() {
             return;

@@ -1,8 +1,8 @@
-//! Server-Sent Events, decoded as they come.
+//! An incremental decoder of Server-Sent Events.
 //!
-//! Of an event only its data matters here, and whether it is named `error`. The libraries at hand
-//! were not fit for an upstream that nobody vouches for: one panics on a byte order mark and reads
-//! a long line anew with every packet.
+//! Only the data of an event matters here, and whether its name is `error`. The library that we tried is not
+//! safe with untrusted upstreams: it panics on a byte order mark, and reads a long line again with every
+//! packet.
 
 use std::collections::VecDeque;
 
@@ -18,31 +18,31 @@ pub(super) struct Event {
     pub(super) data: String,
 }
 
-/// Why a stream cannot be read on.
+/// Why a stream cannot be decoded further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Malformed {
-    /// The data of an event is no text.
+    /// The data of an event is not UTF-8.
     #[error("an event is not UTF-8")]
     NotUtf8,
-    /// A line or an event has no end.
+    /// A line or an event is too long.
     #[error("an event is larger than {EVENT_BYTES} bytes")]
     TooLong,
 }
 
-/// Takes bytes, however they were cut, and gives events.
+/// Turns bytes, in pieces of any size, into events.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     line: Vec<u8>,
     data: Option<String>,
     is_error: bool,
-    /// The last byte was a carriage return: a line feed after it belongs to it.
+    /// Whether the last byte was a carriage return, to which a following line feed belongs.
     after_return: bool,
     is_past_start: bool,
     events: VecDeque<Event>,
 }
 
 impl Decoder {
-    /// Takes bytes.
+    /// Adds bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let Some((last, content)) = piece.split_last() else { continue };
@@ -64,7 +64,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The next whole event.
+    /// The next complete event.
     pub(super) fn next(&mut self) -> Option<Event> {
         self.events.pop_front()
     }

@@ -1,12 +1,12 @@
-//! Why an upstream gave no reply, and what that means for the next step.
+//! Why an upstream gave no reply, and what can be tried next.
 
 use std::time::Duration;
 
 use cicerone_domain::error::Cause;
 
-/// Characters of an upstream's own words that a message quotes.
+/// The longest quotation of an upstream's error, in characters.
 const QUOTED_CHARS: usize = 300;
-/// How the keys of the best known providers begin.
+/// The prefixes of the keys of well-known providers.
 const KEY_PREFIX: &str = "sk-";
 
 /// A failed attempt. The message is for the log.
@@ -20,11 +20,11 @@ pub(crate) struct Failure {
 /// What may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// The same upstream again, after a wait; at least so long where it said so.
+    /// Trying the same upstream again, after at least the wait that it asked for.
     Retry(Option<Duration>),
-    /// Another upstream, or this one later.
+    /// Trying another upstream, or this one later.
     Elsewhere,
-    /// Nothing that the service can do: the request or its credentials are refused.
+    /// Nothing: the request or its credentials were refused.
     None,
 }
 
@@ -42,7 +42,7 @@ impl Failure {
     }
 }
 
-/// An upstream's words as a log may hold them: one line, cut, without any key.
+/// The text of an upstream in a form for logs: one line, shortened, without keys.
 pub(super) fn quote(text: &str, key: Option<&str>) -> String {
     let without_key = match key.filter(|key| !key.is_empty()) {
         Some(key) => text.replace(key, "***"),

@@ -1,4 +1,4 @@
-//! Reading an upstream's answer: bounded, never waiting without end.
+//! Reading the answer of an upstream, with bounds on size and time.
 
 use reqwest::Response;
 use tokio::time::{Duration, Instant, timeout_at};
@@ -8,18 +8,18 @@ use super::events::{Decoder, Event};
 use super::failure::{Failure, Remedy, quote};
 use super::wire::{Completion, Usage, error_text};
 
-/// Largest answer that is read: 4,096 tokens with the frames of a stream around them, and thoughts.
+/// The largest answer that is read: 4,096 tokens with the frames of a stream, and reasoning.
 const ANSWER_BYTES: usize = 16 * 1_024 * 1_024;
 /// Largest part of an error's body that is read.
 const ERROR_BYTES: usize = 16 * 1_024;
-/// Longest wait for what follows the last token: the end of the stream frees its connection for
-/// the next request, but the reply is complete without it.
+/// The longest wait for the end of the stream after the last token. The end frees the connection for the next
+/// request, but the reply is complete without it.
 const END: Duration = Duration::from_millis(500);
 
 /// How long a stream may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
-    /// The moment at which the first token must have come.
+    /// The time by which the first token must have arrived.
     pub(super) first: Instant,
     /// The longest wait for each following one.
     pub(super) between: Duration,
@@ -38,7 +38,7 @@ pub(super) async fn stream(
     loop {
         let event = match timeout_at(state.deadline, events.next()).await {
             Ok(Ok(Some(event))) => event,
-            // What comes after the end of the reply does not matter.
+            // Anything after the end of the reply is ignored.
             Ok(_) | Err(_) if state.finish.is_some() => break,
             Ok(Ok(None)) => return Err(broken("closed the stream before the reply was complete")),
             Ok(Err(failure)) => return Err(failure),
@@ -61,7 +61,7 @@ pub(super) async fn stream(
         }
         state.take(chunk, pace.between, draft);
         if draft.is_full() {
-            // It is not asked to stop by its limit, so it is stopped by ours.
+            // The model ignores its limit of tokens, so ours applies.
             state.finish.get_or_insert_with(|| "length".to_owned());
             break;
         }
@@ -70,7 +70,7 @@ pub(super) async fn stream(
     Ok(state.usage)
 }
 
-/// Where a stream stands.
+/// The progress of a stream.
 struct StreamState {
     deadline: Instant,
     finish: Option<String>,
@@ -120,7 +120,7 @@ pub(super) async fn whole(
     Ok(completion.usage)
 }
 
-/// What an error's body says, as far as it can be read.
+/// The message in the body of an error, as far as it can be read.
 pub(super) async fn error(mut response: Response, key: Option<&str>) -> String {
     let deadline = Instant::now() + END;
     let mut body = Vec::new();
@@ -137,7 +137,7 @@ pub(super) async fn error(mut response: Response, key: Option<&str>) -> String {
     quote(&text, key)
 }
 
-/// Whether a reply that ended for `reason` can stand.
+/// Whether a reply that ended for `reason` is valid.
 fn finish(reason: Option<&str>, draft: &Draft) -> Result<(), Failure> {
     match reason {
         Some("error") => Err(Failure::new(Remedy::Elsewhere, "broke the reply off")),
@@ -166,12 +166,12 @@ struct Events {
     response: Response,
     left: usize,
     decoder: Decoder,
-    /// What is wrong behind the events that were decoded.
+    /// The error after the decoded events.
     fault: Option<Failure>,
 }
 
 impl Events {
-    /// The next event, none at the end. May be dropped while it waits without losing anything.
+    /// The next event; `None` at the end. Cancel-safe.
     async fn next(&mut self) -> Result<Option<Event>, Failure> {
         loop {
             if let Some(event) = self.decoder.next() {

@@ -1,4 +1,4 @@
-//! The wire format of chat completions, as far as it is used.
+//! The parts of the wire format of chat completions that are used.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub(crate) struct CompletionRequest<'a> {
     pub(crate) stream_options: Option<StreamOptions>,
 }
 
-/// What a stream holds besides tokens.
+/// Options of a stream.
 #[derive(Debug, Serialize)]
 pub(crate) struct StreamOptions {
     pub(crate) include_usage: bool,
@@ -47,7 +47,7 @@ pub(super) struct Completion {
     pub(super) choices: Option<Vec<Choice>>,
     #[serde(default)]
     pub(super) usage: Option<Usage>,
-    /// What went wrong, in whichever shape the upstream has for it.
+    /// The error, in any shape.
     #[serde(default)]
     pub(super) error: Option<serde_json::Value>,
 }
@@ -56,10 +56,10 @@ pub(super) struct Completion {
 pub(super) struct Choice {
     #[serde(default)]
     pub(super) index: u32,
-    /// A piece, in a chunk.
+    /// A piece of the message, in a chunk.
     #[serde(default)]
     delta: Option<Delta>,
-    /// The whole, in a completion in one piece.
+    /// The whole message, in a completion in one piece.
     #[serde(default)]
     message: Option<Delta>,
     #[serde(default)]
@@ -70,17 +70,17 @@ pub(super) struct Choice {
 pub(super) struct Delta {
     #[serde(default)]
     content: Option<Content>,
-    /// Why the model declines, in place of content.
+    /// The reason for which the model declines, instead of content.
     #[serde(default)]
     refusal: Option<String>,
-    /// Thoughts of a reasoning model, which show that it works, under the names that servers use.
+    /// The reasoning of a model, which shows that it is working, under the names that servers use.
     #[serde(default)]
     reasoning_content: Option<Content>,
     #[serde(default)]
     reasoning: Option<Content>,
 }
 
-/// A text, or parts of which some are text.
+/// A text, or a list of parts, some of which are texts.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Content {
@@ -95,13 +95,13 @@ struct Part {
 }
 
 impl Choice {
-    /// What it adds to the reply.
+    /// Its text in the reply.
     pub(super) fn into_delta(self) -> Delta {
         self.delta.or(self.message).unwrap_or_default()
     }
 }
 
-/// Tokens that were counted.
+/// Token counts.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(super) struct Usage {
     #[serde(default)]
@@ -111,13 +111,13 @@ pub(super) struct Usage {
 }
 
 impl Delta {
-    /// What belongs to the reply.
+    /// The text that belongs to the reply.
     pub(super) fn text(self) -> String {
         let content = self.content.map(Content::into_text).unwrap_or_default();
         if content.is_empty() { self.refusal.unwrap_or_default() } else { content }
     }
 
-    /// Whether it holds thoughts.
+    /// Whether it contains reasoning.
     pub(super) fn is_reasoning(&self) -> bool {
         self.reasoning_content.is_some() || self.reasoning.is_some()
     }
@@ -132,7 +132,7 @@ impl Content {
     }
 }
 
-/// What an `error` value says: its `message`, or all of it.
+/// The text of an `error` value: its `message`, or all of it.
 pub(super) fn error_text(error: &serde_json::Value) -> String {
     let message = error.get("message").and_then(serde_json::Value::as_str);
     message.or_else(|| error.as_str()).map_or_else(|| error.to_string(), str::to_owned)

@@ -1,23 +1,23 @@
-//! What is quoted of a passage, and what must stand together to be understood.
+//! The quoted units of a passage, and the units that must be quoted together to be understood.
 
 use std::sync::Arc;
 
 use crate::extractive::readings::Reading;
 use crate::extractive::units::{Kind, Unit};
 
-/// Characters up to which a sentence is joined by the one before that it refers to.
+/// A sentence that refers to the one before is quoted with it up to this length of both, in characters.
 const WITH_CONTEXT_CHARS: usize = 450;
-/// Characters up to which the steps of a list are quoted together.
+/// The longest list of steps, in characters, that is quoted as a whole.
 const STEPS_CHARS: usize = 900;
 
-/// What is quoted of a passage.
+/// A passage with its quoted units.
 #[derive(Debug)]
 pub(in crate::extractive) struct Quoted<'a> {
-    /// Its position among the request's.
+    /// Its position in the request.
     pub(in crate::extractive) index: usize,
     /// Its text.
     pub(in crate::extractive) text: &'a str,
-    /// What it consists of.
+    /// Its units.
     pub(in crate::extractive) reading: Arc<Reading>,
     /// The numbers of the quoted units, in order.
     pub(in crate::extractive) chosen: Vec<usize>,
@@ -29,7 +29,7 @@ impl<'a> Quoted<'a> {
         self.text.get(unit.range.clone()).unwrap_or_default()
     }
 
-    /// What it consists of.
+    /// The units of the passage.
     pub(in crate::extractive) fn units(&self) -> &[Unit] {
         &self.reading.units
     }
@@ -61,7 +61,7 @@ impl<'a> Quoted<'a> {
         (0..=unit).rev().take_while(|next| self.is_same_block(unit, *next)).last().unwrap_or(unit)
     }
 
-    /// The units that must stand with `unit` to be understood: first and last.
+    /// The first and last of the units that must be quoted with `unit` to be understood.
     pub(super) fn whole(&self, unit: usize) -> (usize, usize) {
         let text = self.unit_text(unit);
         match self.kind(unit) {
@@ -73,7 +73,7 @@ impl<'a> Quoted<'a> {
                     (true, false) => (start, self.block_end(unit)),
                     (false, _) => (unit, unit),
                 };
-                // Steps are told together, unless that is half a page.
+                // Steps are quoted together, unless they fill half a page.
                 if self.chars(from, to) > STEPS_CHARS { (unit, unit) } else { (from, to) }
             }
             Some(Kind::Code) if unit > 0 && introduces(self.unit_text(unit - 1)) => {
@@ -90,7 +90,7 @@ impl<'a> Quoted<'a> {
         }
     }
 
-    /// How long what stands from one unit to another is.
+    /// The length of the text from one unit to another.
     fn chars(&self, from: usize, to: usize) -> usize {
         (from..=to).map(|unit| self.unit_text(unit).chars().count()).sum()
     }
@@ -100,7 +100,7 @@ impl<'a> Quoted<'a> {
         self.kind(unit) == Some(Kind::Sentence) && refers_back(self.unit_text(unit))
     }
 
-    /// The sentence that `unit` needs before it: itself, unless it begins with a word such as "it".
+    /// The first unit to quote for `unit`: the sentence before if `unit` refers to it, otherwise `unit`.
     fn antecedent(&self, unit: usize) -> usize {
         let Some(before) = unit.checked_sub(1) else { return unit };
         let fits = || {

@@ -1,4 +1,4 @@
-//! A passage that was read: what each of its pieces is worth for the question.
+//! Weighing the units of a passage for the question.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
 use crate::extractive::units::Kind;
 
-/// The share of the best passage's weight that another one needs to be read.
+/// A further passage needs this share of the weight of the best one.
 const WORTH_READING: f32 = 0.75;
-/// What a word of the question counts in the sentence before, and in the headings.
+/// The weight of a word of the question in the sentence before, and in the headings.
 const BEFORE: f32 = 0.4;
 const ABOVE: f32 = 0.3;
-/// What it counts that a sentence has the kind of thing that is asked for.
+/// The bonus for a sentence with the kind of answer that the question asks for.
 const MEETS: f32 = 0.1;
-/// What it counts that a sentence says what the question asks the nature of.
+/// The bonus for a sentence that defines the subject of the question.
 const DEFINES: f32 = 0.5;
-/// What is left of the score of a sentence that itself is a question, of code that quotes the
-/// question, and of code where the question asks what something is.
+/// The factor for a sentence that itself is a question, for code that quotes the question, and for code if the
+/// question asks for a definition.
 const ASKS: f32 = 0.01;
-/// What is left of the score of code: its words are names. What it shows is said beside it, and a
-/// sentence that introduces code brings it along.
+/// The factor for code, whose words are names. The text beside it says what it shows, and a sentence that
+/// introduces code is quoted with it.
 const SHOWS: f32 = 0.3;
-/// What standing at the very beginning of a passage counts.
+/// The bonus for being at the beginning of a passage.
 const FIRST: f32 = 0.05;
 
 /// What a question asks for.
@@ -44,8 +44,8 @@ impl<'a> Asked<'a> {
         Self { question, wanted: Wanted::of(question), subject: Subject::of(question) }
     }
 
-    /// The passages with their numbers, best first; where the question asks what something is, the
-    /// first that says so leads: its name stands in every passage of a text that is about it.
+    /// The passages with their numbers, best first. If the question asks for a definition, the first passage with
+    /// one leads, because the name of the subject is in every passage of a text about it.
     pub(super) fn reading_order<'h, R>(
         &self,
         passages: &'h [Hit],
@@ -69,20 +69,20 @@ pub(super) struct Read<'a> {
     pub(super) quoted: Quoted<'a>,
     /// The words of the question in each unit.
     pub(super) own: Vec<Mask>,
-    /// What each unit is worth.
+    /// The score of each unit.
     pub(super) scores: Vec<f32>,
     /// The words of the question in all of it.
     words: Mask,
-    /// Those in what stands above it.
+    /// The words of the question in its headings.
     above: Mask,
 }
 
-/// How the words of the question are looked for.
+/// The way in which the words of the question are searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spelling {
     /// In their forms.
     Right,
-    /// In what looks like them.
+    /// In similar spellings.
     Similar,
 }
 
@@ -104,7 +104,7 @@ impl Words<'_> {
 }
 
 impl<'a> Read<'a> {
-    /// Reads a passage; none where it offers too little beside those before it.
+    /// Reads a passage; `None` if it adds too little to those before it.
     pub(super) fn new(
         index: usize,
         hit: &'a Hit,
@@ -140,7 +140,7 @@ impl<'a> Read<'a> {
         Some(read)
     }
 
-    /// Whether it or what stands above it has a word of the question.
+    /// Whether it or its headings have a word of the question.
     pub(super) fn has_words(&self) -> bool {
         self.words | self.above != 0
     }
@@ -174,14 +174,14 @@ impl<'a> Read<'a> {
                 score *= if says_nothing { ASKS } else { SHOWS };
             }
             if is_question(text) {
-                // What asks does not answer; what follows it does.
+                // A question is not an answer, but the text after it may be.
                 heading = above | own;
                 score *= ASKS;
             }
             if unit.kind == Kind::Header {
                 score = 0.0;
             }
-            // Where no word tells anything, the first sentence is as good as any.
+            // If no word is informative, the first sentence is as good as any.
             if score > 0.0 || asked_for <= 0.0 {
                 score +=
                     FIRST / f32::from(u16::try_from(self.scores.len() + 1).unwrap_or(u16::MAX));
