@@ -4,7 +4,8 @@
 
 #![no_main]
 
-use cicerone_ingestion::{PRODUCT_TOKEN, Robots};
+use cicerone_ingestion::crawl::PRODUCT_TOKEN;
+use cicerone_ingestion::crawl::rules::Robots;
 use libfuzzer_sys::fuzz_target;
 use url::{Position, Url};
 

@@ -4,7 +4,7 @@
 
 use std::io::Write as _;
 
-use cicerone_ingestion::Sitemap;
+use cicerone_ingestion::crawl::rules::Sitemap;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use cicerone_egress::retry_after;
-use cicerone_ingestion::{RobotsTag, Site, refusal};
+use cicerone_ingestion::crawl::rules::{RobotsTag, Site, refusal};
 use libfuzzer_sys::fuzz_target;
 use url::Url;
 

@@ -19,6 +19,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     process::cargo(&["doc", "--workspace", "--no-deps", "--locked"], &warnings)?;
     rust_version::check()?;
     fuzz()?;
+    outside()?;
     layers::check()?;
     openapi::run(true)?;
     test(&[])
@@ -30,6 +31,12 @@ fn fuzz() -> anyhow::Result<()> {
     let check = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir"];
     let no_library = [("CUSTOM_LIBFUZZER_PATH", "/not/linked/libfuzzer.a")];
     process::cargo(&[&check[..], &["target"]].concat(), &no_library)
+}
+
+/// Compiles the program that uses our crates from outside the workspace.
+fn outside() -> anyhow::Result<()> {
+    let manifest = ["check", "--manifest-path", "examples/reading/Cargo.toml"];
+    process::cargo(&[&manifest[..], &["--locked", "--target-dir", "target"]].concat(), &[])
 }
 
 /// All tests: the README's second command. `filter` goes to the test binaries.

@@ -1,7 +1,7 @@
 //! Crawls: what a website's pages are compared with, and what one that is under way has seen.
 
 use crate::content::CutDocument;
-use crate::source::{CrawledPageStatus, Progress};
+use crate::source::CrawledPageStatus;
 use crate::timestamp::Timestamp;
 
 /// What a server said of a page's version, to be sent back with the next request for it
@@ -86,18 +86,14 @@ pub struct VisitedPage {
     pub content: PageContent,
 }
 
-/// A crawl that is taken up: the first time, or after its worker was gone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What an interrupted crawl has recorded; empty for a crawl that begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CrawlSoFar {
-    /// When it began: before the interruption, if there was one.
-    pub began_at: Timestamp,
     /// Pages that wait to be visited, in the order in which they were found.
     pub waiting: Vec<FoundPage>,
     /// Pages that were visited, in the order in which they were found, with what became of them and
     /// the SHA-256 of their bytes.
     pub visited: Vec<(String, CrawledPageStatus, Option<[u8; 32]>)>,
-    /// How far it is.
-    pub progress: Progress,
-    /// Crashes of the job's workers since a page was visited.
+    /// How often the program crashed since a page was last visited for the first time.
     pub crashes: u32,
 }

@@ -1,9 +1,7 @@
 //! Crawling a website: breadth first from its start page, within its host, politely.
 //!
-//! [`Crawler`] is the engine. It reaches the network through [`Fetch`], the readers through
-//! [`ReadPage`] and what it keeps through the domain's `CrawlStore`. Its rules are pure functions:
-//! [`Site`] (which addresses belong together), [`refusal`] (which are left out), [`Robots`],
-//! [`Sitemap`], [`RobotsTag`], [`retry_after`].
+//! [`Crawler`] is the engine. It reaches the network through [`Fetch`] and the readers through [`ReadPage`], and hands
+//! what it does to a [`CrawlJournal`]. Its [`rules`] are pure functions.
 //!
 //! Invariant: everything that a crawl does happens within the future that [`Crawler::crawl`] gives, so
 //! that dropping it ends the crawl.
@@ -15,7 +13,6 @@ mod fetch;
 mod frontier;
 mod hosts;
 mod journal;
-mod read;
 mod reasons;
 mod refusal;
 mod requests;
@@ -28,54 +25,65 @@ mod visit;
 
 use std::sync::Arc;
 
-use cicerone_domain::job::Lease;
-use cicerone_domain::ports::CrawlStore;
-use cicerone_domain::{Clock, Entropy, Error, Id, kind};
+use cicerone_domain::{Clock, Entropy, Error, Id, SystemClock, SystemEntropy, kind};
 use url::Url;
 
+use crate::read::ReadPage;
 use hosts::Hosts;
 
-pub use directives::RobotsTag;
 pub use egress::EgressFetch;
 pub use fetch::{Excess, Fetch, FetchError, FetchRequest, Fetched};
-pub use read::ReadPage;
-pub use refusal::refusal;
-pub use robots::Robots;
+pub use journal::{CrawlBatch, CrawlJournal, JournalError};
 pub use settings::CrawlSettings;
-pub use site::Site;
-pub use sitemap::Sitemap;
+
+/// The rules of the crawler, as pure functions and types of their own.
+pub mod rules {
+    pub use super::directives::RobotsTag;
+    pub use super::refusal::refusal;
+    pub use super::robots::Robots;
+    pub use super::site::Site;
+    pub use super::sitemap::Sitemap;
+}
 
 /// The name that `robots.txt` and other directives know the crawler by.
 pub const PRODUCT_TOKEN: &str = "Cicerone";
 
+/// Who shares hosts and readers with others: an account, or the program as a whole.
+type Party = Option<Id<kind::Account>>;
+
 /// What a crawler reaches the world through.
 #[derive(Clone)]
 pub struct CrawlPorts {
-    /// Where crawls are kept.
-    pub store: Arc<dyn CrawlStore>,
     /// The network.
     pub fetch: Arc<dyn Fetch>,
     /// The readers.
     pub read: Arc<dyn ReadPage>,
-    /// The time.
+    /// The time: [`SystemClock`] unless set otherwise.
     pub clock: Arc<dyn Clock>,
-    /// Chance.
+    /// Randomness, for pauses: [`SystemEntropy`] unless set otherwise.
     pub entropy: Arc<dyn Entropy>,
+}
+
+impl CrawlPorts {
+    /// Over this network and these readers, with the time and the randomness of the machine.
+    pub fn new(fetch: Arc<dyn Fetch>, read: Arc<dyn ReadPage>) -> Self {
+        Self { fetch, read, clock: Arc::new(SystemClock), entropy: Arc::new(SystemEntropy) }
+    }
 }
 
 /// How a crawl ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CrawlEnd {
-    /// Its pages are recorded, and the store's `finish_crawl` may put them in place.
+    /// All pages are recorded.
     Finished {
-        /// The start page's title, or its address; none where it was visited before an interruption:
-        /// the store then knows it.
+        /// The start page's title, or its address. `None` if it was visited before an interruption: then it is among
+        /// the pages that were recorded.
         title: Option<String>,
     },
-    /// The source cannot be crawled, for a reason that its owner is told.
+    /// The site cannot be crawled, with a reason for the person who asked for it.
     Failed(String),
-    /// The lease was lost: the source is gone, or another worker has the job.
-    Lost,
+    /// The journal does not want the crawl any more ([`JournalError::Abandoned`]).
+    Abandoned,
 }
 
 /// Crawls websites. Share one: its crawls together keep to what a host bears.
@@ -91,25 +99,53 @@ impl Crawler {
         Self { ports, settings, hosts: Hosts::default() }
     }
 
-    /// Crawls a source of `account`: its start page, and with `crawl_subpages` the pages of its site that can be
-    /// reached from there. Goes on where an interrupted crawl of the same job stopped.
+    /// Crawls a site: its start page and, with `crawl_subpages`, the pages that can be reached from there. Continues
+    /// where the journal was interrupted.
     ///
-    /// Pages are recorded as they are done; ending the crawl is left to the caller. Dropping the future
-    /// ends the crawl at once, and what was not recorded yet is fetched again by the next.
+    /// Pages are recorded while the crawl goes on. Dropping the future ends the crawl at once; what was not recorded
+    /// yet is fetched again by the next.
     ///
-    /// Fails as the store does.
+    /// # Errors
+    ///
+    /// Those of the journal ([`JournalError::Failed`]). A site that cannot be crawled is not an error but an
+    /// [end](CrawlEnd::Failed).
     pub async fn crawl(
         &self,
-        account: Id<kind::Account>,
-        lease: &Lease,
         start: &Url,
         crawl_subpages: bool,
+        journal: &dyn CrawlJournal,
     ) -> Result<CrawlEnd, Error> {
-        match run::run(self, account, lease, start, crawl_subpages).await {
+        self.crawl_as(None, start, crawl_subpages, journal).await
+    }
+
+    /// Like [`Crawler::crawl`], for an account: accounts that crawl the same host, or have documents read, get equal
+    /// shares of it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Crawler::crawl`].
+    pub async fn crawl_for(
+        &self,
+        account: Id<kind::Account>,
+        start: &Url,
+        crawl_subpages: bool,
+        journal: &dyn CrawlJournal,
+    ) -> Result<CrawlEnd, Error> {
+        self.crawl_as(Some(account), start, crawl_subpages, journal).await
+    }
+
+    async fn crawl_as(
+        &self,
+        party: Party,
+        start: &Url,
+        crawl_subpages: bool,
+        journal: &dyn CrawlJournal,
+    ) -> Result<CrawlEnd, Error> {
+        match run::run(self, party, start, crawl_subpages, journal).await {
             Ok(title) => Ok(CrawlEnd::Finished { title }),
             Err(Stop::Failed(message)) => Ok(CrawlEnd::Failed(message)),
-            Err(Stop::Lost) => Ok(CrawlEnd::Lost),
-            Err(Stop::Store(error)) => Err(error),
+            Err(Stop::Journal(JournalError::Abandoned)) => Ok(CrawlEnd::Abandoned),
+            Err(Stop::Journal(JournalError::Failed(error))) => Err(error),
         }
     }
 }
@@ -117,12 +153,11 @@ impl Crawler {
 /// Why a crawl does not go on.
 enum Stop {
     Failed(String),
-    Lost,
-    Store(Error),
+    Journal(JournalError),
 }
 
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
+impl From<JournalError> for Stop {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
     }
 }

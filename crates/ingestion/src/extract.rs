@@ -3,7 +3,9 @@
 mod decode;
 mod detect;
 pub(crate) mod docx;
+#[cfg(feature = "html")]
 pub(crate) mod html;
+#[cfg(feature = "pdf")]
 pub(crate) mod pdf;
 mod reading;
 pub(crate) mod text;
@@ -18,6 +20,8 @@ use reading::one_stretch;
 
 pub use decode::decode;
 pub use detect::detect_upload_type;
+#[cfg(feature = "crawl")]
+pub(crate) use detect::is_html;
 pub use reading::{PageReading, Prepared, Reading};
 
 /// An answer beyond this many characters is searched in several passages.

@@ -6,28 +6,41 @@
 //! Invariant: nothing here knows the database, the index or HTTP.
 
 mod chunk;
-mod crawl;
+#[cfg(feature = "crawl")]
+pub mod crawl;
 mod extract;
+mod read;
+#[cfg(feature = "sandbox")]
 mod sandbox;
 
 pub use chunk::{Chunk, chunks};
+/// The types of pages, documents and passages, and their limits.
+pub use cicerone_domain as domain;
+#[cfg(feature = "crawl")]
 pub use crawl::{
-    CrawlEnd, CrawlPorts, CrawlSettings, Crawler, EgressFetch, Excess, Fetch, FetchError,
-    FetchRequest, Fetched, PRODUCT_TOKEN, ReadPage, Robots, RobotsTag, Site, Sitemap, refusal,
+    CrawlBatch, CrawlEnd, CrawlJournal, CrawlPorts, CrawlSettings, Crawler, EgressFetch,
+    JournalError,
 };
 pub use extract::docx::read as read_docx;
+#[cfg(feature = "html")]
 pub use extract::html::read as read_page;
+#[cfg(feature = "pdf")]
 pub use extract::pdf::read as read_pdf;
+#[cfg(feature = "pdf")]
 #[doc(hidden)]
 pub use extract::pdf::{PdfReader, read_alone as read_pdf_alone};
+pub use extract::text::read as read_text;
 pub use extract::{
     Material, PageReading, Prepared, Reading, Unreadable, decode, detect_upload_type, extract,
 };
+pub use read::ReadPage;
+#[cfg(feature = "sandbox")]
 #[doc(hidden)]
 pub use sandbox::put_up_walls;
+#[cfg(feature = "sandbox")]
 pub use sandbox::{Readers, SandboxSettings, serve_reader};
 
 /// Runs the README's examples as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "crawl", feature = "sandbox"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -23,8 +23,8 @@ use bytes::Bytes;
 use cicerone_domain::{Id, UploadType, kind};
 use url::Url;
 
-use crate::crawl::ReadPage;
 use crate::extract::{PageReading, Prepared, Unreadable};
+use crate::read::ReadPage;
 use pool::Pool;
 use wire::{Reply, Request};
 

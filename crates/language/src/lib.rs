@@ -17,3 +17,8 @@ pub use language::Language;
 pub use script::Script;
 pub use sentences::sentences;
 pub use terms::{Term, terms};
+
+/// Runs the README's examples as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -77,7 +77,6 @@ impl Parts {
 
         let reader: Arc<dyn ReadPage> = Arc::new(Readers::new(configuration.settings.sandbox()));
         let crawl_ports = CrawlPorts {
-            store: storage.clone(),
             fetch: Arc::new(EgressFetch::new(egress.clone())),
             read: reader.clone(),
             clock: clock.clone(),

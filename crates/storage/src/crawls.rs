@@ -149,7 +149,7 @@ fn begin(
     let Some(source) = leased_source(c, lease)? else { return Ok(None) };
     if let Some(crawl) = running_row(c, lease)? {
         let crashes = crashes(c, lease)?.in_a_row;
-        let mut so_far = crawl.begun(source.progress.unwrap_or_default(), crashes);
+        let mut so_far = CrawlSoFar { crashes, ..CrawlSoFar::default() };
         for row in seen(c, &crawl)? {
             row.join(&mut so_far)?;
         }
@@ -172,7 +172,7 @@ fn begin(
     };
     diesel::insert_into(crawls::table).values(&crawl).execute(c)?;
     set_progress(c, &source, Progress::default())?;
-    Ok(Some(crawl.begun(Progress::default(), 0)))
+    Ok(Some(CrawlSoFar::default()))
 }
 
 /// The pages of a crawl under way, in the order in which they were found.

@@ -9,7 +9,9 @@ use cicerone_egress::header::{
     ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE,
     IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER,
 };
-use cicerone_egress::{Answer, Egress, EgressError, Request};
+use cicerone_egress::{
+    Answer, Egress, EgressError, EgressSettings, IpNet, Request, SetupError, SystemResolver,
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::fetch::{Excess, Fetch, FetchError, FetchRequest, Fetched, LIGHT_BYTES};
@@ -29,6 +31,17 @@ impl EgressFetch {
     /// Fetches through this client.
     pub const fn new(egress: Egress) -> Self {
         Self { egress }
+    }
+
+    /// Fetches public addresses, and those of these networks, through a client of its own.
+    ///
+    /// # Errors
+    ///
+    /// If the client cannot be made.
+    pub fn open(allow: impl IntoIterator<Item = IpNet>) -> Result<Self, SetupError> {
+        let allow = allow.into_iter().collect();
+        let settings = EgressSettings { allow, ..EgressSettings::default() };
+        Egress::new(settings, Arc::new(SystemResolver)).map(Self::new)
     }
 }
 

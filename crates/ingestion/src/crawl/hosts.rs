@@ -5,9 +5,10 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
-use cicerone_domain::{Id, kind};
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
+
+use super::Party;
 
 /// The hosts that crawls are at, so that two crawls of one host share its gate.
 #[derive(Debug, Default)]
@@ -31,9 +32,9 @@ impl Hosts {
 /// reserve, as the host bears no more because of them.
 #[derive(Debug)]
 pub(super) struct Gate {
-    places: FairPool<Id<kind::Account>>,
+    places: FairPool<Party>,
     /// The place of whoever goes one at a time.
-    turns: FairPool<Id<kind::Account>>,
+    turns: FairPool<Party>,
     /// When the last of those went.
     last: Mutex<Option<Instant>>,
     /// Nobody passes before, since the host asked for a pause.
@@ -43,8 +44,8 @@ pub(super) struct Gate {
 /// The right to one request, as long as it is held.
 #[derive(Debug)]
 pub(super) struct Pass {
-    _place: FairPermit<Id<kind::Account>>,
-    _turn: Option<FairPermit<Id<kind::Account>>>,
+    _place: FairPermit<Party>,
+    _turn: Option<FairPermit<Party>>,
 }
 
 impl Gate {
@@ -58,16 +59,16 @@ impl Gate {
     }
 
     /// Waits for a place. With a `delay`, one goes at a time, and so long after the one before.
-    pub(super) async fn enter(&self, account: Id<kind::Account>, delay: Option<Duration>) -> Pass {
+    pub(super) async fn enter(&self, party: Party, delay: Option<Duration>) -> Pass {
         let mut turn = None;
         if let Some(delay) = delay {
-            turn = Some(self.turns.acquire(account, 1, Urgency::Learning).await);
+            turn = Some(self.turns.acquire(party, 1, Urgency::Learning).await);
             let last = *self.last.lock();
             if let Some(last) = last {
                 sleep_until(last + delay).await;
             }
         }
-        let place = self.places.acquire(account, 1, Urgency::Learning).await;
+        let place = self.places.acquire(party, 1, Urgency::Learning).await;
         self.until_open().await;
         if turn.is_some() {
             *self.last.lock() = Some(Instant::now());
@@ -110,7 +111,7 @@ mod tests {
     /// When each of `count` requests of a second began, in seconds.
     async fn beginnings(hosts: &Hosts, delay: Option<Duration>, count: usize) -> Vec<u64> {
         let (gate, start) = (hosts.gate("a".to_owned(), 4), Instant::now());
-        let account = Id::random(&SystemEntropy);
+        let account = Some(Id::random(&SystemEntropy));
         let request = || async {
             let _pass = gate.enter(account, delay).await;
             let begun = start.elapsed().as_secs();
@@ -154,7 +155,7 @@ mod tests {
                 tokio::time::sleep(SECOND).await;
             }
         };
-        let (a, b) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        let (a, b) = (Some(Id::random(&SystemEntropy)), Some(Id::random(&SystemEntropy)));
         let all = (0..12).map(|_| request(a, 'a')).chain((0..3).map(|_| request(b, 'b')));
         join_all(all).await;
         began.into_inner()

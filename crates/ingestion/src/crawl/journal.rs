@@ -1,15 +1,72 @@
-//! What a crawl has done, kept page by page so that an interruption costs little.
+//! What a crawl has done, recorded page by page so that an interruption costs little.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use cicerone_domain::crawl::{CrawlSoFar, FoundPage, PageContent, VisitedPage};
-use cicerone_domain::job::Lease;
-use cicerone_domain::ports::CrawlStore;
+use async_trait::async_trait;
+use cicerone_domain::Error;
+use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, PageContent, VisitedPage};
 use cicerone_domain::source::{CrawledPageStatus, Progress};
 use tokio::time::{Duration, Instant};
 
 use super::Stop;
+
+/// Takes down what a crawl does while it does it, for one source.
+///
+/// A journal that only implements [`record`](Self::record) gets every page of a site once. One that also keeps what it
+/// records can continue an interrupted crawl ([`begin`](Self::begin)), and fetch only what has changed since the last
+/// one ([`known_pages`](Self::known_pages)).
+#[async_trait]
+pub trait CrawlJournal: Send + Sync {
+    /// What an interrupted crawl recorded, which is then continued. Nothing by default: the crawl begins.
+    ///
+    /// # Errors
+    ///
+    /// If the journal cannot be read, or the crawl is not wanted any more.
+    async fn begin(&self) -> Result<CrawlSoFar, JournalError> {
+        Ok(CrawlSoFar::default())
+    }
+
+    /// The pages of the last crawl that succeeded. None by default: every page is new.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`begin`](Self::begin).
+    async fn known_pages(&self) -> Result<Vec<KnownPage>, JournalError> {
+        Ok(Vec::new())
+    }
+
+    /// Records what was done. This is called about twice a second; each page is visited once, unless the crawl is
+    /// interrupted.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`begin`](Self::begin).
+    async fn record(&self, batch: CrawlBatch) -> Result<(), JournalError>;
+}
+
+/// What a crawl has done since it last recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CrawlBatch {
+    /// Pages that were visited, with what became of them and their text.
+    pub visited: Vec<VisitedPage>,
+    /// Pages that were found and wait to be visited, or were visited since.
+    pub found: Vec<FoundPage>,
+    /// How far the crawl is.
+    pub progress: Progress,
+}
+
+/// Why a journal ends a crawl.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// Nobody wants the crawl any more: it ends with [`CrawlEnd::Abandoned`](super::CrawlEnd::Abandoned).
+    #[error("the crawl is not wanted any more")]
+    Abandoned,
+    /// The journal cannot be read or written: the crawl ends with this error.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
 
 /// Most pages that are kept in one transaction.
 const BATCH_PAGES: usize = 64;
@@ -17,9 +74,8 @@ const BATCH_PAGES: usize = 64;
 const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// What was done, and the part of it that is not recorded yet.
-pub(super) struct Journal {
-    store: Arc<dyn CrawlStore>,
-    lease: Lease,
+pub(super) struct Journal<'a> {
+    keeper: &'a dyn CrawlJournal,
     visited: Vec<VisitedPage>,
     found: Vec<FoundPage>,
     bytes: usize,
@@ -32,11 +88,10 @@ pub(super) struct Journal {
     requested: usize,
 }
 
-impl Journal {
-    pub(super) fn new(store: Arc<dyn CrawlStore>, lease: Lease, so_far: &CrawlSoFar) -> Self {
+impl<'a> Journal<'a> {
+    pub(super) fn new(keeper: &'a dyn CrawlJournal, so_far: &CrawlSoFar) -> Self {
         let mut journal = Self {
-            store,
-            lease,
+            keeper,
             visited: Vec::new(),
             found: Vec::new(),
             bytes: 0,
@@ -144,14 +199,7 @@ impl Journal {
         };
         let (visited, found) = (std::mem::take(&mut self.visited), std::mem::take(&mut self.found));
         self.bytes = 0;
-        for page in &visited {
-            let status = page.status.name();
-            metrics::counter!("cicerone_crawled_pages_total", "status" => status).increment(1);
-        }
-        match self.store.record_pages(&self.lease, visited, found, progress).await? {
-            true => Ok(()),
-            false => Err(Stop::Lost),
-        }
+        Ok(self.keeper.record(CrawlBatch { visited, found, progress }).await?)
     }
 }
 

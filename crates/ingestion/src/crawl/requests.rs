@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::{Clock, Entropy, Id, kind};
+use cicerone_domain::{Clock, Entropy};
 use cicerone_egress::retry_after;
 use tokio::sync::Semaphore;
 use url::Url;
 
+use super::Party;
 use super::fetch::{Fetch, FetchError, FetchRequest, Fetched};
 use super::hosts::Gate;
 use super::settings::CrawlSettings;
@@ -16,7 +17,7 @@ use super::settings::CrawlSettings;
 pub(super) struct Requests {
     pub(super) fetch: Arc<dyn Fetch>,
     /// Whom they are for.
-    pub(super) account: Id<kind::Account>,
+    pub(super) party: Party,
     pub(super) gate: Arc<Gate>,
     /// The pause that the site's `robots.txt` asks for.
     pub(super) delay: Option<Duration>,
@@ -34,7 +35,7 @@ impl Requests {
         let mut attempt = 1;
         loop {
             let outcome = {
-                let _pass = self.gate.enter(self.account, self.delay).await;
+                let _pass = self.gate.enter(self.party, self.delay).await;
                 self.fetch.fetch(request.clone()).await
             };
             let is_transient = match &outcome {

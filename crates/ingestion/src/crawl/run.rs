@@ -7,8 +7,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators, VisitedPage};
-use cicerone_domain::job::Lease;
-use cicerone_domain::{Id, kind};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::Semaphore;
@@ -24,7 +22,7 @@ use super::refusal::refusal;
 use super::requests::{Requests, is_transient_status};
 use super::site::Site;
 use super::visit::{Visiting, Visitor, left_out, not_got_to};
-use super::{Crawler, Stop};
+use super::{CrawlJournal, Crawler, Party, Stop};
 
 /// Pages, texts, PDFs and sitemaps of more than 1 MiB that a crawl holds at a time.
 const LARGE_BODIES: usize = 2;
@@ -56,7 +54,7 @@ struct Run<'a> {
     crawler: &'a Crawler,
     visitor: Arc<Visitor>,
     frontier: Frontier,
-    journal: Journal,
+    journal: Journal<'a>,
     /// Pages that are being visited.
     in_flight: HashSet<String>,
     /// Pages that failed in a row as those of a site that is down do.
@@ -102,25 +100,23 @@ impl Copy {
 /// Crawls a site and gives the source's title.
 pub(super) async fn run(
     crawler: &Crawler,
-    account: Id<kind::Account>,
-    lease: &Lease,
+    party: Party,
     start: &Url,
     crawl_subpages: bool,
+    journal: &dyn CrawlJournal,
 ) -> Result<Option<String>, Stop> {
     let deadline = Instant::now() + crawler.settings.time;
-    let store = &crawler.ports.store;
-    let now = crawler.ports.clock.now();
-    let so_far = store.begin_crawl(lease, now).await?.ok_or(Stop::Lost)?;
-    let known = store.known_pages(lease).await?.ok_or(Stop::Lost)?;
+    let so_far = journal.begin().await?;
+    let known = journal.known_pages().await?;
     let known: HashMap<_, _> = known.into_iter().map(|page| (page.url.clone(), page)).collect();
 
     let site = site_of(start, &so_far)?;
-    let visitor = enter(crawler, account, site, Arc::new(known), crawl_subpages).await?;
+    let visitor = enter(crawler, party, site, Arc::new(known), crawl_subpages).await?;
     let mut run = Run {
         crawler,
         visitor,
         frontier: Frontier::new(crawler.settings.pages.saturating_mul(FOUND_A_PAGE)),
-        journal: Journal::new(Arc::clone(store), lease.clone(), &so_far),
+        journal: Journal::new(journal, &so_far),
         in_flight: HashSet::new(),
         outages: 0,
         start: start.clone(),
@@ -155,7 +151,7 @@ fn site_of(start: &Url, so_far: &CrawlSoFar) -> Result<Site, Stop> {
 /// Reads a site's `robots.txt`, and makes the visitor who keeps to it.
 async fn enter(
     crawler: &Crawler,
-    account: Id<kind::Account>,
+    party: Party,
     site: Site,
     known: Arc<HashMap<String, KnownPage>>,
     follows_links: bool,
@@ -163,7 +159,7 @@ async fn enter(
     let settings = crawler.settings;
     let mut requests = Requests {
         fetch: Arc::clone(&crawler.ports.fetch),
-        account,
+        party,
         gate: crawler.hosts.gate(site.host_key(), settings.parallel),
         delay: None,
         places: Arc::new(Semaphore::new(LARGE_BODIES)),
@@ -174,7 +170,10 @@ async fn enter(
     let robots = robots(&site, &requests).await.map_err(Stop::Failed)?;
     let delay = robots.crawl_delay.filter(|delay| !delay.is_zero());
     requests.delay = delay.map(|delay| delay.min(settings.longest_delay));
-    let reader = crawler.ports.read.for_account(account);
+    let reader = match party {
+        Some(account) => crawler.ports.read.for_account(account),
+        None => Arc::clone(&crawler.ports.read),
+    };
     Ok(Arc::new(Visitor { site, robots, requests, reader, known, follows_links }))
 }
 

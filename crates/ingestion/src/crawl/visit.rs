@@ -15,12 +15,12 @@ use url::Url;
 
 use super::directives::RobotsTag;
 use super::fetch::{Excess, FetchError, FetchRequest, Fetched};
-use super::read::ReadPage;
 use super::reasons;
 use super::requests::{Requests, is_transient_status, redirect_target};
 use super::robots::Robots;
 use super::site::Site;
 use crate::extract::{PageReading, Prepared, Unreadable};
+use crate::read::ReadPage;
 use content::{Kind, may_be_readable};
 
 /// What pages are asked for as.

@@ -8,7 +8,6 @@ use zip::ZipArchive;
 
 use super::decode::decoded;
 use super::docx::is_protected;
-use super::html::is_html;
 
 /// How far into a file its `%PDF-` may stand: readers accept it within the first 1,024 bytes.
 const PDF_HEADER_BYTES: usize = 1_024;
@@ -61,4 +60,27 @@ fn is_docx(bytes: &[u8]) -> bool {
     // What cannot be inflated is no document.
     let read = part.take(CONTENT_TYPES_BYTES).read_to_end(&mut declared);
     read.is_ok() && decoded(&declared).is_ok_and(|text| text.contains(DOCX_MAIN_PART))
+}
+
+/// Whether a text begins as a whole page does: with its document type, or with one of the elements
+/// that hold a page, after nothing but declarations and comments. A text with some elements in it,
+/// as Markdown may have, is none.
+pub(crate) fn is_html(text: &str) -> bool {
+    let mut rest = text.trim_start_matches('\u{feff}').trim_start();
+    while let Some(end) = aside(rest) {
+        rest = rest.get(end..).unwrap_or_default().trim_start();
+    }
+    ["<!doctype html", "<html", "<head", "<body"].iter().any(|opening| {
+        let (start, after) = rest.split_at_checked(opening.len()).unwrap_or_default();
+        start.eq_ignore_ascii_case(opening)
+            && after.starts_with(|next: char| next == '>' || next.is_ascii_whitespace())
+    })
+}
+
+/// Where a comment or a processing instruction at the beginning of `text` ends.
+fn aside(text: &str) -> Option<usize> {
+    [("<!--", "-->"), ("<?", ">")].iter().find_map(|(opening, closing)| {
+        let inner = text.strip_prefix(opening)?;
+        Some(opening.len() + inner.find(closing)? + closing.len())
+    })
 }

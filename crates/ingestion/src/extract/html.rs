@@ -46,28 +46,5 @@ pub fn read(bytes: &[u8], charset: Option<&str>, url: &Url) -> Result<PageReadin
     })
 }
 
-/// Whether a text begins as a whole page does: with its document type, or with one of the elements
-/// that hold a page, after nothing but declarations and comments. A text with some elements in it,
-/// as Markdown may have, is none.
-pub(crate) fn is_html(text: &str) -> bool {
-    let mut rest = text.trim_start_matches('\u{feff}').trim_start();
-    while let Some(end) = aside(rest) {
-        rest = rest.get(end..).unwrap_or_default().trim_start();
-    }
-    ["<!doctype html", "<html", "<head", "<body"].iter().any(|opening| {
-        let (start, after) = rest.split_at_checked(opening.len()).unwrap_or_default();
-        start.eq_ignore_ascii_case(opening)
-            && after.starts_with(|next: char| next == '>' || next.is_ascii_whitespace())
-    })
-}
-
-/// Where a comment or a processing instruction at the beginning of `text` ends.
-fn aside(text: &str) -> Option<usize> {
-    [("<!--", "-->"), ("<?", ">")].iter().find_map(|(opening, closing)| {
-        let inner = text.strip_prefix(opening)?;
-        Some(opening.len() + inner.find(closing)? + closing.len())
-    })
-}
-
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use super::{Reading, Unreadable, decode};
 
 /// Reads a text file: its text as it is. `charset` is what a header said of its encoding; it counts
 /// where all of the text fits it and no byte order mark says another.
-pub(crate) fn read(bytes: &[u8], charset: Option<&str>) -> Result<Reading, Unreadable> {
+pub fn read(bytes: &[u8], charset: Option<&str>) -> Result<Reading, Unreadable> {
     let said = charset.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
     if let Some(encoding) = said.filter(|encoding| *encoding != UTF_8)
         && Encoding::for_bom(bytes).is_none()

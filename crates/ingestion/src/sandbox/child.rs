@@ -13,7 +13,9 @@ use super::outline::Outline;
 use super::wire::{
     ANSWER_BYTES, Answer, DOCUMENT_BYTES, HEADER_BYTES, Header, Request, read_frame, write_frame,
 };
-use crate::extract::{Prepared, Reading, Unreadable, docx, html, pdf, text};
+#[cfg(feature = "pdf")]
+use crate::extract::pdf;
+use crate::extract::{Prepared, Reading, Unreadable, docx, html, text};
 
 /// The stack that documents are read on: parsers recurse as deep as documents are nested.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
@@ -100,7 +102,10 @@ fn read(request: &Request, document: &[u8], most: usize) -> io::Result<(Answer, 
                 Ok((Answer::Page(page), text))
             })
         }
+        #[cfg(feature = "pdf")]
         Request::Pdf => pdf::read(document).and_then(cut).map(file),
+        #[cfg(not(feature = "pdf"))]
+        Request::Pdf => Err(Unreadable("PDF files cannot be read by this program".to_owned())),
         Request::Docx => docx::read(document).and_then(cut).map(file),
         Request::Text { charset } => {
             text::read(document, charset.as_deref()).and_then(cut).map(file)

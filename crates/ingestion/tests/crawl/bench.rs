@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::job::Lease;
-use cicerone_domain::{Id, SystemClock, SystemEntropy, kind};
 use cicerone_egress::{Egress, EgressSettings, SystemResolver};
-use cicerone_ingestion::{CrawlEnd, CrawlPorts, CrawlSettings, Crawler, EgressFetch, Fetch};
+use cicerone_ingestion::crawl::Fetch;
+use cicerone_ingestion::{CrawlEnd, CrawlPorts, CrawlSettings, Crawler, EgressFetch};
 use url::Url;
 
 use crate::reader::Reader;
@@ -26,8 +25,6 @@ pub(crate) struct Bench {
     pub(crate) store: Arc<Store>,
     pub(crate) reader: Arc<Reader>,
     crawler: Crawler,
-    account: Id<kind::Account>,
-    lease: Lease,
 }
 
 impl Bench {
@@ -45,20 +42,8 @@ impl Bench {
 
     pub(crate) fn over(fetch: Arc<dyn Fetch>, settings: CrawlSettings) -> Self {
         let (store, reader) = (Arc::new(Store::default()), Arc::new(Reader::default()));
-        let ports = CrawlPorts {
-            store: store.clone(),
-            fetch,
-            read: reader.clone(),
-            clock: Arc::new(SystemClock),
-            entropy: Arc::new(SystemEntropy),
-        };
-        let lease = Lease {
-            job_id: Id::random(&SystemEntropy),
-            source_id: Id::random(&SystemEntropy),
-            token: String::new(),
-        };
-        let account = Id::random(&SystemEntropy);
-        Self { store, reader, crawler: Crawler::new(ports, settings), account, lease }
+        let ports = CrawlPorts::new(fetch, reader.clone());
+        Self { store, reader, crawler: Crawler::new(ports, settings) }
     }
 
     /// Crawls a site with its subpages.
@@ -68,7 +53,7 @@ impl Bench {
 
     pub(crate) async fn crawl_with(&self, start: &str, crawl_subpages: bool) -> CrawlEnd {
         let start = Url::parse(start).unwrap();
-        self.crawler.crawl(self.account, &self.lease, &start, crawl_subpages).await.unwrap()
+        self.crawler.crawl(&start, crawl_subpages, &*self.store).await.unwrap()
     }
 
     /// Crawls a site, which must succeed, and puts its pages in place.

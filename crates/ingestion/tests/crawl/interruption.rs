@@ -105,12 +105,12 @@ async fn a_lost_lease_ends_the_crawl_at_once() {
     let start = site.url("/");
     let lose = async {
         bench.store.recorded(1).await;
-        bench.store.lose();
+        bench.store.abandon();
         held.add_permits(10);
     };
     let (end, ()) = tokio::join!(bench.crawl(&start), lose);
-    assert_eq!(end, CrawlEnd::Lost);
-    assert_eq!(bench.crawl(&start).await, CrawlEnd::Lost);
+    assert_eq!(end, CrawlEnd::Abandoned);
+    assert_eq!(bench.crawl(&start).await, CrawlEnd::Abandoned);
 }
 
 #[tokio::test]

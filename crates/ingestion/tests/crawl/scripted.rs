@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cicerone_ingestion::{Fetch, FetchError, FetchRequest, Fetched};
+use cicerone_ingestion::crawl::{Fetch, FetchError, FetchRequest, Fetched};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 

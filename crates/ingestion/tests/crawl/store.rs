@@ -2,16 +2,14 @@
 
 use async_trait::async_trait;
 use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, PageContent, VisitedPage};
-use cicerone_domain::job::Lease;
-use cicerone_domain::ports::CrawlStore;
 use cicerone_domain::source::{CrawledPageStatus, Progress};
-use cicerone_domain::{Error, Id, Source, Timestamp, kind};
+use cicerone_ingestion::{CrawlBatch, CrawlJournal, JournalError};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 #[derive(Default)]
 struct State {
-    is_lost: bool,
+    is_abandoned: bool,
     waiting: Vec<FoundPage>,
     visited: Vec<VisitedPage>,
     progress: Vec<Progress>,
@@ -67,9 +65,9 @@ impl Store {
         state.progress.clear();
     }
 
-    /// From now on another worker has the job.
-    pub(crate) fn lose(&self) {
-        self.state.lock().is_lost = true;
+    /// From now on nobody wants the crawl.
+    pub(crate) fn abandon(&self) {
+        self.state.lock().is_abandoned = true;
     }
 
     /// The pages that were visited, in order.
@@ -105,40 +103,29 @@ impl Store {
 }
 
 #[async_trait]
-impl CrawlStore for Store {
-    async fn begin_crawl(
-        &self,
-        _lease: &Lease,
-        now: Timestamp,
-    ) -> Result<Option<CrawlSoFar>, Error> {
+impl CrawlJournal for Store {
+    async fn begin(&self) -> Result<CrawlSoFar, JournalError> {
         let state = self.state.lock();
-        if state.is_lost {
-            return Ok(None);
+        if state.is_abandoned {
+            return Err(JournalError::Abandoned);
         }
         let visited = |page: &VisitedPage| (page.url.clone(), page.status, page.content_hash);
-        Ok(Some(CrawlSoFar {
-            began_at: now,
+        Ok(CrawlSoFar {
             waiting: state.waiting.clone(),
             visited: state.visited.iter().map(visited).collect(),
-            progress: state.progress.last().copied().unwrap_or_default(),
             crashes: 0,
-        }))
+        })
     }
 
-    async fn known_pages(&self, _lease: &Lease) -> Result<Option<Vec<KnownPage>>, Error> {
-        Ok(Some(self.state.lock().known.clone()))
+    async fn known_pages(&self) -> Result<Vec<KnownPage>, JournalError> {
+        Ok(self.state.lock().known.clone())
     }
 
-    async fn record_pages(
-        &self,
-        _lease: &Lease,
-        visited: Vec<VisitedPage>,
-        found: Vec<FoundPage>,
-        progress: Progress,
-    ) -> Result<bool, Error> {
+    async fn record(&self, batch: CrawlBatch) -> Result<(), JournalError> {
+        let CrawlBatch { visited, found, progress, .. } = batch;
         let mut state = self.state.lock();
-        if state.is_lost {
-            return Ok(false);
+        if state.is_abandoned {
+            return Err(JournalError::Abandoned);
         }
         for page in found {
             let is_known = state.waiting.iter().any(|known| known.url == page.url)
@@ -161,16 +148,6 @@ impl CrawlStore for Store {
         assert_eq!(progress.pages_found, u64::try_from(all).unwrap());
         state.progress.push(progress);
         self.recorded.notify_waiters();
-        Ok(true)
-    }
-
-    async fn finish_crawl(
-        &self,
-        _lease: &Lease,
-        _title: Option<String>,
-        _event: Id<kind::Event>,
-        _now: Timestamp,
-    ) -> Result<Option<Source>, Error> {
-        panic!("a crawler leaves ending a crawl to its caller");
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use cicerone_domain::Timestamp;
 use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators, VisitedPage};
-use cicerone_domain::source::{CrawledPage, CrawledPageStatus, Progress};
+use cicerone_domain::source::{CrawledPage, CrawledPageStatus};
 use diesel::prelude::*;
 
 use crate::columns::{from_json, named, narrow, narrow_option, time, to_json, wide};
@@ -18,14 +18,6 @@ pub(super) struct CrawlRow {
     pub(super) job_id: String,
     pub(super) state: String,
     pub(super) began_at: i64,
-}
-
-impl CrawlRow {
-    /// The crawl without its pages.
-    pub(super) fn begun(&self, progress: Progress, crashes: u32) -> CrawlSoFar {
-        let began_at = time(self.began_at);
-        CrawlSoFar { began_at, waiting: Vec::new(), visited: Vec::new(), progress, crashes }
-    }
 }
 
 /// A page as it is found.

@@ -72,8 +72,8 @@ impl Run<'_> {
         let visitor = &self.visitor;
         if let Some(site) = Site::of(address).filter(|site| *site != visitor.site) {
             let known = Arc::clone(&visitor.known);
-            let account = visitor.requests.account;
-            self.visitor = enter(self.crawler, account, site, known, visitor.follows_links).await?;
+            let party = visitor.requests.party;
+            self.visitor = enter(self.crawler, party, site, known, visitor.follows_links).await?;
         }
         Ok(())
     }

@@ -2,8 +2,7 @@
 
 use cicerone_domain::UploadType;
 
-use crate::extract::detect_upload_type;
-use crate::extract::html::is_html;
+use crate::extract::{detect_upload_type, is_html};
 
 /// How far into a body control characters are counted.
 const BINARY_BYTES: usize = 64 * 1_024;

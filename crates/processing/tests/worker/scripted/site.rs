@@ -9,21 +9,17 @@ use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, VisitedPage};
 use cicerone_domain::job::Lease;
 use cicerone_domain::ports::CrawlStore;
 use cicerone_domain::source::{Progress, Trained};
-use cicerone_domain::{Error, Id, Source, SourceState, SystemEntropy, Timestamp, kind};
-use cicerone_ingestion::{
-    CrawlPorts, CrawlSettings, Crawler, Fetch, FetchError, FetchRequest, Fetched, ReadPage,
-};
+use cicerone_domain::{Error, Id, Source, SourceState, Timestamp, kind};
+use cicerone_ingestion::crawl::{Fetch, FetchError, FetchRequest, Fetched};
+use cicerone_ingestion::{CrawlPorts, CrawlSettings, Crawler, ReadPage};
 
 use super::{Script, out_of_reach};
 
 impl Script {
     pub(super) fn crawler(&self, read: Arc<dyn ReadPage>) -> Crawler {
         let ports = CrawlPorts {
-            store: Arc::new(self.clone()),
-            fetch: Arc::new(self.clone()),
-            read,
             clock: Arc::new(self.clone()),
-            entropy: Arc::new(SystemEntropy),
+            ..CrawlPorts::new(Arc::new(self.clone()), read)
         };
         Crawler::new(ports, CrawlSettings::default())
     }
@@ -52,11 +48,9 @@ impl CrawlStore for Script {
     async fn begin_crawl(
         &self,
         _lease: &Lease,
-        now: Timestamp,
+        _now: Timestamp,
     ) -> Result<Option<CrawlSoFar>, Error> {
-        let (waiting, visited) = (Vec::new(), Vec::new());
-        let progress = Progress::default();
-        Ok(Some(CrawlSoFar { began_at: now, waiting, visited, progress, crashes: 0 }))
+        Ok(Some(CrawlSoFar::default()))
     }
 
     async fn known_pages(&self, _lease: &Lease) -> Result<Option<Vec<KnownPage>>, Error> {

@@ -66,7 +66,7 @@ async fn a_first_crawl_that_fails_leaves_its_pages_to_be_looked_at() {
 
         let crawl = world.refresh(&source).await;
         assert_eq!((crawl.known.len(), crawl.so_far.visited.len()), (0, 0));
-        assert_eq!(crawl.so_far.progress, Progress::default());
+        assert_eq!(world.stored_source(&source).await.progress, Some(Progress::default()));
         assert!(world.pages(&source).await.is_empty(), "the new one is shown");
         world.record(&crawl, vec![page("/", "home")]).await;
         let source = world.end(&crawl).await;
