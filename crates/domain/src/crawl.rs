@@ -1,8 +1,12 @@
 //! Crawls: what a website's pages are compared with, and what one that is under way has seen.
 
+mod reason;
+
 use crate::content::CutDocument;
 use crate::source::CrawledPageStatus;
 use crate::timestamp::Timestamp;
+
+pub use reason::{FileKind, PageReason};
 
 /// What a server said of a page's version, to be sent back with the next request for it
 /// (RFC 9110, section 8.8).
@@ -35,7 +39,7 @@ pub struct KnownPage {
     /// What became of it.
     pub status: CrawledPageStatus,
     /// Why it was skipped or failed.
-    pub reason: Option<String>,
+    pub reason: Option<PageReason>,
 }
 
 /// A page that was found and waits to be visited.
@@ -73,7 +77,7 @@ pub struct VisitedPage {
     /// The status that its server answered.
     pub http_status: Option<u16>,
     /// Why it was skipped or failed.
-    pub reason: Option<String>,
+    pub reason: Option<PageReason>,
     /// When it was fetched; none where it was not.
     pub fetched_at: Option<Timestamp>,
     /// What its server said of its version.

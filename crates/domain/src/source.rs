@@ -3,6 +3,7 @@
 mod content;
 mod pairs;
 
+use crate::crawl::PageReason;
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::timestamp::Timestamp;
@@ -219,7 +220,7 @@ pub struct CrawledPage {
     /// The status that its server answered.
     pub http_status: Option<u16>,
     /// Why it was skipped or failed.
-    pub reason: Option<String>,
+    pub reason: Option<PageReason>,
     /// When it was fetched.
     pub fetched_at: Option<Timestamp>,
 }

@@ -51,7 +51,8 @@ impl CrawlJournal for Printer {
         let mut out = std::io::stdout().lock();
         for page in batch.visited {
             let (status, characters) = (page.status.name(), page.character_count.unwrap_or(0));
-            let remark = page.reason.or(page.title).unwrap_or_default();
+            let remark =
+                page.reason.map(|reason| reason.to_string()).or(page.title).unwrap_or_default();
             // If standard output is closed, nobody reads on.
             if writeln!(out, "{status:9} {characters:>8} {} {remark}", page.url).is_err() {
                 return Err(JournalError::Abandoned);

@@ -13,7 +13,6 @@ mod fetch;
 mod frontier;
 mod hosts;
 mod journal;
-mod reasons;
 mod refusal;
 mod requests;
 mod robots;

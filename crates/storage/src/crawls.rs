@@ -251,7 +251,7 @@ pub(crate) fn pages(
         .select((
             octet_length(crawl_pages::url.nullable()),
             octet_length(crawl_pages::title),
-            octet_length(crawl_pages::reason),
+            octet_length(crawl_pages::reason_detail),
         ))
         .load(c)?;
     let sizes: Vec<_> = sizes.into_iter().map(<[Size; 3]>::from).collect();

@@ -164,13 +164,14 @@ table! {
         title -> Nullable<Text>,
         character_count -> Nullable<BigInt>,
         http_status -> Nullable<BigInt>,
-        reason -> Nullable<Text>,
+        reason_detail -> Nullable<Text>,
         fetched_at -> Nullable<BigInt>,
         etag -> Nullable<Text>,
         last_modified -> Nullable<Text>,
         content_hash -> Nullable<Binary>,
         links -> Nullable<Text>,
         document -> Nullable<BigInt>,
+        reason_code -> Nullable<Text>,
     }
 }
 

@@ -18,6 +18,7 @@ mod keys;
 mod large_sources;
 mod migrations;
 mod objects;
+mod page_reasons;
 mod recovery;
 mod removals;
 mod sources;

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use cicerone_domain::crawl::{FileKind, PageReason};
 use url::Url;
 
 /// Longest address that is kept; what is longer is no page that a person would share.
 const ADDRESS_CHARS: usize = 2_000;
 /// Most segments of a path.
-const PATH_SEGMENTS: usize = 24;
+const PATH_SEGMENTS: u32 = 24;
 /// How often one segment may stand in a path: relative links that go wrong append it for ever.
 const SEGMENT_REPEATS: usize = 3;
 /// Different queries of one path that are visited as they are found. Calendars, filters and sort orders
@@ -15,16 +16,16 @@ const SEGMENT_REPEATS: usize = 3;
 const QUERIES_A_PATH: u32 = 500;
 
 /// File name extensions of what is no page, by what they are.
-const FILES: [(&str, &[&str]); 10] = [
+const FILES: [(FileKind, &[&str]); 10] = [
     (
-        "an image",
+        FileKind::Image,
         &[
             "apng", "avif", "bmp", "cur", "eps", "gif", "heic", "heif", "ico", "jfif", "jpeg",
             "jpg", "jxl", "png", "psd", "svg", "svgz", "tif", "tiff", "webp",
         ],
     ),
     (
-        "a video or sound",
+        FileKind::Media,
         &[
             "3gp", "aac", "aif", "aiff", "avi", "flac", "flv", "m3u8", "m4a", "m4v", "mid", "midi",
             "mkv", "mov", "mp3", "mp4", "mpeg", "mpg", "oga", "ogg", "ogv", "opus", "srt", "vtt",
@@ -32,62 +33,62 @@ const FILES: [(&str, &[&str]); 10] = [
         ],
     ),
     (
-        "an archive",
+        FileKind::Archive,
         &[
             "7z", "br", "bz2", "cab", "crate", "gz", "jar", "lz4", "rar", "tar", "tbz2", "tgz",
             "war", "whl", "xz", "zip", "zst",
         ],
     ),
     (
-        "a program",
+        FileKind::Program,
         &[
             "apk", "appimage", "bin", "deb", "dll", "dmg", "exe", "ipa", "iso", "msi", "pkg",
             "rpm", "wasm",
         ],
     ),
-    ("a style sheet", &["css", "less", "scss"]),
-    ("a script", &["cjs", "js", "map", "mjs"]),
-    ("a font", &["eot", "otf", "ttf", "woff", "woff2"]),
+    (FileKind::StyleSheet, &["css", "less", "scss"]),
+    (FileKind::Script, &["cjs", "js", "map", "mjs"]),
+    (FileKind::Font, &["eot", "otf", "ttf", "woff", "woff2"]),
     (
-        "an office document",
+        FileKind::Office,
         &[
             "doc", "docm", "docx", "dotx", "epub", "mobi", "odp", "ods", "odt", "pps", "ppsx",
             "ppt", "pptx", "rtf", "xls", "xlsm", "xlsx",
         ],
     ),
     (
-        "data",
+        FileKind::Data,
         &[
             "atom", "bib", "csv", "dat", "db", "geojson", "gpx", "ics", "json", "jsonl", "kml",
             "kmz", "ndjson", "parquet", "rdf", "rss", "sql", "sqlite", "toml", "tsv", "vcf", "xml",
             "yaml", "yml",
         ],
     ),
-    ("a signature", &["asc", "md5", "pem", "pgp", "sha1", "sha256", "sha512", "sig"]),
+    (FileKind::Signature, &["asc", "md5", "pem", "pgp", "sha1", "sha256", "sha512", "sig"]),
 ];
 
-/// Why a page of the site is left out without being requested; none where it may be.
-pub fn refusal(url: &Url) -> Option<String> {
+/// Why a page of the site is left out without being requested; `None` if it may be requested.
+pub fn refusal(url: &Url) -> Option<PageReason> {
     if let Some(kind) = file_kind(url) {
-        return Some(format!("not a page: its address names {kind}"));
+        return Some(PageReason::NamesFile(kind));
     }
     let segments: Vec<&str> = url.path_segments()?.filter(|segment| !segment.is_empty()).collect();
-    if segments.len() > PATH_SEGMENTS {
-        return Some(format!("its path has more than {PATH_SEGMENTS} parts, which looks endless"));
+    if u32::try_from(segments.len()).map_or(true, |parts| parts > PATH_SEGMENTS) {
+        return Some(PageReason::LongPath { parts: PATH_SEGMENTS });
     }
     let mut counts = HashMap::new();
     for segment in segments {
         let count: &mut usize = counts.entry(segment).or_default();
         *count += 1;
         if *count > SEGMENT_REPEATS {
-            return Some(format!("`{segment}` repeats in its path, which looks endless"));
+            return Some(PageReason::RepeatingPath { part: segment.to_owned() });
         }
     }
     None
 }
 
 /// What the extension says that an address is, if that is no page, PDF or text.
-fn file_kind(url: &Url) -> Option<&'static str> {
+fn file_kind(url: &Url) -> Option<FileKind> {
     let (_, extension) = url.path_segments()?.next_back()?.rsplit_once('.')?;
     let extension = extension.to_ascii_lowercase();
     FILES
@@ -124,7 +125,8 @@ mod tests {
     use super::{QUERIES_A_PATH, Variants, is_overlong, refusal};
 
     fn refused(path: &str) -> Option<String> {
-        refusal(&Url::parse("https://example.com").unwrap().join(path).unwrap())
+        let url = Url::parse("https://example.com").unwrap().join(path).unwrap();
+        refusal(&url).map(|reason| reason.to_string())
     }
 
     #[test]

@@ -6,7 +6,9 @@ mod start;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators, VisitedPage};
+use cicerone_domain::crawl::{
+    CrawlSoFar, FoundPage, KnownPage, PageReason, Validators, VisitedPage,
+};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::Semaphore;
@@ -17,7 +19,6 @@ use super::entrance::robots;
 use super::fetch::{Excess, FetchRequest};
 use super::frontier::Frontier;
 use super::journal::Journal;
-use super::reasons;
 use super::refusal::refusal;
 use super::requests::{Requests, is_transient_status};
 use super::site::Site;
@@ -63,7 +64,7 @@ struct Run<'a> {
     start: Url,
     title: Option<String>,
     /// Why the start page has no text, if it has none.
-    start_reason: Option<String>,
+    start_reason: Option<PageReason>,
     /// Pages that are left out for another, if that turns out to have text.
     copies: Vec<Copy>,
     /// Copies that were read after all.
@@ -295,16 +296,16 @@ impl Run<'_> {
     }
 
     /// Why a page is not requested, if it is not.
-    fn objection(&self, found: &FoundPage) -> Option<String> {
+    fn objection(&self, found: &FoundPage) -> Option<PageReason> {
         let url = Url::parse(&found.url).ok()?;
         if let Some(reason) = refusal(&url) {
             return Some(reason);
         }
         if !self.visitor.robots.allows(&url) {
-            return Some(reasons::DISALLOWED.to_owned());
+            return Some(PageReason::Disallowed);
         }
-        let depth = self.crawler.settings.depth;
-        (found.depth > depth).then(|| format!("more than {depth} links away from the start page"))
+        let links = self.crawler.settings.depth;
+        (found.depth > links).then_some(PageReason::TooFar { links })
     }
 
     /// Records the rest, and tells whether the crawl was good for anything.
@@ -320,7 +321,8 @@ impl Run<'_> {
         if self.journal.readable() > 0 {
             return Ok(());
         }
-        let reason = self.start_reason.as_deref().unwrap_or("no page of it has text");
+        let reason = self.start_reason.as_ref().map(PageReason::to_string);
+        let reason = reason.as_deref().unwrap_or("no page of it has text");
         Err(Stop::Failed(format!("nothing readable was found at `{}`: {reason}", self.start)))
     }
 
@@ -335,8 +337,7 @@ impl Run<'_> {
             let had_text = known.get(&copy.page.url).filter(|known| known.document.is_some());
             let page = match had_text {
                 Some(known) if !has_original => {
-                    let reason = copy.page.reason.clone().unwrap_or_default();
-                    not_got_to(&copy.found(), known, reason)
+                    not_got_to(&copy.found(), known, copy.page.reason.clone())
                 }
                 Some(_) | None => copy.page,
             };
@@ -350,13 +351,10 @@ impl Run<'_> {
         let settings = self.crawler.settings;
         let reason = match limit {
             Limit::None | Limit::Pages => {
-                format!("not visited: the crawl reached its limit of {} pages", settings.pages)
+                PageReason::PageLimit { pages: u64::try_from(settings.pages).unwrap_or(u64::MAX) }
             }
-            Limit::Time => {
-                let minutes = settings.time.as_secs().div_ceil(60);
-                format!("not visited: the crawl reached its limit of {minutes} minutes")
-            }
-            Limit::Outage => "not visited: the site had stopped answering".to_owned(),
+            Limit::Time => PageReason::TimeLimit { minutes: settings.time.as_secs().div_ceil(60) },
+            Limit::Outage => PageReason::SiteDown,
         };
         let in_flight = std::mem::take(&mut self.in_flight).into_iter();
         let mut rest: Vec<FoundPage> = in_flight.map(|url| FoundPage { url, depth: 0 }).collect();
@@ -369,7 +367,7 @@ impl Run<'_> {
             let had_text = known.get(&found.url).filter(|known| known.document.is_some());
             let page = match had_text {
                 Some(known) if limit != Limit::Pages && self.journal.done() < settings.pages => {
-                    not_got_to(&found, known, reason.clone())
+                    not_got_to(&found, known, Some(reason.clone()))
                 }
                 Some(_) | None => left_out(&found, reason.clone()),
             };

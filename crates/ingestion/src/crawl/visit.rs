@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use cicerone_domain::content::cut_title;
-use cicerone_domain::crawl::{FoundPage, KnownPage, PageContent, Validators, VisitedPage};
+use cicerone_domain::crawl::{
+    FoundPage, KnownPage, PageContent, PageReason, Validators, VisitedPage,
+};
 use cicerone_domain::source::CrawledPageStatus;
 use cicerone_domain::{Timestamp, UploadType};
 use sha2::{Digest as _, Sha256};
@@ -15,7 +17,6 @@ use url::Url;
 
 use super::directives::RobotsTag;
 use super::fetch::{Excess, FetchError, FetchRequest, Fetched};
-use super::reasons;
 use super::requests::{Requests, is_transient_status, redirect_target};
 use super::robots::Robots;
 use super::site::Site;
@@ -83,7 +84,7 @@ impl Visitor {
     pub(super) async fn visit(&self, found: FoundPage, how: Visiting) -> Visit {
         let known = self.known.get(&found.url).filter(|_| how != Visiting::Afresh);
         let Ok(name) = Url::parse(&found.url) else {
-            let page = failed(blank(&found), known, "its address is no URL".to_owned());
+            let page = failed(blank(&found), known, Some(PageReason::NoUrl));
             return visit(page, found.depth);
         };
         let mut url = name.clone();
@@ -96,7 +97,7 @@ impl Visitor {
                 Some(target) if self.is_spelling_of(&name, &target, how) => {
                     if !self.robots.allows(&target) {
                         let page = self.fetched(&found);
-                        return visit(skipped(page, reasons::DISALLOWED.to_owned()), found.depth);
+                        return visit(skipped(page, PageReason::Disallowed), found.depth);
                     }
                     url = target;
                 }
@@ -104,7 +105,7 @@ impl Visitor {
                 None => return self.answered(&found, &url, answer, known).await,
             }
         }
-        let page = failed(self.fetched(&found), known, "it redirects to itself".to_owned());
+        let page = failed(self.fetched(&found), known, Some(PageReason::RedirectsToItself));
         visit(page, found.depth)
     }
 
@@ -142,7 +143,8 @@ impl Visitor {
         known: Option<&KnownPage>,
         error: &FetchError,
     ) -> Visit {
-        let page = failed(self.fetched(found), known, error.to_string());
+        let reason = PageReason::NotFetched { message: error.to_string() };
+        let page = failed(self.fetched(found), known, Some(reason));
         Visit { is_outage: error.is_outage, ..visit(page, found.depth) }
     }
 
@@ -151,9 +153,12 @@ impl Visitor {
         let mut page = self.fetched(found);
         page.http_status = Some(answer.status);
         let name = self.site.name(&target);
-        let to = name.as_ref().unwrap_or(&target);
-        let where_to = if name.is_some() { "" } else { "another host: " };
-        let page = skipped(page, format!("it redirects to {where_to}`{}`", cut_title(to.as_str())));
+        let to = |url: &Url| cut_title(url.as_str()).into_owned();
+        let reason = match &name {
+            Some(name) => PageReason::Redirects { to: to(name) },
+            None => PageReason::RedirectsElsewhere { to: to(&target) },
+        };
+        let page = skipped(page, reason);
         let lead = Some(Lead::Redirect(target));
         Visit { lead, ..visit(page, found.depth) }
     }
@@ -172,14 +177,11 @@ impl Visitor {
         match (answer.status, lasting) {
             (200..=299, _) => self.succeeded(found, url, page, answer, known).await,
             (304, Some(known)) => visit(unchanged(page, known, tag_of(&answer)), found.depth),
-            (404 | 410, _) => {
-                let reason =
-                    format!("there is no such page (the server answered {})", answer.status);
-                let page = VisitedPage { status: CrawledPageStatus::Failed, ..page };
-                visit(VisitedPage { reason: Some(reason), ..page }, found.depth)
+            (status @ (404 | 410), _) => {
+                visit(failed(page, None, Some(PageReason::Gone { status })), found.depth)
             }
             (status, _) => {
-                let page = failed(page, known, refusal(status));
+                let page = failed(page, known, Some(PageReason::Refused { status }));
                 Visit { is_outage: is_transient_status(status), ..visit(page, found.depth) }
             }
         }
@@ -200,12 +202,12 @@ impl Visitor {
             return visit(skipped(page, unreadable_type(content_type.as_deref())), found.depth);
         };
         let Some(body) = examined(bytes, content_type.clone()).await else {
-            let page = failed(page, known, "it could not be read".to_owned());
+            let page = failed(page, known, Some(PageReason::NotRead));
             return visit(page, found.depth);
         };
         page.content_hash = Some(body.hash);
         // A copy is read once more, since its bytes are there: the other page may have changed.
-        let is_copy = |known: &KnownPage| known.reason.as_deref().is_some_and(reasons::is_copy);
+        let is_copy = |known: &KnownPage| known.reason.as_ref().is_some_and(PageReason::is_copy);
         let same = |known: &&KnownPage| {
             lasts(known) && !is_copy(known) && known.content_hash == Some(body.hash)
         };
@@ -217,7 +219,10 @@ impl Visitor {
         };
         match self.read(url, kind, body.bytes).await {
             Ok(reading) => self.understood(found, page, reading, tag, known),
-            Err(unreadable) => visit(failed(page, known, unreadable.to_string()), found.depth),
+            Err(Unreadable(message)) => {
+                let reason = PageReason::Unreadable { message };
+                visit(failed(page, known, Some(reason)), found.depth)
+            }
         }
     }
 
@@ -254,19 +259,19 @@ impl Visitor {
         }
         page.title.clone_from(&read.reading.title);
         if tag.is_noindex {
-            return visit(skipped(page, reasons::NOINDEX_HEADER.to_owned()), found.depth);
+            return visit(skipped(page, PageReason::NoindexHeader), found.depth);
         }
         if read.is_noindex {
-            return visit(skipped(page, reasons::NOINDEX.to_owned()), found.depth);
+            return visit(skipped(page, PageReason::Noindex), found.depth);
         }
         if read.needs_javascript {
             let links = std::mem::take(&mut page.links);
-            let mut page = failed(page, known, reasons::NEEDS_JAVASCRIPT.to_owned());
+            let mut page = failed(page, known, Some(PageReason::NeedsJavascript));
             page.links.extend(links);
             return visit(page, found.depth);
         }
         if read.reading.text.trim().is_empty() {
-            return visit(skipped(page, reasons::EMPTY.to_owned()), found.depth);
+            return visit(skipped(page, PageReason::Empty), found.depth);
         }
         let title = page.title.clone().unwrap_or_else(|| page.url.clone());
         let cut = read.reading.into_document(Some(&title), Some(&page.url));
@@ -309,27 +314,16 @@ async fn examined(bytes: Bytes, content_type: Option<String>) -> Option<Body> {
 fn lasts(known: &KnownPage) -> bool {
     known.document.is_some()
         || known.status == CrawledPageStatus::Skipped
-            && known.reason.as_deref().is_some_and(reasons::lasts)
+            && known.reason.as_ref().is_some_and(PageReason::lasts)
 }
 
 fn tag_of(answer: &Fetched) -> RobotsTag {
     RobotsTag::of(answer.robots_tags.iter().map(String::as_str))
 }
 
-fn refusal(status: u16) -> String {
-    match status {
-        401 | 403 => format!("the server answered {status}: it does not let the crawler in"),
-        429 => "the server answered 429: it wants fewer requests".to_owned(),
-        _ => format!("the server answered {status}"),
-    }
-}
-
-fn unreadable_type(content_type: Option<&str>) -> String {
+fn unreadable_type(content_type: Option<&str>) -> PageReason {
     let essence = content_type.map(content::essence).filter(|essence| !essence.is_empty());
-    match essence {
-        Some(essence) => format!("not a page, text or PDF, but `{essence}`"),
-        None => "not a page, text or PDF".to_owned(),
-    }
+    PageReason::OtherType { essence }
 }
 
 fn visit(page: VisitedPage, depth: u32) -> Visit {
@@ -354,20 +348,27 @@ fn blank(found: &FoundPage) -> VisitedPage {
 }
 
 /// A page that is left out without a request.
-pub(super) fn left_out(found: &FoundPage, reason: String) -> VisitedPage {
+pub(super) fn left_out(found: &FoundPage, reason: PageReason) -> VisitedPage {
     skipped(blank(found), reason)
 }
 
 /// A page that was not got to, and keeps what it had.
-pub(super) fn not_got_to(found: &FoundPage, known: &KnownPage, reason: String) -> VisitedPage {
+pub(super) fn not_got_to(
+    found: &FoundPage,
+    known: &KnownPage,
+    reason: Option<PageReason>,
+) -> VisitedPage {
     failed(blank(found), Some(known), reason)
 }
 
 /// The page without text, for a reason.
-pub(super) fn skipped(page: VisitedPage, reason: String) -> VisitedPage {
+pub(super) fn skipped(page: VisitedPage, reason: PageReason) -> VisitedPage {
+    VisitedPage { reason: Some(reason), ..without_text(page) }
+}
+
+fn without_text(page: VisitedPage) -> VisitedPage {
     VisitedPage {
         status: CrawledPageStatus::Skipped,
-        reason: Some(reason),
         character_count: None,
         content: PageContent::None,
         ..page
@@ -376,8 +377,8 @@ pub(super) fn skipped(page: VisitedPage, reason: String) -> VisitedPage {
 
 /// The page as the last crawl left it, since now it could not be fetched or read: its text, its
 /// links and what its version was.
-fn failed(page: VisitedPage, known: Option<&KnownPage>, reason: String) -> VisitedPage {
-    let page = VisitedPage { status: CrawledPageStatus::Failed, reason: Some(reason), ..page };
+fn failed(page: VisitedPage, known: Option<&KnownPage>, reason: Option<PageReason>) -> VisitedPage {
+    let page = VisitedPage { status: CrawledPageStatus::Failed, reason, ..page };
     let Some(known) = known else { return page };
     let kept = known.document.map_or(PageContent::None, PageContent::Kept);
     VisitedPage {
@@ -403,10 +404,10 @@ fn unchanged(page: VisitedPage, known: &KnownPage, tag: RobotsTag) -> VisitedPag
         ..page
     };
     if tag.is_noindex {
-        return skipped(page, reasons::NOINDEX_HEADER.to_owned());
+        return skipped(page, PageReason::NoindexHeader);
     }
     let Some(document) = known.document else {
-        return skipped(page, known.reason.clone().unwrap_or_default());
+        return VisitedPage { reason: known.reason.clone(), ..without_text(page) };
     };
     VisitedPage {
         status: CrawledPageStatus::Unchanged,

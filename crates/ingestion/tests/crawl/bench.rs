@@ -83,7 +83,7 @@ impl Bench {
         let line = |page: &cicerone_domain::crawl::VisitedPage| {
             let path = Url::parse(&page.url).unwrap();
             let path = &path[url::Position::BeforePath..];
-            let reason = page.reason.as_deref().unwrap_or_default();
+            let reason = page.reason.as_ref().map(ToString::to_string).unwrap_or_default();
             format!("{path} {} {reason}", page.status.name()).trim_end().to_owned()
         };
         let mut lines: Vec<_> = self.store.visited().iter().map(line).collect();

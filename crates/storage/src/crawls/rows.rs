@@ -1,7 +1,9 @@
 //! Crawls and their pages as rows.
 
 use cicerone_domain::Timestamp;
-use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, Validators, VisitedPage};
+use cicerone_domain::crawl::{
+    CrawlSoFar, FoundPage, KnownPage, PageReason, Validators, VisitedPage,
+};
 use cicerone_domain::source::{CrawledPage, CrawledPageStatus};
 use diesel::prelude::*;
 
@@ -42,7 +44,8 @@ pub(crate) struct VisitRow {
     title: Option<String>,
     character_count: Option<i64>,
     http_status: Option<i64>,
-    reason: Option<String>,
+    reason_code: Option<String>,
+    reason_detail: Option<String>,
     fetched_at: Option<i64>,
     etag: Option<String>,
     last_modified: Option<String>,
@@ -59,7 +62,8 @@ impl VisitRow {
             title: page.title.clone(),
             character_count: page.character_count.map(wide),
             http_status: page.http_status.map(i64::from),
-            reason: page.reason.clone(),
+            reason_code: page.reason.as_ref().map(|reason| reason.code().to_owned()),
+            reason_detail: page.reason.as_ref().and_then(PageReason::detail),
             fetched_at: page.fetched_at.map(Timestamp::as_millis),
             etag: page.validators.etag.clone(),
             last_modified: page.validators.last_modified.clone(),
@@ -108,7 +112,8 @@ pub(super) struct KnownRow {
     status: Option<String>,
     title: Option<String>,
     character_count: Option<i64>,
-    reason: Option<String>,
+    reason_code: Option<String>,
+    reason_detail: Option<String>,
     etag: Option<String>,
     last_modified: Option<String>,
     content_hash: Option<Vec<u8>>,
@@ -130,7 +135,7 @@ impl TryFrom<KnownRow> for KnownPage {
             character_count: narrow_option("crawl_pages.character_count", row.character_count)?,
             document: row.document,
             status: read_status(&row.status.unwrap_or_default())?,
-            reason: row.reason,
+            reason: read_reason(row.reason_code, row.reason_detail)?,
         })
     }
 }
@@ -145,7 +150,8 @@ pub(super) struct ShownRow {
     title: Option<String>,
     character_count: Option<i64>,
     http_status: Option<i64>,
-    reason: Option<String>,
+    reason_code: Option<String>,
+    reason_detail: Option<String>,
     fetched_at: Option<i64>,
 }
 
@@ -160,7 +166,7 @@ impl TryFrom<ShownRow> for CrawledPage {
             title: row.title,
             character_count: narrow_option("crawl_pages.character_count", row.character_count)?,
             http_status: narrow_option("crawl_pages.http_status", row.http_status)?,
-            reason: row.reason,
+            reason: read_reason(row.reason_code, row.reason_detail)?,
             fetched_at: row.fetched_at.map(time),
         })
     }
@@ -168,6 +174,14 @@ impl TryFrom<ShownRow> for CrawledPage {
 
 fn read_status(name: &str) -> Result<CrawledPageStatus, Failure> {
     named("crawl_pages.status", name, CrawledPageStatus::from_name)
+}
+
+fn read_reason(
+    code: Option<String>,
+    detail: Option<String>,
+) -> Result<Option<PageReason>, Failure> {
+    let read = |code: &str| PageReason::from_parts(code, detail.clone());
+    code.map(|code| named("crawl_pages.reason_code", &code, read)).transpose()
 }
 
 fn read_hash(bytes: Option<Vec<u8>>) -> Result<Option<[u8; 32]>, Failure> {

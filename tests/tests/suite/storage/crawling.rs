@@ -2,7 +2,7 @@
 
 use cicerone_domain::content::{CutDocument, Document, Stretch};
 use cicerone_domain::crawl::{
-    CrawlSoFar, FoundPage, KnownPage, PageContent, Validators, VisitedPage,
+    CrawlSoFar, FoundPage, KnownPage, PageContent, PageReason, Validators, VisitedPage,
 };
 use cicerone_domain::job::Lease;
 use cicerone_domain::ports::{CrawlStore as _, PassageFeed as _, SourceStore as _};
@@ -75,7 +75,7 @@ pub(super) fn kept(known: &KnownPage) -> VisitedPage {
 pub(super) fn without(path: &str, status: CrawledPageStatus, reason: &str) -> VisitedPage {
     VisitedPage {
         status,
-        reason: Some(reason.to_owned()),
+        reason: Some(PageReason::Unreadable { message: reason.to_owned() }),
         content: PageContent::None,
         content_hash: None,
         character_count: None,

@@ -5,7 +5,7 @@ mod refreshes;
 
 use std::sync::Arc;
 
-use cicerone_domain::crawl::{CrawlSoFar, PageContent, VisitedPage};
+use cicerone_domain::crawl::{CrawlSoFar, PageContent, PageReason, VisitedPage};
 use cicerone_domain::job::Reclaim;
 use cicerone_domain::ports::{CrawlStore as _, JobStore as _, PassageFeed as _, SourceStore as _};
 use cicerone_domain::source::{CrawledPageStatus, Progress};
@@ -136,7 +136,8 @@ async fn a_listed_page_says_what_became_of_it() {
         assert_eq!((&pages[0].title, pages[0].character_count), (&title, character_count));
         assert_eq!((pages[0].http_status, pages[0].fetched_at), (http_status, fetched_at));
         assert_eq!(pages[1].status, CrawledPageStatus::Skipped);
-        assert_eq!(pages[1].reason.as_deref(), Some("it asks not to be found"));
+        let reason = PageReason::Unreadable { message: "it asks not to be found".to_owned() };
+        assert_eq!(pages[1].reason, Some(reason));
         assert_eq!((&pages[1].title, pages[1].character_count), (&None, None));
     })
     .await;

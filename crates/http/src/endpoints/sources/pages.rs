@@ -42,7 +42,7 @@ struct PageView<'a> {
     http_status: Option<u16>,
     /// Why it was skipped or failed; otherwise null.
     #[schema(required)]
-    reason: Option<&'a str>,
+    reason: Option<String>,
     #[schema(required, value_type = Option<String>, format = DateTime)]
     fetched_at: Option<Timestamp>,
 }
@@ -55,7 +55,7 @@ impl<'a> From<&'a CrawledPage> for PageView<'a> {
             title: page.title.as_deref(),
             character_count: page.character_count,
             http_status: page.http_status,
-            reason: page.reason.as_deref(),
+            reason: page.reason.as_ref().map(ToString::to_string),
             fetched_at: page.fetched_at,
         }
     }

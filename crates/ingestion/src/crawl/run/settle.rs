@@ -1,11 +1,10 @@
 //! What a visit leads to: whether its page counts, and which pages it makes known.
 
-use cicerone_domain::crawl::{FoundPage, VisitedPage};
+use cicerone_domain::crawl::{FoundPage, PageReason, VisitedPage};
 use cicerone_domain::source::CrawledPageStatus;
 use url::Url;
 
 use super::{Copy, Original, Run};
-use crate::crawl::reasons;
 use crate::crawl::refusal::refusal;
 use crate::crawl::visit::{Lead, Visit, skipped};
 
@@ -23,7 +22,7 @@ impl Run<'_> {
                 }
             }
             Some(Lead::Canonical(name)) if self.may_be_copy_of(&page.url, &name, depth) => {
-                page = skipped(page, reasons::canonical_copy(name.as_str()));
+                page = skipped(page, PageReason::CanonicalCopy { of: name.into() });
             }
             Some(Lead::Canonical(_)) | None => {}
         }
@@ -45,13 +44,16 @@ impl Run<'_> {
     /// The page that a page was left out for, where it must be seen in the end whether that one has
     /// text: it may come later, and may have changed.
     fn original_of(&self, page: &VisitedPage) -> Option<Original> {
-        let reason =
-            page.reason.as_deref().filter(|_| page.status == CrawledPageStatus::Skipped)?;
-        if let Some(name) = reasons::canonical_of(reason) {
-            return Some(Original::Page(name.to_owned()));
+        if page.status != CrawledPageStatus::Skipped {
+            return None;
         }
-        let is_unread = page.http_status == Some(304) && reasons::is_same_content(reason);
-        is_unread.then(|| Original::Content(page.content_hash.unwrap_or_default()))
+        match page.reason.as_ref()? {
+            PageReason::CanonicalCopy { of } => Some(Original::Page(of.clone())),
+            PageReason::SameContent { .. } if page.http_status == Some(304) => {
+                Some(Original::Content(page.content_hash.unwrap_or_default()))
+            }
+            _ => None,
+        }
     }
 
     /// Settles the copies whose original has text. Gives those that must be read after all, since
@@ -63,7 +65,7 @@ impl Run<'_> {
             match &copy.original {
                 Original::Content(hash) => match self.journal.same_content(hash) {
                     Some(first) => {
-                        let reason = Some(reasons::same_content(first));
+                        let reason = Some(PageReason::SameContent { of: first.to_owned() });
                         self.journal.visited(VisitedPage { reason, ..copy.page });
                     }
                     None => parted.push(copy.found()),
@@ -124,7 +126,7 @@ impl Run<'_> {
         let hash = page.content_hash.filter(|_| has_text);
         match hash.and_then(|hash| self.journal.same_content(&hash)) {
             Some(first) => {
-                let reason = reasons::same_content(first);
+                let reason = PageReason::SameContent { of: first.to_owned() };
                 skipped(page, reason)
             }
             None => page,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cicerone_domain::content::cut_title;
-use cicerone_domain::crawl::FoundPage;
+use cicerone_domain::crawl::{FoundPage, PageReason};
 use cicerone_domain::source::CrawledPageStatus;
 use url::Url;
 
@@ -11,7 +11,7 @@ use super::{FOUND_A_PAGE, Run, enter};
 use crate::crawl::entrance::listed_pages;
 use crate::crawl::site::Site;
 use crate::crawl::visit::{Lead, Visit, Visiting, Visitor};
-use crate::crawl::{PRODUCT_TOKEN, Stop, reasons};
+use crate::crawl::{PRODUCT_TOKEN, Stop};
 
 /// Redirects from the start page to where it really is.
 const HOPS: usize = 10;
@@ -86,7 +86,7 @@ impl Run<'_> {
         self.settle(visit);
         if status == CrawledPageStatus::Failed {
             self.journal.record(self.frontier.found()).await?;
-            return Err(Stop::Failed(failure(&url, &reason.unwrap_or_default())));
+            return Err(Stop::Failed(failure(&url, reason.as_ref())));
         }
         self.start_reason = reason;
         if self.visitor.follows_links {
@@ -103,12 +103,13 @@ impl Run<'_> {
 }
 
 /// Why the source fails with its start page.
-fn failure(url: &str, reason: &str) -> String {
-    if reason == reasons::NEEDS_JAVASCRIPT {
-        return format!(
+fn failure(url: &str, reason: Option<&PageReason>) -> String {
+    match reason {
+        Some(reason @ PageReason::NeedsJavascript) => format!(
             "`{url}` shows its text only by running JavaScript (`{reason}`), which is not done here; add \
              an address that answers with the text itself, or add it as a `text` source"
-        );
+        ),
+        Some(reason) => format!("the start page `{url}` could not be read: {reason}"),
+        None => format!("the start page `{url}` could not be read"),
     }
-    format!("the start page `{url}` could not be read: {reason}")
 }

@@ -1,6 +1,6 @@
 //! Refreshes: what stayed as it was is not touched.
 
-use cicerone_domain::crawl::{KnownPage, PageContent, VisitedPage};
+use cicerone_domain::crawl::{KnownPage, PageContent, PageReason, VisitedPage};
 use cicerone_domain::ports::{CrawlStore as _, PassageFeed as _};
 use cicerone_domain::source::CrawledPageStatus;
 
@@ -102,7 +102,7 @@ async fn a_page_that_is_gone_takes_its_text_along_and_one_that_failed_keeps_it()
         let source = world.crawled(&agent, &["/", "/gone", "/failing"]).await;
         let crawl = world.refresh(&source).await;
         let [home, _, failing] = &crawl.known[..] else { panic!("{:?}", crawl.known) };
-        let reason = Some("it answered 503".to_owned());
+        let reason = Some(PageReason::Refused { status: 503 });
         let failing = VisitedPage { status: CrawledPageStatus::Failed, reason, ..kept(failing) };
         let gone = without("/gone", CrawledPageStatus::Failed, "it answered 404");
         world.record(&crawl, vec![kept(home), gone, failing]).await;
