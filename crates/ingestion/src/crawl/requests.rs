@@ -5,13 +5,19 @@ use std::time::Duration;
 
 use cicerone_domain::{Clock, Entropy};
 use cicerone_egress::retry_after;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use url::Url;
 
 use super::Party;
 use super::fetch::{Fetch, FetchError, FetchRequest, Fetched};
 use super::hosts::Gate;
 use super::settings::CrawlSettings;
+
+/// Requests to a site that has answered nothing for this long are not tried again: three attempts for each page would
+/// hold a crawl up for minutes. A site that only restarts is back before.
+const SILENCE: Duration = Duration::from_secs(20);
 
 /// What requests to a site go through.
 pub(super) struct Requests {
@@ -23,14 +29,16 @@ pub(super) struct Requests {
     pub(super) delay: Option<Duration>,
     /// One permit for each large body that may be held.
     pub(super) places: Arc<Semaphore>,
+    /// When the site last answered, or was first asked.
+    pub(super) answered_at: Mutex<Instant>,
     pub(super) settings: CrawlSettings,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) entropy: Arc<dyn Entropy>,
 }
 
 impl Requests {
-    /// Sends a request; again, after pauses that double, where it meets a transient fault. A host
-    /// that says how long to wait is left alone for so long.
+    /// Sends a request, and again after pauses that double if it meets a transient fault. A host that
+    /// says how long to wait is left alone for so long, and one that answers nothing is not asked again.
     pub(super) async fn send(&self, request: FetchRequest) -> Result<Fetched, FetchError> {
         let mut attempt = 1;
         loop {
@@ -42,7 +50,8 @@ impl Requests {
                 Ok(answer) => is_transient_status(answer.status),
                 Err(error) => error.is_transient,
             };
-            if !is_transient || attempt >= self.settings.attempts {
+            let is_silent = self.is_silent_after(&outcome);
+            if !is_transient || attempt >= self.settings.attempts || is_silent {
                 return outcome;
             }
             let asked = outcome.as_ref().ok().and_then(|answer| self.asked_pause(answer));
@@ -72,6 +81,15 @@ impl Requests {
             }
         }
         self.send(request).await
+    }
+
+    /// Whether the site has answered nothing for long, this outcome included.
+    fn is_silent_after(&self, outcome: &Result<Fetched, FetchError>) -> bool {
+        let mut answered_at = self.answered_at.lock();
+        if !matches!(outcome, Err(error) if error.is_outage) {
+            *answered_at = Instant::now();
+        }
+        answered_at.elapsed() >= SILENCE
     }
 
     fn asked_pause(&self, answer: &Fetched) -> Option<Duration> {

@@ -11,6 +11,7 @@ use cicerone_domain::crawl::{
 };
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use url::Url;
@@ -164,6 +165,7 @@ async fn enter(
         gate: crawler.hosts.gate(site.host_key(), settings.parallel),
         delay: None,
         places: Arc::new(Semaphore::new(LARGE_BODIES)),
+        answered_at: Mutex::new(Instant::now()),
         settings,
         clock: Arc::clone(&crawler.ports.clock),
         entropy: Arc::clone(&crawler.ports.entropy),

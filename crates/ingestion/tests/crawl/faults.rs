@@ -84,6 +84,18 @@ async fn a_site_that_stops_answering_is_left_alone() {
     assert!((17..=20).contains(&left), "{pages:?}");
 }
 
+/// Each request waits for the client's 15 seconds.
+#[tokio::test(start_paused = true)]
+async fn a_site_that_never_answers_holds_a_crawl_for_a_minute_and_a_half() {
+    let network = Network::new(Duration::from_secs(15));
+    dying(&network, 30);
+    let bench = Bench::over(network.clone(), CrawlSettings::default());
+    assert!(matches!(bench.crawl("http://example.com").await, CrawlEnd::Finished { .. }));
+    let left = network.times("http://example.com/00")[0];
+    let took = tokio::time::Instant::now().duration_since(network.begun()).as_millis() - left;
+    assert!((60_000..95_000).contains(&took), "{took} ms");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_refresh_of_a_site_that_stops_answering_fails() {
     for count in [1, 30] {

@@ -70,6 +70,11 @@ impl Network {
         })
     }
 
+    /// When the first request could be sent.
+    pub(crate) const fn begun(&self) -> Instant {
+        self.begun
+    }
+
     pub(crate) fn set(&self, url: &str, answer: Fetched) {
         self.set_all(url, vec![Ok(answer)]);
     }
