@@ -312,10 +312,7 @@ impl Worker {
             Outcome::Lost => None,
         };
         match ended {
-            Some(source) => {
-                self.ports.told.notify();
-                self.ended(job, &source, now);
-            }
+            Some(source) => self.ended(job, &source, now),
             None => {
                 tracing::info!(
                     "a job was cancelled: its source was deleted, or another worker has it"
@@ -370,8 +367,9 @@ impl Worker {
         self.ports.jobs.finish_failed(lease, message, event, now).await
     }
 
-    /// Notes how a job ended, and warms the index.
+    /// Notes how a job ended, wakes the deliverer of its event, and warms the index.
     fn ended(&self, job: &ClaimedJob, source: &Source, now: Timestamp) {
+        self.ports.told.notify();
         let millis = now.as_millis() - job.queued_at.as_millis();
         let status = source.state.status().name();
         let kind = source.content.source_type().name();

@@ -13,7 +13,9 @@ use cicerone_domain::idempotency::Completion;
 use cicerone_domain::job::{
     Claimable, ClaimableAccounts, ClaimedJob, Lane, Lease, Reclaim, Reclaimed,
 };
-use cicerone_domain::ports::{JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal};
+use cicerone_domain::ports::{
+    JobStore, ObjectStore, PassageIndex, UploadStore, WorkListener, WorkSignal,
+};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::source::{SourceText, Trained};
 use cicerone_domain::upload::{Filename, ObjectKey};
@@ -40,6 +42,7 @@ struct State {
 struct Inner {
     state: Mutex<State>,
     signal: WorkSignal,
+    told: WorkSignal,
     objects_broken: AtomicBool,
     objects_stalled: AtomicBool,
     finish_broken: AtomicBool,
@@ -81,7 +84,7 @@ impl Script {
             crawls: Arc::new(self.clone()),
             index: Arc::new(self.clone()),
             signal: self.0.signal.clone(),
-            told: WorkSignal::default(),
+            told: self.0.told.clone(),
             clock: Arc::new(self.clone()),
             entropy: Arc::new(SystemEntropy),
         };
@@ -176,6 +179,11 @@ impl Script {
 
     pub(crate) fn lose_lease(&self) {
         self.0.lease_lost.store(true, Ordering::SeqCst);
+    }
+
+    /// Hears from now on when an event is to be delivered.
+    pub(crate) fn told(&self) -> WorkListener {
+        self.0.told.listen()
     }
 
     pub(crate) async fn claimed(&self) {
