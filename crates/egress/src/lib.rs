@@ -14,6 +14,7 @@ mod client;
 mod error;
 mod follow;
 mod guard;
+mod lookups;
 mod request;
 mod resolve;
 mod retry_after;
@@ -23,8 +24,9 @@ pub use answer::Answer;
 pub use client::{Egress, EgressSettings, SetupError};
 pub use error::EgressError;
 pub use guard::{Reason, Refused};
+pub use lookups::LOOKUPS_AT_ONCE;
 pub use request::Request;
-pub use resolve::{LOOKUPS_AT_ONCE, Resolve, SystemResolver};
+pub use resolve::{Resolve, SystemResolver};
 pub use retry_after::retry_after;
 
 pub use ipnet::IpNet;

@@ -2,14 +2,14 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use reqwest::dns::{Addrs, Name, Resolving};
 use thiserror::Error;
-use tokio::sync::Semaphore;
 
 use crate::guard::{Guard, Reason, Terms};
+use crate::lookups::Lookups;
 
 /// Gives the addresses of a name.
 #[async_trait]
@@ -19,24 +19,17 @@ pub trait Resolve: Send + Sync {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// Names that are looked up at once, in all of the process. Each holds a thread for blocking work until
-/// the system's resolver gives up, which may take longer than anybody waits: a runtime should have more
-/// such threads than this, so that names that nobody answers for hold up nothing else.
-///
-/// Whoever asks is bounded by account before (crawls, endpoints, checks of addresses); this bound is
-/// above what one account can ask for.
-pub const LOOKUPS_AT_ONCE: usize = 96;
+static LOOKUPS: LazyLock<Lookups> = LazyLock::new(Lookups::new);
 
-static LOOKUPS: Semaphore = Semaphore::const_new(LOOKUPS_AT_ONCE);
-
-/// The resolver of the operating system, at most [`LOOKUPS_AT_ONCE`] times at once.
+/// The resolver of the operating system. At most [`LOOKUPS_AT_ONCE`](crate::LOOKUPS_AT_ONCE) names are looked up at
+/// once, few of them of one domain; a lookup that gets no place within five seconds fails for now.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
 #[async_trait]
 impl Resolve for SystemResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        let place = LOOKUPS.acquire().await.map_err(io::Error::other)?;
+        let place = LOOKUPS.enter(host).await?;
         let host = host.to_owned();
         let lookup = tokio::task::spawn_blocking(move || {
             // Held until the thread is free, also if nobody waits any more.
