@@ -14,6 +14,7 @@ mod file_lock;
 mod leftovers;
 mod output;
 mod shutdown;
+mod supervisor;
 mod telemetry;
 mod wiring;
 

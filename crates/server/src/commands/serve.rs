@@ -8,18 +8,16 @@ mod uses;
 
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cicerone_http::{Application, HttpSettings};
 use cicerone_ingestion::detect_upload_type;
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 use crate::alone::Alone;
 use crate::configuration::{Configuration, Environment, load};
 use crate::failure::Failure;
 use crate::shutdown::StopSignals;
+use crate::supervisor::{Pauses, Supervisor};
 use crate::telemetry::{self, Traces};
 use crate::wiring::{self, Parts};
 
@@ -66,10 +64,10 @@ async fn serve(
     let root = parts.keys.ensure_root(configuration.root_key.clone()).await?;
     let conversations = parts.conversations.clone();
     let storage = Arc::clone(&parts.storage);
-    let work = Work::start(&parts);
+    let mut work = start_work(&parts);
     let settings =
         HttpSettings { connections_at_once: connections, ..configuration.settings.http() };
-    let application = application(configuration, settings, parts, work.running()).await?;
+    let application = application(configuration, settings, parts, &mut work).await?;
     let server = cicerone_http::serve(listener, application)
         .map_err(|error| Failure::because("cannot start the HTTP server", &error))?;
     let handle = server.handle();
@@ -117,99 +115,54 @@ fn bind(address: &str) -> Result<TcpListener, Failure> {
     Ok(listener)
 }
 
-/// What runs beside the HTTP server.
-struct Work {
-    stop: CancellationToken,
-    running: Arc<AtomicBool>,
-    tasks: Vec<JoinHandle<()>>,
-}
-
-impl Work {
-    fn start(parts: &Parts) -> Self {
-        let stop = CancellationToken::new();
-        let running = Arc::new(AtomicBool::new(true));
-        let worker = {
-            let (worker, stop, guard) =
-                (parts.worker.clone(), stop.clone(), RunningGuard(Arc::clone(&running)));
-            tokio::spawn(async move {
-                let _guard = guard;
-                worker.run(stop).await;
-            })
-        };
-        let deliverer = {
-            let (deliverer, stop, guard) =
-                (parts.deliverer.clone(), stop.clone(), RunningGuard(Arc::clone(&running)));
-            tokio::spawn(async move {
-                let _guard = guard;
-                deliverer.run(stop).await;
-            })
-        };
-        let housekeeper = {
-            let (housekeeper, stop) = (parts.housekeeper.clone(), stop.clone());
-            tokio::spawn(async move { housekeeper.run(stop).await })
-        };
-        let measures = {
-            let (housekeeper, stop) = (parts.housekeeper.clone(), stop.clone());
-            tokio::spawn(async move { housekeeper.measure(stop).await })
-        };
-        let sweep = {
-            let (index, keys, agents) =
-                (parts.index.clone(), parts.keys.clone(), parts.agents.clone());
-            let stop = stop.clone();
-            tokio::spawn(async move {
-                stop.run_until_cancelled(sweep::run(index, keys, agents)).await;
-            })
-        };
-        let memory = {
-            let stop = stop.clone();
-            tokio::spawn(async move {
-                stop.run_until_cancelled(memory::give_back()).await;
-            })
-        };
-        let uses = tokio::spawn(uses::run(parts.keys.clone(), parts.audit.clone(), stop.clone()));
-        Self {
-            stop,
-            running,
-            tasks: vec![worker, deliverer, housekeeper, measures, sweep, memory, uses],
-        }
-    }
-
-    /// Tells whether the workers run.
-    fn running(&self) -> Arc<dyn Fn() -> bool + Send + Sync> {
-        let running = Arc::clone(&self.running);
-        Arc::new(move || running.load(Ordering::Relaxed))
-    }
-
-    /// Waits until jobs in progress are done or given back.
-    async fn stop(self) {
-        self.stop.cancel();
-        for task in self.tasks {
-            if let Err(error) = task.await {
-                tracing::error!(error = &error as &dyn std::error::Error, "a worker had failed");
-            }
-        }
-    }
-}
-
-/// Notes the end of a worker, also by a panic.
-struct RunningGuard(Arc<AtomicBool>);
-
-impl Drop for RunningGuard {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
+/// Starts what runs beside the HTTP server.
+fn start_work(parts: &Parts) -> Supervisor {
+    let mut work = Supervisor::new(Pauses::default());
+    let worker = parts.worker.clone();
+    work.keep("worker", move |stop| {
+        let worker = worker.clone();
+        async move { worker.run(stop).await }
+    });
+    let deliverer = parts.deliverer.clone();
+    work.keep("deliverer", move |stop| {
+        let deliverer = deliverer.clone();
+        async move { deliverer.run(stop).await }
+    });
+    let housekeeper = parts.housekeeper.clone();
+    work.keep("housekeeper", move |stop| {
+        let housekeeper = housekeeper.clone();
+        async move { housekeeper.run(stop).await }
+    });
+    let housekeeper = parts.housekeeper.clone();
+    work.keep("measures", move |stop| {
+        let housekeeper = housekeeper.clone();
+        async move { housekeeper.measure(stop).await }
+    });
+    let (keys, audit) = (parts.keys.clone(), parts.audit.clone());
+    work.keep("uses", move |stop| uses::run(keys.clone(), audit.clone(), stop));
+    work.keep("memory", memory::give_back);
+    let (index, keys, agents) = (parts.index.clone(), parts.keys.clone(), parts.agents.clone());
+    work.once("sweep", sweep::run(index, keys, agents));
+    work
 }
 
 async fn application(
     configuration: &Configuration,
     settings: HttpSettings,
     parts: Parts,
-    workers_running: Arc<dyn Fn() -> bool + Send + Sync>,
+    work: &mut Supervisor,
 ) -> Result<Application, Failure> {
+    let failing = work.failing();
     let metrics: Option<Arc<dyn Fn() -> String + Send + Sync>> =
         if configuration.settings.http.metrics {
             let handle = telemetry::metrics()?;
-            tokio::spawn(telemetry::upkeep(handle.clone()));
+            let kept = handle.clone();
+            work.keep("metrics", move |stop| {
+                let kept = kept.clone();
+                async move {
+                    stop.run_until_cancelled(telemetry::upkeep(kept)).await;
+                }
+            });
             Some(Arc::new(move || handle.render()))
         } else {
             None
@@ -226,7 +179,7 @@ async fn application(
         audit: parts.audit,
         webhooks: parts.webhooks,
         health: parts.storage,
-        workers_running,
+        workers_running: Arc::new(move || failing.is_empty()),
         detect_upload_type: Arc::new(detect_upload_type),
         extra_models: configuration.extra_models(),
         metrics,
@@ -235,3 +188,6 @@ async fn application(
         settings,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
 /// How often the process looks at its size.
 const INTERVAL: Duration = Duration::from_secs(15);
 /// Growth since the last time from which free memory is given back: doing so takes milliseconds.
@@ -26,16 +28,16 @@ pub(super) fn set_up() {
     }
 }
 
-/// Gives free memory back whenever the process has grown, for ever.
-pub(super) async fn give_back() {
+/// Gives free memory back whenever the process has grown, until `stop`. If the system does not tell how large the
+/// process is, nothing is done.
+pub(super) async fn give_back(stop: CancellationToken) {
     let mut least = usize::MAX;
-    loop {
-        tokio::time::sleep(INTERVAL).await;
-        let Some(resident) = resident().await else { return };
+    while stop.run_until_cancelled(tokio::time::sleep(INTERVAL)).await.is_some() {
+        let Some(resident) = resident().await else { continue };
         if resident > least.saturating_add(GROWTH_BYTES) || least == usize::MAX {
             // A task that panicked has said so through the panic hook; the next round tries again.
             let _ = tokio::task::spawn_blocking(trim).await;
-            let Some(after) = self::resident().await else { return };
+            let Some(after) = self::resident().await else { continue };
             tracing::debug!(resident, after, "gave free memory back to the system");
             least = after;
         } else {

@@ -1,0 +1,193 @@
+//! Background tasks that are kept running: one that ends or panics is started again.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::task::{JoinError, JoinHandle};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// When tasks are started again, and when they count as failing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pauses {
+    /// The pause after the first end; it doubles with each further one.
+    pub(crate) first: Duration,
+    /// The longest pause.
+    pub(crate) longest: Duration,
+    /// A task that has run for this long works again: its earlier ends are forgotten.
+    pub(crate) steady: Duration,
+    /// How many ends, each before the task ran steadily, make it count as failing.
+    pub(crate) ends: u32,
+}
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self {
+            first: Duration::from_secs(1),
+            longest: Duration::from_secs(60),
+            steady: Duration::from_secs(60),
+            ends: 2,
+        }
+    }
+}
+
+/// Starts tasks, and starts them again if they end by themselves.
+pub(crate) struct Supervisor {
+    pauses: Pauses,
+    stop: CancellationToken,
+    failing: Failing,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// The names of the tasks that end again and again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Failing(Arc<Mutex<HashSet<&'static str>>>);
+
+impl Failing {
+    /// Whether every task works.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
+
+    fn set(&self, name: &'static str, is_failing: bool) {
+        let mut names = self.0.lock();
+        if is_failing {
+            names.insert(name);
+        } else if names.remove(name) {
+            tracing::info!(task = name, "a background task works again");
+        }
+    }
+}
+
+impl Supervisor {
+    pub(crate) fn new(pauses: Pauses) -> Self {
+        let (stop, failing) = (CancellationToken::new(), Failing::default());
+        Self { pauses, stop, failing, tasks: Vec::new() }
+    }
+
+    /// The tasks that are failing, now and later.
+    pub(crate) fn failing(&self) -> Failing {
+        self.failing.clone()
+    }
+
+    /// Runs a task until the stop. `task` makes its future, which ends when its token is cancelled; if it ends
+    /// before, by returning or by a panic, it is made anew after a pause.
+    pub(crate) fn keep<F>(
+        &mut self,
+        name: &'static str,
+        task: impl Fn(CancellationToken) -> F + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let kept = Kept { name, pauses: self.pauses, failing: self.failing.clone(), ends: 0 };
+        self.tasks.push(tokio::spawn(kept.run(task, self.stop.clone())));
+    }
+
+    /// Runs a task once, at most until the stop. If it panics, that is logged.
+    pub(crate) fn once(
+        &mut self,
+        name: &'static str,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let stop = self.stop.clone();
+        let task = tokio::spawn(async move {
+            stop.run_until_cancelled(task).await;
+        });
+        self.tasks.push(tokio::spawn(async move {
+            if let Err(error) = task.await {
+                tracing::error!(task = name, error = words(&error), "a background task failed");
+            }
+        }));
+    }
+
+    /// Stops all tasks and waits until they have ended.
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        for task in self.tasks {
+            if let Err(error) = task.await {
+                tracing::error!(error = words(&error), "the supervision of a task failed");
+            }
+        }
+    }
+}
+
+/// A task and how often it has ended.
+struct Kept {
+    name: &'static str,
+    pauses: Pauses,
+    failing: Failing,
+    /// Ends since it last ran steadily.
+    ends: u32,
+}
+
+impl Kept {
+    async fn run<F>(
+        mut self,
+        task: impl Fn(CancellationToken) -> F + Send + 'static,
+        stop: CancellationToken,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        loop {
+            let outcome = self.watch(tokio::spawn(task(stop.clone()))).await;
+            if stop.is_cancelled() {
+                if let Err(error) = outcome {
+                    tracing::error!(
+                        task = self.name,
+                        error = words(&error),
+                        "a task failed at its stop"
+                    );
+                }
+                return;
+            }
+            let pause = self.ended(outcome);
+            if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Waits for the task's end. Once it has run steadily, its earlier ends are forgotten.
+    async fn watch(&mut self, mut task: JoinHandle<()>) -> Result<(), JoinError> {
+        let steady = Instant::now() + self.pauses.steady;
+        if let Ok(outcome) = tokio::time::timeout_at(steady, &mut task).await {
+            return outcome;
+        }
+        self.ends = 0;
+        self.failing.set(self.name, false);
+        task.await
+    }
+
+    /// Notes that the task ended by itself, and gives the pause before it is started again.
+    fn ended(&mut self, outcome: Result<(), JoinError>) -> Duration {
+        self.ends = self.ends.saturating_add(1);
+        let Pauses { first, longest, ends, .. } = self.pauses;
+        let pause = first.saturating_mul(1 << (self.ends - 1).min(16)).min(longest);
+        if self.ends >= ends {
+            self.failing.set(self.name, true);
+        }
+        let error = match &outcome {
+            Ok(()) => "it returned",
+            Err(error) => words(error),
+        };
+        metrics::counter!("cicerone_task_restarts_total", "task" => self.name).increment(1);
+        tracing::error!(
+            task = self.name,
+            error,
+            ends = self.ends,
+            pause_seconds = pause.as_secs_f64(),
+            "a background task ended by itself; it is started again after a pause"
+        );
+        pause
+    }
+}
+
+/// What a log says of an end. A panic's message may quote a document; its place is logged by the panic hook.
+fn words(error: &JoinError) -> &'static str {
+    if error.is_panic() { "it panicked" } else { "it was aborted" }
+}
+
+#[cfg(test)]
+mod tests;
