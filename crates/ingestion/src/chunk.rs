@@ -13,34 +13,44 @@ use pieces::{Piece, pieces};
 
 /// A stretch aims at this many characters.
 const TARGET_CHARS: usize = 1_600;
-/// A stretch takes what is left of its section up to this many characters, so that no crumb remains.
+/// A stretch may grow to this many characters if that completes its section, so that no short rest remains.
 const MAX_CHARS: usize = 2_000;
-/// A stretch below this many characters is joined with its neighbour, or below more in a long text.
+/// A stretch of fewer characters is joined with its neighbour; in a long text the bound is higher.
 const MIN_CHARS: usize = 200;
 /// What joins the headings of a path.
 const PATH_SEPARATOR: &str = " › ";
-/// Stands for the outer headings that a path leaves out.
+/// Replaces the outer headings that a path leaves out.
 const LEFT_OUT: &str = "… › ";
 
-/// A stretch of a text.
+/// A part of a text, fit to be found and cited on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Chunk {
     /// Its bytes in the text, without white space around.
     pub range: Range<usize>,
-    /// The headings that it stands under, outermost first, joined by ` › `: at most 400 characters,
-    /// each heading at most 200. Stretches of one section share it.
+    /// The headings above it, outermost first, joined by ` › `: at most 400 characters, each heading at most 200.
+    /// Chunks of one section share it.
     pub heading: Option<Arc<str>>,
 }
 
-/// Splits a text into stretches of about 1,600 and at most 2,000 characters, in order.
+/// Cuts a text into chunks of about 1,600 and at most 2,000 characters, in order.
 ///
-/// A stretch ends at a heading where it can, else between blocks (paragraphs, lists, code), else
-/// between sentences; only a sentence that is longer than a stretch is split within. There are at most
-/// 20,000 of them: in a text of more than two million characters, more small sections share one.
-/// Headings take at most 4 MiB in all; stretches beyond have none.
+/// A chunk ends at a heading if possible, otherwise between blocks (paragraphs, lists, code), otherwise between
+/// sentences; only a sentence that is longer than a chunk is cut. There are at most 20,000 chunks: in a text of more than
+/// two million characters, more small sections share one. Headings take at most 4 MiB together; chunks beyond that have
+/// none.
 ///
-/// Invariant: every character that is not white space or a thematic break lies in exactly one of
-/// them.
+/// Invariant: every character that is not white space or a thematic break is in exactly one chunk.
+///
+/// # Examples
+///
+/// ```
+/// let text = "# Tides\n\nThey come twice a day.";
+/// let chunks = cicerone_ingestion::chunks(text);
+/// assert_eq!(chunks.len(), 1);
+/// assert_eq!(chunks[0].heading.as_deref(), Some("Tides"));
+/// assert_eq!(&text[chunks[0].range.clone()], text);
+/// ```
 pub fn chunks(text: &str) -> Vec<Chunk> {
     // Any two neighbours have more than the minimum together, so that this bounds their number.
     let min = MIN_CHARS.max(text.chars().count() / (limits::DOCUMENT_PASSAGES / 2) + 1);
@@ -86,7 +96,7 @@ fn with_headings(stretches: Vec<Stretch>) -> Vec<Chunk> {
     chunks
 }
 
-/// The headings of a path in one line. Where they are too long together, the outermost are left out.
+/// The headings of a path in one line. If they are too long together, the outermost are left out.
 fn joined_path(path: &[Arc<str>]) -> Option<Arc<str>> {
     let innermost = path.last()?;
     let mut left = limits::HEADING_PATH_CHARS - LEFT_OUT.chars().count();
@@ -103,10 +113,10 @@ fn joined_path(path: &[Arc<str>]) -> Option<Arc<str>> {
     Some(if first == 0 { joined.into() } else { format!("{LEFT_OUT}{joined}").into() })
 }
 
-/// Headings, the outermost first: shared by all that stands under them.
+/// Headings, outermost first, shared by everything below them.
 type Path = Arc<[Arc<str>]>;
 
-/// What stands under one heading, up to the next.
+/// The text below one heading, up to the next.
 #[derive(Default)]
 struct Section {
     path: Path,
@@ -183,8 +193,8 @@ impl Stretch {
         self.chars + next.gap + next.chars <= MAX_CHARS
     }
 
-    /// Takes in the stretch after it. The path is that of the larger part where one stands under the
-    /// other, else what both share.
+    /// Takes in the stretch after it. The path is that of the larger part if one is below the
+    /// other, otherwise the part that both share.
     fn join(&mut self, next: Self) {
         let shared = self
             .path

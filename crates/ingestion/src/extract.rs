@@ -1,4 +1,4 @@
-//! What a source holds, made into documents and passages.
+//! Content made into documents and passages.
 
 mod decode;
 mod detect;
@@ -27,7 +27,7 @@ pub use reading::{PageReading, Prepared, Reading};
 /// An answer beyond this many characters is searched in several passages.
 const PAIR_PASSAGE_CHARS: usize = 6_400;
 
-/// What a source holds, at hand.
+/// Content to extract from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Material<'a> {
     /// A text.
@@ -38,12 +38,12 @@ pub enum Material<'a> {
     File {
         /// Its name, which becomes the title.
         name: &'a str,
-        /// What it holds.
+        /// Its content.
         prepared: Prepared,
     },
 }
 
-/// Nothing can be extracted, and why: a sentence that a person can act on.
+/// Content cannot be read. The text is a sentence that a person can act on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unreadable(pub String);
@@ -56,8 +56,25 @@ impl Unreadable {
 
 /// Documents and passages of a source.
 ///
-/// A text or file is one document in passages of about 1,600 characters; a pair is a document of its
-/// own, and one passage. Fails with [`Unreadable`] where the content holds no text.
+/// A text or file is one document in passages of about 1,600 characters; a pair is a document of its own with one
+/// passage.
+///
+/// # Errors
+///
+/// If the content has no text.
+///
+/// # Examples
+///
+/// ```
+/// use cicerone_ingestion::{Material, extract};
+///
+/// let pairs = r#"[{"question": "When does it open?", "answer": "At nine."}]"#;
+/// let extracted = extract(Material::Pairs(pairs))?;
+/// let (_, passage) = extracted.passages().next().expect("one passage");
+/// assert_eq!(passage.title.as_deref(), Some("When does it open?"));
+/// assert_eq!(passage.text, "At nine.");
+/// # Ok::<(), cicerone_ingestion::Unreadable>(())
+/// ```
 pub fn extract(material: Material<'_>) -> Result<Extracted, Unreadable> {
     match material {
         Material::Text(text) => {
@@ -83,7 +100,7 @@ fn whole(title: Option<&str>, prepared: Prepared) -> Extracted {
     Extracted { title: cut.document.title.clone(), documents: vec![cut] }
 }
 
-/// A document a pair, and its passage; the source's title is the first question.
+/// A document for each pair; the title of the source is the first question.
 fn paired(pairs: Vec<QaPair>) -> Extracted {
     let title = pairs.first().and_then(|pair| title::of_text(&pair.question));
     let documents = (0..).zip(pairs).map(|(position, pair)| {
@@ -101,7 +118,7 @@ fn paired(pairs: Vec<QaPair>) -> Extracted {
     Extracted { title, documents: documents.collect() }
 }
 
-/// The answer whole; in stretches only where no prompt would hold it.
+/// The answer as a whole; in several stretches only if it is too long for a prompt.
 fn stretches_of_pair(pair: &QaPair) -> Vec<Stretch> {
     let QaPair { question, answer } = pair;
     let start = answer.char_indices().nth(PAIR_PASSAGE_CHARS);

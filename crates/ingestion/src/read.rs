@@ -1,4 +1,4 @@
-//! The seam to the readers, which run in a process of their own.
+//! The interface to readers, which may run in processes of their own.
 
 use std::sync::Arc;
 
@@ -9,16 +9,17 @@ use url::Url;
 
 use crate::extract::{PageReading, Prepared, Unreadable};
 
-/// Reads what was fetched.
+/// Reads documents.
 #[async_trait]
 pub trait ReadPage: Send + Sync {
-    /// The same readers, on behalf of an account. Accounts share them fairly; without one, the process
-    /// reads for itself.
+    /// The same readers on behalf of an account, which gets its fair share of them.
     fn for_account(&self, account: Id<kind::Account>) -> Arc<dyn ReadPage>;
 
-    /// Reads a web page. `charset` is what the `Content-Type` header said of its encoding.
+    /// Reads a web page. `charset` is the encoding that the `Content-Type` header named.
     ///
-    /// Fails where it cannot be read, with a sentence for the source's owner.
+    /// # Errors
+    ///
+    /// If it cannot be read, with a sentence for the person who sent it.
     async fn page(
         &self,
         url: &Url,
@@ -26,9 +27,11 @@ pub trait ReadPage: Send + Sync {
         charset: Option<&str>,
     ) -> Result<PageReading<Prepared>, Unreadable>;
 
-    /// Reads a file. `charset` is what the `Content-Type` header said of a text's encoding.
+    /// Reads a file. `charset` is the encoding that the `Content-Type` header named for a text.
     ///
-    /// Fails where it cannot be read, with a sentence for the source's owner.
+    /// # Errors
+    ///
+    /// If it cannot be read, with a sentence for the person who sent it.
     async fn file(
         &self,
         kind: UploadType,

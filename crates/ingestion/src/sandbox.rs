@@ -1,11 +1,11 @@
-//! Strangers' documents are read in processes of their own, so that a hostile one costs itself alone.
+//! Documents of strangers are read in processes of their own, so that a hostile one harms nothing but itself.
 //!
 //! [`Readers`] is a pool of child processes: the same program, started again so that it calls
 //! [`serve_reader`]. A child has no environment, no network, no files and no more memory and processor
-//! time than it is allowed; it reads one document after the other and ends when it is idle for long.
-//! Whatever becomes of it, the caller gets a reading or an [`Unreadable`] with a sentence for people.
+//! time than it is allowed; it reads one document after the other and ends after a time without work.
+//! Whatever happens to it, the caller gets a reading or an [`Unreadable`] with a sentence for people.
 //!
-//! Invariant: nothing here parses, decodes or cuts a document outside a child process, be it a text.
+//! Invariant: nothing here parses, decodes or cuts a document outside a child process, not even a text.
 
 mod child;
 mod end;
@@ -40,7 +40,7 @@ const NOWHERE: &str = "about:blank";
 #[derive(Debug, Clone)]
 pub struct Readers {
     pool: Pool,
-    /// Whom they read for; none where the process reads for itself.
+    /// The account that they read for; `None` for the program itself.
     party: Option<Id<kind::Account>>,
 }
 
@@ -50,11 +50,14 @@ impl Readers {
         Self { pool: Pool::new(settings), party: None }
     }
 
-    /// Reads a web page that was found at `url`. `charset` is what the `Content-Type` header said of
-    /// its encoding.
+    /// Reads a web page that was found at `url`. `charset` is the encoding that the `Content-Type`
+    /// header named.
     ///
-    /// Dropping the future kills the process that reads. Fails with a sentence for the source's
-    /// owner.
+    /// Dropping the future kills the process that reads.
+    ///
+    /// # Errors
+    ///
+    /// If the document cannot be read, with a sentence for the person who sent it.
     pub async fn page(
         &self,
         url: &Url,
@@ -69,10 +72,13 @@ impl Readers {
         }
     }
 
-    /// Reads a file. `charset` is what a `Content-Type` header said of a text's encoding.
+    /// Reads a file. `charset` is the encoding that a `Content-Type` header named for a text.
     ///
-    /// Dropping the future kills the process that reads. Fails with a sentence for the source's
-    /// owner.
+    /// Dropping the future kills the process that reads.
+    ///
+    /// # Errors
+    ///
+    /// If the document cannot be read, with a sentence for the person who sent it.
     pub async fn file(
         &self,
         kind: UploadType,
@@ -92,7 +98,7 @@ impl Readers {
         }
     }
 
-    /// Reads a page that is a file: nobody says where it was found, nor in which encoding.
+    /// Reads a page that was saved as a file: its address and encoding are unknown.
     async fn saved_page(&self, bytes: Bytes) -> Result<Prepared, Unreadable> {
         let request = Request::Page { url: NOWHERE.to_owned(), charset: None };
         match self.pool.read(self.party, &request, bytes).await? {

@@ -177,7 +177,7 @@ impl<'a> Scanner<'a> {
 fn opening_fence(body: &str) -> Option<String> {
     let mark = body.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let length = body.chars().take_while(|char| *char == mark).count();
-    // An inline span such as ```x``` opens nothing.
+    // An inline span such as ```x``` does not open a fence.
     let opens = length >= 3 && (mark == '~' || !body.get(length..)?.contains('`'));
     opens.then(|| mark.to_string().repeat(length))
 }
@@ -191,7 +191,7 @@ fn atx_heading(body: &str) -> Option<(u8, String)> {
     (is_heading && !title.is_empty()).then_some((u8::try_from(level).ok()?, title))
 }
 
-/// A title without the marks of emphasis and code, cut where it is too long.
+/// A title without the marks of emphasis and code, cut if it is too long.
 fn plain(title: &str) -> String {
     cut_title(title.replace(['*', '`'], "").trim()).into_owned()
 }
@@ -219,14 +219,14 @@ fn is_list_item(body: &str) -> bool {
     }
 }
 
-/// Reads a plain text's headings: short lines that stand alone above longer text.
+/// Finds a plain text's headings: short separate lines above longer text.
 fn find_plain_headings(text: &str, blocks: &mut [Block]) {
     let line = |block: &Block| {
         let line = text.get(block.range.clone()).map(str::trim).unwrap_or_default();
         (block.kind == Kind::Paragraph && looks_like_title(line)).then(|| line.to_owned())
     };
     let titles: Vec<Option<String>> = blocks.iter().map(line).collect();
-    // Where every other block looks like a title, none is one: names, verses, a transcript.
+    // If every other block looks like a title, none is one: names, verses, a transcript.
     if titles.iter().flatten().count() * 2 > blocks.len() {
         return;
     }

@@ -14,12 +14,12 @@ pub(super) struct Piece {
     pub(super) range: Range<usize>,
     /// Its length in characters.
     pub(super) chars: usize,
-    /// Characters between the piece before and this one; not known yet where a block is cut.
+    /// Characters between the previous piece and this one; not known yet while a block is cut.
     pub(super) gap: usize,
 }
 
-/// The pieces of a block, in order: the block whole where it fits, else its sentences, or its lines
-/// where it is a list, table or code; what is too long even so is cut between words.
+/// The pieces of a block, in order: the whole block if it fits, otherwise its sentences, or its lines if it is a list,
+/// table or code. A piece that is still too long is cut between words.
 pub(super) fn pieces(text: &str, block: &Block) -> Vec<Piece> {
     let Some(whole) = piece(text, block.range.clone()) else { return Vec::new() };
     if whole.chars <= MAX_CHARS {
@@ -34,7 +34,7 @@ pub(super) fn pieces(text: &str, block: &Block) -> Vec<Piece> {
             body.match_indices('\n').map(|(end, _)| end + 1).collect()
         }
     };
-    // What lies between two sentences, if anything does, stays with the first.
+    // Text between two sentences stays with the first.
     let inner = starts.into_iter().filter(|start| *start > 0 && *start < body.len());
     let bounds: Vec<usize> = std::iter::once(0)
         .chain(inner)
@@ -49,7 +49,7 @@ pub(super) fn pieces(text: &str, block: &Block) -> Vec<Piece> {
         .collect()
 }
 
-/// The bytes of `range` without white space around; none where nothing else is there.
+/// The bytes of `range` without surrounding white space. `None` if there is nothing else.
 fn piece(text: &str, range: Range<usize>) -> Option<Piece> {
     let body = text.get(range.clone())?;
     let start = range.start + (body.len() - body.trim_start().len());
@@ -77,7 +77,7 @@ fn fitting(text: &str, whole: Piece) -> Vec<Piece> {
 }
 
 /// Where to cut a text that is longer than a stretch: after the last white space of its first
-/// [`TARGET_CHARS`] characters, or behind them where they hold none.
+/// [`TARGET_CHARS`] characters, or after these if they contain none.
 fn cut_at(body: &str) -> usize {
     let limit = body.char_indices().nth(TARGET_CHARS).map_or(body.len(), |(index, _)| index);
     let space = body.get(..limit).and_then(|start| start.rfind(char::is_whitespace));

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::fetch::{Excess, Fetch, FetchError, FetchRequest, Fetched, LIGHT_BYTES};
 
-/// What is encoded in an address that is no UTF-8: nothing of ASCII.
+/// What is percent-encoded in an address that is not UTF-8: nothing of ASCII.
 const BEYOND_ASCII: &percent_encoding::AsciiSet = &percent_encoding::AsciiSet::EMPTY;
 /// Longest `ETag` that is kept.
 const VALIDATOR_CHARS: usize = 256;
@@ -53,7 +53,7 @@ impl Fetch for EgressFetch {
         for (name, value) in
             [(IF_NONE_MATCH, validators.etag), (IF_MODIFIED_SINCE, validators.last_modified)]
         {
-            // What came as a header goes as one.
+            // It came in a header, so it can be sent in one.
             if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
                 outgoing = outgoing.with_header(name, value);
             }
@@ -84,7 +84,7 @@ fn head(answer: &Answer) -> Fetched {
     }
 }
 
-/// An address of a header. Bytes that are no UTF-8 are taken as browsers do, one by one.
+/// An address from a header. Bytes that are not UTF-8 are encoded one by one, as browsers do.
 fn address(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
@@ -101,7 +101,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = String> {
 /// A body, and the place that it takes if it is large.
 type Held = (Bytes, Option<Arc<OwnedSemaphorePermit>>);
 
-/// The body of an answer, decompressed. Beyond [`LIGHT_BYTES`] it goes on when there is a place for a
+/// The body of an answer, decompressed. Beyond [`LIGHT_BYTES`] reading continues as soon as there is a place for a
 /// large one.
 async fn body(
     mut answer: Answer,

@@ -1,4 +1,4 @@
-//! What a site says at its entrance: its `robots.txt` and its sitemaps.
+//! The `robots.txt` and the sitemaps of a site.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::robots::Robots;
 use super::site::Site;
 use super::sitemap::Sitemap;
 
-/// As much of `robots.txt` as is transferred.
+/// How much of `robots.txt` is transferred.
 const ROBOTS_BYTES: usize = 500 * 1_024;
 /// How long sitemaps may take altogether.
 const SITEMAP_TIME: Duration = Duration::from_secs(60);
 
-/// The site's `robots.txt`. Where there is none, everything is allowed; where it cannot be had, nothing
-/// is, and the message says so (RFC 9309, section 2.3.1).
+/// The site's `robots.txt`. If there is none, everything is allowed; if it cannot be fetched, nothing is, and the message
+/// says so (RFC 9309, section 2.3.1).
 pub(super) async fn robots(site: &Site, requests: &Requests) -> Result<Robots, String> {
     let url = site.at("/robots.txt");
     let request = FetchRequest {
@@ -33,7 +33,7 @@ pub(super) async fn robots(site: &Site, requests: &Requests) -> Result<Robots, S
         excess: Excess::Cut,
         places: Arc::clone(&requests.places),
     };
-    // The rules of a file that lies on another host are this host's.
+    // The rules of a file on another host apply to this host.
     match requests.follow(request, |_| true).await {
         Ok(answer) => match answer.status {
             200..=299 => {
@@ -57,7 +57,7 @@ pub(super) async fn robots(site: &Site, requests: &Requests) -> Result<Robots, S
 pub(super) struct Listed {
     /// The names of the pages, in their order.
     pub(super) pages: Vec<Url>,
-    /// Whether this is all of it: no sitemap failed as it may not fail another time.
+    /// Whether this is everything: no sitemap failed with a transient error.
     pub(super) is_whole: bool,
 }
 
@@ -114,7 +114,7 @@ fn named_sitemaps(site: &Site, robots: &Robots) -> Vec<Url> {
     if inside.is_empty() && robots.allows(&usual) { vec![usual] } else { inside }
 }
 
-/// One sitemap; none where it may be had another time.
+/// One sitemap. `None` if fetching it failed for now.
 async fn sitemap(site: &Site, requests: &Requests, robots: &Robots, url: Url) -> Option<Sitemap> {
     let limit = requests.settings.sitemap_bytes;
     let request = FetchRequest {

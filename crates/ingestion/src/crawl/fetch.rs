@@ -1,4 +1,4 @@
-//! The seam to the network: one request, one answer, no redirects followed.
+//! The interface to the network: one request, one answer; redirects are not followed.
 
 use std::sync::Arc;
 
@@ -8,29 +8,30 @@ use cicerone_domain::crawl::Validators;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
-/// A request for what lies at an address.
+/// A request for the content of an address.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct FetchRequest {
     /// The address.
     pub url: Url,
     /// The `Accept` header.
     pub accept: &'static str,
-    /// What is known already; sent as `If-None-Match` and `If-Modified-Since`.
+    /// The version that is known already; sent as `If-None-Match` and `If-Modified-Since`.
     pub validators: Validators,
     /// Whether the body of a successful answer is wanted, by its `Content-Type`.
     pub wanted: fn(Option<&str>) -> bool,
-    /// Most bytes of the body, once decompressed.
+    /// The most bytes of the body after decompression.
     pub limit: usize,
-    /// What becomes of a body that is larger.
+    /// What happens to a larger body.
     pub excess: Excess,
-    /// Whose place a large body takes, for as long as it is held.
+    /// A large body takes one of these places for as long as it is held.
     pub places: Arc<Semaphore>,
 }
 
 /// A body beyond so many bytes takes one of the places for large ones.
 pub(super) const LIGHT_BYTES: usize = 1_024 * 1_024;
 
-/// What becomes of a body that is larger than wanted.
+/// What happens to a body beyond the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excess {
     /// The request fails.
@@ -54,9 +55,9 @@ pub struct Fetched {
     pub robots_tags: Vec<String>,
     /// `ETag` and `Last-Modified`.
     pub validators: Validators,
-    /// The body, decompressed; none where the answer is no success or its body was not wanted.
+    /// The body, decompressed. `None` if the answer is not a success or its body was not wanted.
     pub body: Option<Bytes>,
-    /// The place that it takes if it is large.
+    /// The place that a large body takes.
     pub place: Option<Arc<OwnedSemaphorePermit>>,
 }
 
@@ -68,14 +69,18 @@ pub struct FetchError {
     pub message: String,
     /// Whether trying again may help.
     pub is_transient: bool,
-    /// Whether it is of the site rather than of the page: its name, its connection, its certificate.
+    /// Whether the cause is the site rather than the page: its name, its connection, its certificate.
     pub is_outage: bool,
 }
 
 /// Fetches addresses that strangers chose.
 #[async_trait]
 pub trait Fetch: Send + Sync {
-    /// Sends a request and gives the answer, redirects too: one hop. Ends within a deadline of its
-    /// own; dropping the future ends the transfer.
+    /// Sends a request and returns the answer, even if it is a redirect. Ends within a deadline of its own; dropping
+    /// the future ends the transfer.
+    ///
+    /// # Errors
+    ///
+    /// If there is no answer.
     async fn fetch(&self, request: FetchRequest) -> Result<Fetched, FetchError>;
 }

@@ -11,17 +11,17 @@ use super::refusal::{Variants, is_overlong, refusal};
 /// Most bytes of addresses that are ever found; four thousand usual ones have less than a tenth.
 const ADDRESS_BYTES: usize = 4 * 1_024 * 1_024;
 
-/// What waits to be visited, and what was ever found.
+/// Pages that wait to be visited, and all that were ever found.
 #[derive(Debug, Default)]
 pub(super) struct Frontier {
     waiting: VecDeque<FoundPage>,
-    /// What waits behind all others.
+    /// Pages that wait behind all others.
     last: VecDeque<FoundPage>,
     seen: HashSet<String>,
     variants: Variants,
-    /// Most pages that are ever found, and most addresses beside them that are no pages.
+    /// The most pages that are ever found, and the most addresses besides that are not pages.
     capacity: usize,
-    /// How many of those that were found are no pages.
+    /// How many of the found addresses are not pages.
     refused: usize,
     /// Bytes of the addresses that were found.
     bytes: usize,
@@ -32,7 +32,7 @@ impl Frontier {
         Self { capacity, ..Self::default() }
     }
 
-    /// Takes note of a page that was visited before an interruption.
+    /// Notes a page that was visited before an interruption.
     pub(super) fn note(&mut self, name: &str) {
         if let Ok(url) = Url::parse(name) {
             self.variants.admit(&url);
@@ -42,7 +42,7 @@ impl Frontier {
         self.seen.insert(name.to_owned());
     }
 
-    /// Takes back a page that was waiting before an interruption.
+    /// Adds a page that was waiting before an interruption.
     pub(super) fn restore(&mut self, page: FoundPage) {
         let Ok(url) = Url::parse(&page.url) else { return };
         self.refused += usize::from(refusal(&url).is_some());
@@ -56,7 +56,7 @@ impl Frontier {
         queue.push_back(page);
     }
 
-    /// Takes in a page by its name; gives it if it is new and there is room for it.
+    /// Adds a page by its name. Returns it if it is new and there is room.
     pub(super) fn offer(&mut self, name: &Url, depth: u32) -> Option<FoundPage> {
         if self.has_seen(name.as_str()) || is_overlong(name) {
             return None;

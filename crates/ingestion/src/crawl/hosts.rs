@@ -28,16 +28,16 @@ impl Hosts {
     }
 }
 
-/// What requests to one host pass through. Accounts that crawl the same host share it; there is no
-/// reserve, as the host bears no more because of them.
+/// What requests to one host pass through. Accounts that crawl the same host share it; there is no reserve, since more
+/// accounts do not make the host bear more.
 #[derive(Debug)]
 pub(super) struct Gate {
     places: FairPool<Party>,
-    /// The place of whoever goes one at a time.
+    /// The place of requests that go one at a time.
     turns: FairPool<Party>,
     /// When the last of those went.
     last: Mutex<Option<Instant>>,
-    /// Nobody passes before, since the host asked for a pause.
+    /// No request passes before this time, since the host asked for a pause.
     closed_until: Mutex<Option<Instant>>,
 }
 
@@ -58,7 +58,7 @@ impl Gate {
         }
     }
 
-    /// Waits for a place. With a `delay`, one goes at a time, and so long after the one before.
+    /// Waits for a place. With a `delay`, one request goes at a time, and at least that long after the one before.
     pub(super) async fn enter(&self, party: Party, delay: Option<Duration>) -> Pass {
         let mut turn = None;
         if let Some(delay) = delay {
@@ -76,7 +76,7 @@ impl Gate {
         Pass { _place: place, _turn: turn }
     }
 
-    /// Lets nobody pass for a while.
+    /// Lets no request pass for a while.
     pub(super) fn close(&self, pause: Duration) {
         let until = Instant::now() + pause;
         let mut closed = self.closed_until.lock();

@@ -68,9 +68,9 @@ pub enum JournalError {
     Failed(#[from] Error),
 }
 
-/// Most pages that are kept in one transaction.
+/// The most pages that are recorded at once.
 const BATCH_PAGES: usize = 64;
-/// Most text and links that wait to be kept, in bytes.
+/// The most text and links that wait to be recorded, in bytes.
 const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// What was done, and the part of it that is not recorded yet.
@@ -103,7 +103,7 @@ impl<'a> Journal<'a> {
             requested: 0,
         };
         for (url, status, hash) in &so_far.visited {
-            // Whatever has a hash was fetched, and only what was left out has none otherwise.
+            // A page with a hash was fetched; one without was left out only if it was skipped.
             let was_requested = hash.is_some() || *status != CrawledPageStatus::Skipped;
             journal.count(url, *status, *hash, was_requested);
         }
@@ -131,7 +131,7 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Takes in a page that was visited.
+    /// Adds a page that was visited.
     pub(super) fn visited(&mut self, page: VisitedPage) {
         self.count(&page.url, page.status, page.content_hash, page.fetched_at.is_some());
         if let PageContent::New(cut) = &page.content {
@@ -141,12 +141,12 @@ impl<'a> Journal<'a> {
         self.visited.push(page);
     }
 
-    /// Takes in a page that was found.
+    /// Adds a page that was found.
     pub(super) fn found(&mut self, page: FoundPage) {
         self.found.push(page);
     }
 
-    /// Whether a page has text; none where it was not visited.
+    /// Whether a page has text. `None` if it was not visited.
     pub(super) fn has_text(&self, name: &str) -> Option<bool> {
         self.outcomes.get(name).map(|status| match status {
             CrawledPageStatus::Indexed | CrawledPageStatus::Unchanged => true,
@@ -174,7 +174,7 @@ impl<'a> Journal<'a> {
         self.outcomes.len()
     }
 
-    /// Records what is not recorded yet, once it is much or waits for so long.
+    /// Records what is not recorded yet, if it is much or has waited for `every`.
     pub(super) async fn record_if_due(
         &mut self,
         every: Duration,

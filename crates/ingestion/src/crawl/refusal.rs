@@ -1,21 +1,21 @@
-//! Addresses that are left out without being requested: files that are no pages, and traps.
+//! Addresses that are left out without a request: files that are not pages, and traps.
 
 use std::collections::HashMap;
 
 use cicerone_domain::crawl::{FileKind, PageReason};
 use url::Url;
 
-/// Longest address that is kept; what is longer is no page that a person would share.
+/// The longest address that is kept; nobody would share a longer one.
 const ADDRESS_CHARS: usize = 2_000;
 /// Most segments of a path.
 const PATH_SEGMENTS: u32 = 24;
-/// How often one segment may stand in a path: relative links that go wrong append it for ever.
+/// How often one segment may occur in a path: broken relative links append it again and again.
 const SEGMENT_REPEATS: usize = 3;
 /// Different queries of one path that are visited as they are found. Calendars, filters and sort orders
-/// have no end; what is beyond waits until nothing else does.
+/// have no end; further ones wait until nothing else does.
 const QUERIES_A_PATH: u32 = 500;
 
-/// File name extensions of what is no page, by what they are.
+/// File name extensions that are not pages, by kind.
 const FILES: [(FileKind, &[&str]); 10] = [
     (
         FileKind::Image,
@@ -87,7 +87,7 @@ pub fn refusal(url: &Url) -> Option<PageReason> {
     None
 }
 
-/// What the extension says that an address is, if that is no page, PDF or text.
+/// The kind of file that an extension names, unless it is a page, PDF or text.
 fn file_kind(url: &Url) -> Option<FileKind> {
     let (_, extension) = url.path_segments()?.next_back()?.rsplit_once('.')?;
     let extension = extension.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Requests to one site: polite, and repeated where that may help.
+//! Requests to one site: polite, and repeated if that may help.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const SILENCE: Duration = Duration::from_secs(20);
 /// What requests to a site go through.
 pub(super) struct Requests {
     pub(super) fetch: Arc<dyn Fetch>,
-    /// Whom they are for.
+    /// The account that they are for.
     pub(super) party: Party,
     pub(super) gate: Arc<Gate>,
     /// The pause that the site's `robots.txt` asks for.
@@ -112,7 +112,7 @@ pub(super) fn is_transient_status(status: u16) -> bool {
     matches!(status, 408 | 425 | 429) || (status >= 500 && !matches!(status, 501 | 505))
 }
 
-/// Where an answer redirects to, without the fragment.
+/// The target of a redirect, without the fragment.
 pub(super) fn redirect_target(url: &Url, answer: &Fetched) -> Option<Url> {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
         return None;

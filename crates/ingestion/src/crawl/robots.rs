@@ -1,6 +1,6 @@
 //! `robots.txt` as RFC 9309 has it: which pages of a site a crawler may request.
 //!
-//! Where the RFC is silent this follows what Google publishes of its own parser: misspelled keys, a
+//! If the RFC says nothing, this follows what Google has published about its parser: misspelled keys, a
 //! missing colon, lines that are too long, `/index.html` as another name of its folder. One thing
 //! is the RFC's against Google's: `%61` and `a` are the same in a rule (section 2.2.2).
 
@@ -12,9 +12,9 @@ use url::{Position, Url};
 
 use pattern::Pattern;
 
-/// As much of a file as counts; the RFC asks for this much at least.
+/// How much of a file is used; the RFC asks for at least this much.
 const FILE_BYTES: usize = 500 * 1_024;
-/// As much of a line as counts: eight times the longest address that Internet Explorer had.
+/// How much of a line is used: eight times the longest address of Internet Explorer.
 const LINE_BYTES: usize = 2_083 * 8 - 1;
 
 /// What a site's `robots.txt` says to one crawler.
@@ -44,8 +44,8 @@ impl Robots {
     /// Reads a file for the crawler with this product token. Bytes beyond 500 KiB do not count. There
     /// is no bad file: what is not understood says nothing.
     ///
-    /// The groups that name the crawler are taken together; the groups for all (`*`) count only where
-    /// there is none such.
+    /// The groups that name the crawler are combined; the groups for all (`*`) are used only if there is
+    /// no such group.
     pub fn parse(file: &[u8], product_token: &str) -> Self {
         let file = file.get(..FILE_BYTES).unwrap_or(file);
         let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
@@ -79,7 +79,7 @@ impl Robots {
     }
 }
 
-/// What the lines so far said.
+/// The result of the lines so far.
 struct Parser<'a> {
     product_token: &'a str,
     sitemaps: Vec<String>,
@@ -194,8 +194,7 @@ impl Key {
     }
 }
 
-/// The parts of a line that says something. A missing colon is forgiven where exactly one blank
-/// stretch stands in its place.
+/// The key and value of a line. A missing colon is accepted if there is exactly one run of blanks instead.
 fn key_and_value(line: &str) -> Option<(Key, &str)> {
     let line = line.split('#').next().unwrap_or_default().trim_matches(is_blank);
     let (key, value) = line.split_once(':').or_else(|| {
@@ -209,7 +208,7 @@ fn key_and_value(line: &str) -> Option<(Key, &str)> {
 }
 
 fn is_blank(char: char) -> bool {
-    // NUL bytes stand between the letters of files that are UTF-16 by mistake, and at their ends.
+    // Files that are UTF-16 by mistake have NUL bytes between and after their letters.
     char.is_ascii_whitespace() || char == '\0'
 }
 

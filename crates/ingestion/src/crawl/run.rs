@@ -30,21 +30,21 @@ use super::{CrawlJournal, Crawler, Party, Stop};
 const LARGE_BODIES: usize = 2;
 /// Pages that are found for each that is visited at most.
 const FOUND_A_PAGE: usize = 4;
-/// After so many pages in a row that fail as those of a site that is down do, it is asked whether it is.
+/// After this many pages in a row that fail like those of a site that is down, the start page is requested to find out.
 const OUTAGES: u32 = 10;
 
-/// After a crash of the server, so many pages are visited one by one, each recorded before the next:
-/// more than can have been under way or not yet recorded. So a page that the server crashes on is known
-/// by the crashes that follow without progress.
+/// After a crash of the program, this many pages are visited one by one, each recorded before the next: more than can
+/// have been in flight or not yet recorded. So a page that crashes the program is identified by the crashes without
+/// progress that follow.
 const PAGES_ALONE: usize = 128;
-/// Most links of pages that are kept to be followed by a refresh, in bytes (8 MiB, with what each takes
-/// beside its text). Beyond, a page keeps those that were found through it.
+/// The most links of pages that are kept for a refresh, in bytes (8 MiB, including their overhead). Beyond that, a page
+/// keeps only the links that led to new pages.
 const LINK_BYTES: usize = 8 * 1_024 * 1_024;
 
 /// Why a crawl visits no further pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Limit {
-    /// It has visited all that there are.
+    /// It has visited all pages.
     None,
     Pages,
     Time,
@@ -59,9 +59,9 @@ struct Run<'a> {
     journal: Journal<'a>,
     /// Pages that are being visited.
     in_flight: HashSet<String>,
-    /// Pages that failed in a row as those of a site that is down do.
+    /// Pages in a row that failed like those of a site that is down.
     outages: u32,
-    /// Where it began, to ask whether the site is up.
+    /// The start page, requested again to see whether the site is up.
     start: Url,
     title: Option<String>,
     /// Why the start page has no text, if it has none.
@@ -72,7 +72,7 @@ struct Run<'a> {
     parted: HashSet<String>,
     /// Whether all that the sitemaps list is known.
     is_listed: bool,
-    /// How many pages are visited one by one still.
+    /// How many more pages are visited one by one.
     alone: usize,
     /// How many more bytes of links are kept.
     link_bytes: usize,
@@ -99,7 +99,7 @@ impl Copy {
     }
 }
 
-/// Crawls a site and gives the source's title.
+/// Crawls a site and returns its title.
 pub(super) async fn run(
     crawler: &Crawler,
     party: Party,
@@ -181,7 +181,7 @@ async fn enter(
 }
 
 impl Run<'_> {
-    /// Takes up what an interrupted crawl left.
+    /// Continues an interrupted crawl.
     fn resume(&mut self, so_far: CrawlSoFar) {
         for (name, ..) in &so_far.visited {
             self.frontier.note(name);
@@ -206,7 +206,7 @@ impl Run<'_> {
                 flights.push(visitor.visit(found, Visiting::Again));
             }
             if flights.is_empty() && self.outages == 0 {
-                // Others must have been visited before it is known which of these are copies still.
+                // Which of these are copies is known only after all others have been visited.
                 for page in self.parted_copies() {
                     self.in_flight.insert(page.url.clone());
                     flights.push(visitor.visit(page, Visiting::Afresh));
@@ -219,7 +219,7 @@ impl Run<'_> {
                 if self.outages > 0 && !self.is_alive().await {
                     return Ok(Limit::Outage);
                 }
-                // A part of the site may be broken and the rest be fine.
+                // A part of the site may be broken while the rest works.
                 if std::mem::take(&mut self.outages) < OUTAGES {
                     return Ok(self.limit());
                 }
@@ -246,8 +246,8 @@ impl Run<'_> {
         if self.alone > 0 { 1 } else { self.crawler.settings.parallel.max(1) }
     }
 
-    /// Takes in the pages of the last crawl that have text and that this one did not come upon, where
-    /// not all that the sitemaps list is known: they may stand there. Whether there are any.
+    /// If not all sitemaps could be read, adds the pages of the last crawl that have text and that this one did not
+    /// find: they may be listed there. Returns whether there are any.
     fn find_unlisted(&mut self) -> bool {
         if std::mem::replace(&mut self.is_listed, true) || self.limit() != Limit::None {
             return false;
@@ -275,7 +275,7 @@ impl Run<'_> {
         }
     }
 
-    /// The next page to request; those before it that are left out are done with.
+    /// The next page to request. Pages before it that are left out are recorded.
     fn next_page(&mut self) -> Option<FoundPage> {
         loop {
             if self.outages >= OUTAGES || self.limit() != Limit::None {
@@ -310,7 +310,7 @@ impl Run<'_> {
         (found.depth > links).then_some(PageReason::TooFar { links })
     }
 
-    /// Records the rest, and tells whether the crawl was good for anything.
+    /// Records the rest. Fails if the crawl found nothing readable.
     async fn end(&mut self, limit: Limit) -> Result<(), Stop> {
         if limit == Limit::Outage && !self.visitor.known.is_empty() {
             self.journal.record(self.frontier.found()).await?;
@@ -328,7 +328,7 @@ impl Run<'_> {
         Err(Stop::Failed(format!("nothing readable was found at `{}`: {reason}", self.start)))
     }
 
-    /// Leaves out the copies that are left: those whose original has no text keep what they had.
+    /// Settles the remaining copies: those whose original has no text keep the text that they had.
     fn leave_copies(&mut self) {
         let known = Arc::clone(&self.visitor.known);
         for copy in std::mem::take(&mut self.copies) {
@@ -347,8 +347,8 @@ impl Run<'_> {
         }
     }
 
-    /// Notes for each page that was not got to why that is. Where the site or the time is to blame, and
-    /// not the number of its pages, they keep what they had.
+    /// Notes for each page that was not visited why. If the site or the time is the reason, and not the number of pages,
+    /// pages keep the text that they had.
     fn leave_rest(&mut self, limit: Limit) {
         let settings = self.crawler.settings;
         let reason = match limit {
@@ -377,7 +377,7 @@ impl Run<'_> {
         }
     }
 
-    /// Pages of the last crawl that have text and that this one did not come upon.
+    /// Pages of the last crawl that have text and that this one did not find.
     fn never_found(&mut self) -> Vec<FoundPage> {
         let known = Arc::clone(&self.visitor.known);
         let has_text = |page: &&KnownPage| page.document.is_some();

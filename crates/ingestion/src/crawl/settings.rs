@@ -5,22 +5,22 @@ use std::time::Duration;
 /// Limits and manners of crawls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrawlSettings {
-    /// Most pages that are requested for one source.
+    /// The most pages that are requested.
     pub pages: usize,
-    /// The longest that a crawl may take, counted anew after an interruption.
+    /// The longest that a crawl may take; an interruption starts the time again.
     pub time: Duration,
     /// Most links between the start page and another. Sites whose pages only lead to the next one
     /// are as deep as they are long.
     pub depth: u32,
     /// Most requests at a time to one host, over all crawls that share a crawler.
     pub parallel: usize,
-    /// The longest pause between two requests that a `Crawl-delay` is granted.
+    /// The longest pause between two requests that a `Crawl-delay` gets.
     pub longest_delay: Duration,
-    /// How often a page is requested that meets transient faults, the first time included.
+    /// How often a page with transient faults is requested, the first time included.
     pub attempts: u32,
     /// The pause before the second attempt; each further one is twice as long.
     pub retry_pause: Duration,
-    /// The longest pause that a `Retry-After` is granted; who asks for more is not asked again.
+    /// The longest pause that a `Retry-After` gets; a site that wants a longer one is not asked again.
     pub longest_pause: Duration,
     /// Largest page, text or PDF, in bytes once decompressed.
     pub page_bytes: usize,
@@ -28,7 +28,7 @@ pub struct CrawlSettings {
     pub sitemaps: usize,
     /// Largest sitemap, in bytes once decompressed.
     pub sitemap_bytes: usize,
-    /// How long pages may be done before they are recorded.
+    /// How long visited pages may wait to be recorded.
     pub record_every: Duration,
 }
 

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-/// Query parameters that say where a visitor came from or which visit it is, and nothing of the
+/// Query parameters that say where a visitor came from or which visit it is, and nothing about the
 /// page. Those that begin with `utm_` belong to them too.
 const TRACKING: [&str; 34] = [
     "_ga",
@@ -50,7 +50,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// The site of a page; none where the address is not http or https or has no host.
+    /// The site of a page. `None` if the address is not http or https, or has no host.
     pub fn of(page: &Url) -> Option<Self> {
         if !is_web(page) {
             return None;
@@ -68,8 +68,8 @@ impl Site {
         is_web(url) && url.port() == self.root.port() && bare_host(url) == bare_host(&self.root)
     }
 
-    /// The name of a page of the site, equal for all addresses that mean the same page; none where
-    /// the address lies outside the site.
+    /// The name of a page of the site, equal for all addresses of the same page. `None` if the address is outside the
+    /// site.
     ///
     /// It has the site's scheme and host, no fragment, no credentials, no parameters that only track,
     /// and its percent-encoding is in normal form (RFC 3986, section 6.2.2). Dot segments, the default
@@ -131,9 +131,9 @@ fn is_tracking(pair: &str) -> bool {
     name.starts_with("utm_") || TRACKING.binary_search(&name.as_str()).is_ok()
 }
 
-/// Percent-encoding in normal form: letters, digits and `-._~` stand as they are, other encoded bytes
-/// have capital digits. A `%` that encodes nothing stays, and what follows stays encoded where it would
-/// make it encode something: `%2%65` is not `%2e`.
+/// Percent-encoding in normal form: letters, digits and `-._~` are not encoded, other encoded bytes have capital digits.
+/// A `%` that encodes nothing stays, and what follows stays encoded if decoding it would complete that `%`: `%2%65` is
+/// not `%2e`.
 pub(super) fn normal_encoding(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     let mut rest = text;

@@ -25,8 +25,8 @@ pub struct Sitemap {
 }
 
 impl Sitemap {
-    /// Reads a sitemap, compressed or not, of at most `limit` bytes once decompressed; what lies beyond
-    /// is not read. There is no bad file: reading ends where it makes no sense any more.
+    /// Reads a sitemap, compressed or not, up to `limit` bytes after decompression. No file is an error: reading ends
+    /// at the first part that makes no sense.
     ///
     /// Blocks for the time that decompression and parsing take.
     pub fn parse(file: &[u8], limit: usize) -> Self {
@@ -43,7 +43,7 @@ impl Sitemap {
     }
 }
 
-/// The decompressed file; none where it is not compressed. A damaged one gives what was readable.
+/// The decompressed file. `None` if it is not compressed. Of a damaged one, the readable beginning.
 fn inflate(file: &[u8], limit: usize) -> Option<Vec<u8>> {
     if !file.starts_with(GZIP) {
         return None;
@@ -75,7 +75,7 @@ enum Entry {
     Sitemap,
 }
 
-/// Where in the document reading is. Only depths are kept, so that nesting costs nothing.
+/// The current place in the document. Only depths are kept, so that nesting costs nothing.
 #[derive(Debug, Default)]
 struct Place {
     depth: usize,
@@ -123,7 +123,7 @@ impl Place {
         match (name, self.entry) {
             ("url", None) => self.entry = Some((Entry::Page, self.depth)),
             ("sitemap", None) => self.entry = Some((Entry::Sitemap, self.depth)),
-            // `image:loc` stands deeper.
+            // `image:loc` is nested deeper.
             ("loc", Some((_, depth))) if self.depth == depth + 1 => {
                 self.address = Some(String::new());
             }

@@ -30,7 +30,7 @@ const ACCEPT: &str = "text/html,application/xhtml+xml;q=0.9,application/pdf;q=0.
 /// Redirects of a page to another spelling of its own address that are followed.
 const SPELLINGS: usize = 5;
 
-/// What visits need.
+/// Everything that visits share.
 pub(super) struct Visitor {
     pub(super) site: Site,
     /// What the site allows to be requested.
@@ -46,17 +46,17 @@ pub(super) struct Visitor {
 pub(super) struct Visit {
     pub(super) page: VisitedPage,
     pub(super) depth: u32,
-    /// Where the page says that it really is.
+    /// The address that the page names as its own.
     pub(super) lead: Option<Lead>,
-    /// Whether it failed in a way in which any page of a site that is down fails.
+    /// Whether it failed like a page of a site that is down.
     pub(super) is_outage: bool,
 }
 
-/// Another address that a page points at as its own.
+/// Another address that a page names as its own.
 pub(super) enum Lead {
     /// It redirects there.
     Redirect(Url),
-    /// It is a copy of the page there, which may or may not be true.
+    /// It claims to be a copy of the page there.
     Canonical(Url),
 }
 
@@ -72,15 +72,15 @@ struct Body {
 pub(super) enum Visiting {
     /// As the start page.
     Start,
-    /// With what the last crawl knows of it.
+    /// Compared with the last crawl.
     Again,
-    /// As if nothing were known of it.
+    /// As if it were new.
     Afresh,
 }
 
 impl Visitor {
-    /// Visits a page. A redirect to another spelling of its own address is followed; from the start page
-    /// only where scheme and host stay, since where that leads decides how all pages are spelled.
+    /// Visits a page. A redirect to another spelling of its own address is followed; for the start page only if scheme
+    /// and host stay the same, since its final address decides how all pages are spelled.
     pub(super) async fn visit(&self, found: FoundPage, how: Visiting) -> Visit {
         let known = self.known.get(&found.url).filter(|_| how != Visiting::Afresh);
         let Ok(name) = Url::parse(&found.url) else {
@@ -132,7 +132,7 @@ impl Visitor {
         self.requests.clock.now()
     }
 
-    /// A page that was requested, with nothing known of it yet.
+    /// A page that was requested, with nothing known about it yet.
     fn fetched(&self, found: &FoundPage) -> VisitedPage {
         VisitedPage { fetched_at: Some(self.now()), ..blank(found) }
     }
@@ -206,7 +206,7 @@ impl Visitor {
             return visit(page, found.depth);
         };
         page.content_hash = Some(body.hash);
-        // A copy is read once more, since its bytes are there: the other page may have changed.
+        // A copy is read again, since its bytes are here: the other page may have changed.
         let is_copy = |known: &KnownPage| known.reason.as_ref().is_some_and(PageReason::is_copy);
         let same = |known: &&KnownPage| {
             lasts(known) && !is_copy(known) && known.content_hash == Some(body.hash)
@@ -244,7 +244,7 @@ impl Visitor {
         Ok(PageReading { reading, ..PageReading::default() })
     }
 
-    /// Makes of a reading what it asks for.
+    /// Does what a page asks for, and takes its text.
     fn understood(
         &self,
         found: &FoundPage,
@@ -300,7 +300,7 @@ impl Visitor {
     }
 }
 
-/// Hashes a body and tells what it is, on a thread for such work.
+/// Hashes a body and determines its kind, on a thread for blocking work.
 async fn examined(bytes: Bytes, content_type: Option<String>) -> Option<Body> {
     let examine = move || {
         let hash = Sha256::digest(&bytes).into();
@@ -310,7 +310,7 @@ async fn examined(bytes: Bytes, content_type: Option<String>) -> Option<Body> {
     tokio::task::spawn_blocking(examine).await.ok()
 }
 
-/// Whether what is known of a page holds as long as its bytes stay the same.
+/// Whether what is known about a page stays true as long as its bytes are the same.
 fn lasts(known: &KnownPage) -> bool {
     known.document.is_some()
         || known.status == CrawledPageStatus::Skipped
@@ -330,7 +330,7 @@ fn visit(page: VisitedPage, depth: u32) -> Visit {
     Visit { page, depth, lead: None, is_outage: false }
 }
 
-/// A page of which nothing is known.
+/// A page with nothing known about it.
 fn blank(found: &FoundPage) -> VisitedPage {
     VisitedPage {
         url: found.url.clone(),
@@ -352,7 +352,7 @@ pub(super) fn left_out(found: &FoundPage, reason: PageReason) -> VisitedPage {
     skipped(blank(found), reason)
 }
 
-/// A page that was not got to, and keeps what it had.
+/// A page that was not visited and keeps the text that it had.
 pub(super) fn not_got_to(
     found: &FoundPage,
     known: &KnownPage,
@@ -375,8 +375,7 @@ fn without_text(page: VisitedPage) -> VisitedPage {
     }
 }
 
-/// The page as the last crawl left it, since now it could not be fetched or read: its text, its
-/// links and what its version was.
+/// The page as the last crawl left it, since it could not be fetched or read now: its text, links and version.
 fn failed(page: VisitedPage, known: Option<&KnownPage>, reason: Option<PageReason>) -> VisitedPage {
     let page = VisitedPage { status: CrawledPageStatus::Failed, reason, ..page };
     let Some(known) = known else { return page };

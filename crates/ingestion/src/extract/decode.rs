@@ -12,16 +12,27 @@ const WHOLE_A_DAMAGED: usize = 4;
 /// At most one control character in so many characters of a text; beyond that it is binary.
 const CHARS_A_CONTROL: usize = 100;
 
-/// The text that `bytes` hold: UTF-8, UTF-16 behind its byte order mark, otherwise the legacy
-/// encoding that their statistics point to. The byte order mark is no part of the text. A few damaged
-/// characters become U+FFFD.
+/// The text that `bytes` contain: UTF-8, UTF-16 after its byte order mark, otherwise the legacy encoding that their
+/// statistics suggest. The byte order mark is not part of the text. A few damaged characters become U+FFFD.
 ///
-/// Fails with [`Unreadable`] where they are no text.
+/// # Errors
+///
+/// If they are not text.
+///
+/// # Examples
+///
+/// ```
+/// use cicerone_ingestion::decode;
+///
+/// assert_eq!(decode("Привет".as_bytes())?, "Привет");
+/// assert!(decode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").is_err());
+/// # Ok::<(), cicerone_ingestion::Unreadable>(())
+/// ```
 pub fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
     decoded(bytes).map(Cow::into_owned)
 }
 
-/// What [`decode`] gives, without a copy where the bytes are the text already.
+/// Like [`decode`], without a copy if the bytes are the text already.
 pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
     let (encoding, mark) = match Encoding::for_bom(bytes) {
         Some(found) => found,
@@ -42,7 +53,7 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Unreadable> {
     Ok(text)
 }
 
-/// Whether the bytes are UTF-8, a few damaged places aside.
+/// Whether the bytes are UTF-8, except for a few damaged places.
 pub(super) fn is_mostly_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok() || is_mostly_whole(&String::from_utf8_lossy(bytes))
 }

@@ -11,18 +11,28 @@ use super::docx::is_protected;
 
 /// How far into a file its `%PDF-` may stand: readers accept it within the first 1,024 bytes.
 const PDF_HEADER_BYTES: usize = 1_024;
-/// As much of `[Content_Types].xml` as is read; real ones hold a few thousand bytes.
+/// How much of `[Content_Types].xml` is read; real ones have a few thousand bytes.
 const CONTENT_TYPES_BYTES: u64 = 1_024 * 1_024;
 /// What the main part of a Word document is declared as (ECMA-376, part 1, 11.3.10).
 const DOCX_MAIN_PART: &str = "wordprocessingml.document.main+xml";
 
-/// The type of an uploaded file by its content, whatever its name; none where no source can be made
-/// from it.
+/// The type of a file by its content, whatever its name. `None` if it is of no type that is read.
 ///
-/// A DOCX is a ZIP archive that declares a WordprocessingML document; other archives are none. One
-/// behind a password is one as well, so that reading it can say so. Text is what
+/// A DOCX is a ZIP archive that declares a WordprocessingML document. One that is protected by a password is recognised
+/// too, so that the error of reading it can say so. Text is what
 /// [`decode`](fn@super::decode) can read, except for formats that merely look like text
-/// (RTF, PostScript); it is HTML where it begins as a whole page does.
+/// (RTF, PostScript); it is HTML if it begins like a whole page.
+///
+/// # Examples
+///
+/// ```
+/// use cicerone_ingestion::detect_upload_type;
+/// use cicerone_ingestion::domain::UploadType;
+///
+/// assert_eq!(detect_upload_type(b"%PDF-1.7"), Some(UploadType::Pdf));
+/// assert_eq!(detect_upload_type(b"<!doctype html><p>Hello"), Some(UploadType::Html));
+/// assert_eq!(detect_upload_type(b"\x89PNG\r\n\x1a\n\0\0"), None);
+/// ```
 pub fn detect_upload_type(bytes: &[u8]) -> Option<UploadType> {
     let start = bytes.get(..PDF_HEADER_BYTES).unwrap_or(bytes);
     if bytes.starts_with(b"PK\x03\x04") {
@@ -57,14 +67,13 @@ fn is_docx(bytes: &[u8]) -> bool {
     let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) else { return false };
     let Ok(part) = archive.by_name("[Content_Types].xml") else { return false };
     let mut declared = Vec::new();
-    // What cannot be inflated is no document.
+    // An archive that cannot be decompressed is not a document.
     let read = part.take(CONTENT_TYPES_BYTES).read_to_end(&mut declared);
     read.is_ok() && decoded(&declared).is_ok_and(|text| text.contains(DOCX_MAIN_PART))
 }
 
-/// Whether a text begins as a whole page does: with its document type, or with one of the elements
-/// that hold a page, after nothing but declarations and comments. A text with some elements in it,
-/// as Markdown may have, is none.
+/// Whether a text begins like a whole page: with its document type or one of the elements that enclose a page, after
+/// declarations and comments at most. A text that merely contains elements, as Markdown may, is not a page.
 pub(crate) fn is_html(text: &str) -> bool {
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
     while let Some(end) = aside(rest) {

@@ -31,10 +31,11 @@ use styles::Styles;
 
 /// The text of a DOCX file.
 ///
-/// Bounded in what it inflates and in depth, yet the file is a stranger's: to be called in a process
-/// that may be lost.
+/// Decompression and nesting are limited. For files of strangers, prefer a process that may be lost.
 ///
-/// Fails with [`Unreadable`] where the file is protected, damaged, without text, or larger inside than a document is.
+/// # Errors
+///
+/// If the file is protected, damaged, without text, or too large when decompressed.
 pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     let mut package = Package::open(bytes)?;
     let main = package.main_part()?;

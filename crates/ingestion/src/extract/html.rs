@@ -22,9 +22,22 @@ const DEPTH: usize = 512;
 
 /// Reads a web page.
 ///
-/// `charset` is what the `Content-Type` header said of its encoding, `url` is where it was found.
-/// A page without text is read well: its text is empty. Fails with [`Unreadable`] where its elements
-/// are nested without end.
+/// `charset` is the encoding that the `Content-Type` header named, `url` the address of the page. A page without text is
+/// not an error: its text is empty.
+///
+/// # Errors
+///
+/// If its elements are nested too deeply.
+///
+/// # Examples
+///
+/// ```
+/// let html = b"<main><h1>Tides</h1><p>They come twice a day.</p><a href=/pilots>Pilots</a></main>";
+/// let page = cicerone_ingestion::read_page(html, None, &"https://harbour.example/".parse()?)?;
+/// assert!(page.reading.text.starts_with("# Tides\n\nThey come twice a day."));
+/// assert_eq!(page.links, ["https://harbour.example/pilots"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read(bytes: &[u8], charset: Option<&str>, url: &Url) -> Result<PageReading, Unreadable> {
     let source = encoding::decode(bytes, charset, url);
     if depth::exceeds(&source, DEPTH) {

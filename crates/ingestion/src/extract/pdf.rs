@@ -1,10 +1,9 @@
 //! PDF files made into text.
 //!
-//! Two readers: `pdf-extract`, whose faults are repaired around it, and `pdf_oxide` for the pages of which the first
-//! makes nothing or nothing good, for forms, and for scripts that run from right to left. Page by page the better text
-//! is taken. (In this order, since the repaired one splits words and drops repetitions better: `cargo trial eval pdf`
-//! shows each alone.) Then it is put in order: lines become paragraphs, hyphens at their ends go, what every page
-//! repeats at its edge goes too.
+//! `pdf-extract`, with its faults repaired, comes first; `pdf_oxide` reads the pages of which the first makes nothing or
+//! nothing good, forms, and scripts that run from right to left. Of each page the better text is taken. (The repaired
+//! reader is first since it splits words and drops repetitions better: `cargo trial eval pdf` shows each alone.) Then the
+//! text is tidied: lines become paragraphs, hyphens at line ends and what every page repeats at its edge are removed.
 
 mod draft;
 mod extractor;
@@ -21,11 +20,11 @@ use quality::Quality;
 
 /// The text of a PDF file.
 ///
-/// Invariant: only called in a process that may be lost. Both readers are known to abort, to loop and to take memory
-/// without end on files made for it.
+/// Call it only in a process that may be lost: on files made for it, both readers abort, loop or exhaust memory.
 ///
-/// Fails with [`Unreadable`] where the file is protected, damaged, without text (a scan), or where its text is not
-/// readable as such.
+/// # Errors
+///
+/// If the file is protected, damaged, without text (a scan), or if its fonts do not say which characters they show.
 pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     let draft = match extractor::read(bytes) {
         Ok(first) if !first.has_doubtful_pages() => first,
@@ -39,7 +38,7 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     finish(draft)
 }
 
-/// The text as each reader alone gives it, for comparing them; none where it gives none.
+/// The text of one reader alone, for comparing them. `None` if it reads nothing.
 #[doc(hidden)]
 pub fn read_alone(reader: PdfReader, bytes: &[u8]) -> Option<String> {
     let draft = match reader {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Unreadable;
 use crate::chunk::chunks;
 
-/// So much of a text tells its language.
+/// This much of a text is enough to detect its language.
 const LANGUAGE_CHARS: usize = 4_000;
 
 /// A file or page, as its format is read.
@@ -21,7 +21,7 @@ pub struct Reading {
     /// between `|`, code in fences, blocks apart by an empty line. Text of formats without structure
     /// is text as it is.
     pub text: String,
-    /// Where each page begins, in bytes of `text`, first page first; empty where the format has no
+    /// Where each page begins, in bytes of `text`, first page first; empty if the format has no
     /// pages. A page without text begins where the next one does.
     pub pages: Vec<usize>,
 }
@@ -34,10 +34,12 @@ impl Reading {
 
     /// Cuts the text into stretches of about 1,600 characters.
     ///
-    /// A stretch knows the headings that it stands under and, where the reading has pages, the page
-    /// that it begins on. A stretch whose language cannot be told is taken to be in that of the whole.
+    /// A stretch knows the headings above it and, if the reading has pages, the page that it begins on. If the
+    /// language of a stretch cannot be detected, that of the whole text is used.
     ///
-    /// Fails with [`Unreadable`] where the text has more than `limit` bytes.
+    /// # Errors
+    ///
+    /// If the text has more than `limit` bytes.
     pub fn cut(self, limit: usize) -> Result<Prepared, Unreadable> {
         let Self { title, text, pages } = self;
         if text.len() > limit {
@@ -59,7 +61,7 @@ pub struct Prepared {
     pub title: Option<String>,
     /// The text, as [`Reading::text`] has it.
     pub text: String,
-    /// Pages, where the format has them.
+    /// Number of pages, if the format has them.
     pub page_count: Option<u32>,
     /// The stretches of the text, in order.
     pub stretches: Vec<Stretch>,
@@ -100,10 +102,10 @@ pub(super) fn one_stretch(range: Range<usize>, language: Option<Language>) -> St
     Stretch { range, heading: None, page: None, language: language.map(Language::code) }
 }
 
-/// The number, from 1, of the page that the byte `at` lies on: the last that begins there or before.
+/// The number, from 1, of the page with the byte `at`: the last page that begins there or before.
 fn page_of(pages: &[usize], at: usize) -> Option<u32> {
     let begun = pages.partition_point(|start| *start <= at);
-    // What stands before the first page belongs to it.
+    // Text before the first page belongs to it.
     (!pages.is_empty()).then(|| u32::try_from(begun.max(1)).unwrap_or(u32::MAX))
 }
 
@@ -117,12 +119,12 @@ fn start_of(text: &str) -> &str {
 pub struct PageReading<R = Reading> {
     /// Its text.
     pub reading: R,
-    /// Where it links to (`a` and `area`), resolved against its base, in order and without repeats; without those
-    /// marked `rel=nofollow`. Only http and https, without fragments; at most 10,000 of 1 MiB together.
+    /// The addresses that it links to (`a` and `area`), resolved against its base, in order and without repeats;
+    /// without those marked `rel=nofollow`. Only http and https, without fragments; at most 10,000 of 1 MiB together.
     pub links: Vec<String>,
-    /// Where it says that it really lives (`link rel=canonical`), resolved.
+    /// Its canonical address (`link rel=canonical`), resolved.
     pub canonical: Option<String>,
-    /// Whether its robots meta element, in general or for `Cicerone`, asks not to be found.
+    /// Whether its robots meta element, in general or for `Cicerone`, asks that it is not indexed.
     pub is_noindex: bool,
     /// Whether it asks that its links are not followed.
     pub is_nofollow: bool,
@@ -131,7 +133,11 @@ pub struct PageReading<R = Reading> {
 }
 
 impl<R> PageReading<R> {
-    /// The page with its text in another form. Fails as `change` does.
+    /// The page with its text in another form.
+    ///
+    /// # Errors
+    ///
+    /// Those of `change`.
     pub fn try_map<S, E>(
         self,
         change: impl FnOnce(R) -> Result<S, E>,

@@ -4,8 +4,12 @@ use encoding_rs::{Encoding, UTF_8};
 
 use super::{Reading, Unreadable, decode};
 
-/// Reads a text file: its text as it is. `charset` is what a header said of its encoding; it counts
-/// where all of the text fits it and no byte order mark says another.
+/// Reads a text file: its text as it is. `charset` is the encoding that a header named; it is used if the whole text is
+/// valid in it and no byte order mark names another one.
+///
+/// # Errors
+///
+/// Those of [`decode`].
 pub fn read(bytes: &[u8], charset: Option<&str>) -> Result<Reading, Unreadable> {
     let said = charset.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
     if let Some(encoding) = said.filter(|encoding| *encoding != UTF_8)

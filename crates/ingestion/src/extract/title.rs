@@ -10,7 +10,7 @@ pub(super) fn of_text(text: &str) -> Option<String> {
     })
 }
 
-/// Titles that programs give to documents that nobody has named.
+/// Titles that programs give to unnamed documents.
 const UNNAMED: [&str; 8] = [
     "untitled",
     "document",
@@ -27,8 +27,7 @@ const FILE_ENDINGS: [&str; 16] = [
     ".xlsx", ".ppt", ".pptx", ".indd", ".qxd",
 ];
 
-/// The title that a document's properties state; none where it is a file's name or what a program
-/// writes by itself.
+/// The title in a document's properties. `None` if it is a file name or a program's default.
 pub(super) fn of_metadata(stated: &str) -> Option<String> {
     let title = stated.split_whitespace().collect::<Vec<_>>().join(" ");
     let lower = title.to_lowercase();

@@ -19,14 +19,14 @@ use crate::extract::{Prepared, Reading, Unreadable, docx, html, text};
 
 /// The stack that documents are read on: parsers recurse as deep as documents are nested.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
-/// What the child says on standard error where system calls cannot be filtered.
+/// What the child writes to standard error if system calls cannot be filtered.
 pub(super) const NO_FILTER: &str = "system calls are not filtered";
 
-/// Reads documents that come over standard input, and answers over standard output, until there
-/// are no more: what a program does that [`SandboxSettings`](super::SandboxSettings) name.
+/// Reads documents from standard input and answers on standard output until the input ends: the whole work of the
+/// program that [`SandboxSettings`](super::SandboxSettings) names.
 ///
-/// It first takes from its process what a reader has no use for (files, network, other programs),
-/// for good: it is to be called before anything else, and nothing else can be done after it.
+/// It first gives up, for good, what a reader does not need: files, network, other programs. Call it before anything
+/// else; nothing else can be done after it.
 pub fn serve_reader() -> ExitCode {
     match serve_behind_walls() {
         Ok(()) => ExitCode::SUCCESS,
@@ -60,7 +60,7 @@ fn serve(
     while let Some(header) = read_frame(input, HEADER_BYTES)? {
         let header: Header<Request> = serde_json::from_slice(&header)?;
         let document = read_frame(input, DOCUMENT_BYTES)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-        // A reader that panicked leaves nothing behind that the next document could meet.
+        // A reader that panicked leaves no state behind for the next document.
         let (mut answer, text) = match catch_unwind(AssertUnwindSafe(|| read(&header, &document))) {
             Ok(answer) => answer?,
             Err(_) => (Answer::Panicked, String::new()),

@@ -13,8 +13,7 @@ const STACK_OVERFLOW: &str = "has overflowed its stack";
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 
-/// The sentence for an end that nobody asked for, by its status and what was last said on standard
-/// error.
+/// The sentence for a process that ended by itself, by its status and the last of its standard error.
 pub(super) fn of(status: ExitStatus, said: &str) -> Unreadable {
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status);
@@ -26,7 +25,7 @@ pub(super) fn of(status: ExitStatus, said: &str) -> Unreadable {
              is not damaged, or add it in parts"
                 .to_owned(),
         ),
-        // Nobody else kills a reader but a system that is out of memory.
+        // Only a system that is out of memory kills a reader.
         Some(SIGKILL) => out_of_memory(),
         Some(_) | None if said.contains(OUT_OF_MEMORY) => out_of_memory(),
         Some(_) | None if said.contains(STACK_OVERFLOW) => {
@@ -36,7 +35,7 @@ pub(super) fn of(status: ExitStatus, said: &str) -> Unreadable {
     }
 }
 
-/// Reading failed in a way that nobody foresaw.
+/// Reading failed unexpectedly.
 pub(super) fn crashed() -> Unreadable {
     Unreadable(
         "the document cannot be read: reading it failed unexpectedly; check that it is not damaged, \
@@ -59,7 +58,7 @@ pub(super) fn too_large() -> Unreadable {
     Unreadable("the document is too large to be read".to_owned())
 }
 
-/// There is no process that could read it.
+/// No process could be started.
 pub(super) fn not_started() -> Unreadable {
     Unreadable(
         "the server could not start the process that reads documents; add it again later"

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::extract::{PageReading, Prepared};
 
-/// Everything of a [`Prepared`] but its text. Headings and languages stand once, and stretches name
-/// them by their numbers.
+/// Everything of a [`Prepared`] except its text. Each heading and language is listed once; stretches refer to them by
+/// number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Outline {
     title: Option<String>,
@@ -41,8 +41,8 @@ impl Outline {
         (Self { title, page_count, headings, languages, stretches }, text)
     }
 
-    /// What was read, if this can be the outline of that text: a process that reads documents is not
-    /// believed. None if anything is out of bounds.
+    /// What was read, if this can be the outline of that text: nothing that a reading process sends is trusted. `None` if
+    /// anything is out of bounds.
     pub(super) fn with(self, text: String) -> Option<Prepared> {
         let is_short = |text: &String, limit: usize| text.chars().nth(limit).is_none();
         let fits = self.title.iter().all(|title| is_short(title, limits::HEADING_CHARS))
@@ -79,7 +79,7 @@ impl Outline {
     }
 }
 
-/// Whether what a page says beside its text is within bounds.
+/// Whether a page's links are within bounds.
 pub(super) fn has_bounded_links<R>(page: &PageReading<R>) -> bool {
     let addresses = page.links.iter().chain(&page.canonical);
     page.links.len() <= limits::PAGE_LINKS
@@ -87,7 +87,7 @@ pub(super) fn has_bounded_links<R>(page: &PageReading<R>) -> bool {
         && addresses.map(String::len).all(|bytes| bytes <= limits::WEBSITE_URL_CHARS)
 }
 
-/// The item of a number, if there is a number; none if there is no such item.
+/// The item with this number, if a number is given. `None` if there is no such item.
 fn number<T>(items: &[T], number: Option<usize>) -> Option<Option<&T>> {
     match number {
         Some(number) => items.get(number).map(Some),

@@ -1,4 +1,4 @@
-//! The pool: so many processes at once, kept while they are of use.
+//! The pool: a bounded number of processes, kept while they are used.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -23,14 +23,13 @@ const START_PAUSES: [Duration; 3] =
 #[derive(Debug, Clone)]
 pub(super) struct Pool(Arc<Inner>);
 
-/// Places that accounts share, and the process itself as one of them.
+/// Places that accounts share; `None` stands for the program itself.
 type Places = FairPool<Option<Id<kind::Account>>>;
 
 #[derive(Debug)]
 struct Inner {
     settings: SandboxSettings,
-    /// The places of processes that read what is quick to read, and what may take long: the one never
-    /// waits for the other.
+    /// Places for what is quick to read, and for what may take long: the former never waits for the latter.
     quick: Places,
     slow: Places,
     idle: Mutex<Idle>,
@@ -39,7 +38,7 @@ struct Inner {
 /// Processes with nothing to do.
 #[derive(Debug, Default)]
 struct Idle {
-    /// Each with the time since which it has had nothing to do, the latest last.
+    /// Each with the time at which it became idle, the latest last.
     processes: Vec<(Instant, Process)>,
     /// Whether a task ends them when they are idle for long.
     is_watched: bool,
@@ -53,8 +52,7 @@ impl Pool {
         Self(Arc::new(Inner { settings, quick, slow, idle: Mutex::default() }))
     }
 
-    /// Has a document read for `party`, when there is a place for it. Where the future is dropped, so is
-    /// the process, which kills it.
+    /// Has a document read for `party` as soon as there is a place. Dropping the future kills the process.
     pub(super) async fn read(
         &self,
         party: Option<Id<kind::Account>>,
@@ -96,7 +94,7 @@ impl Pool {
         Ok(answer)
     }
 
-    /// The process that was used last; others may thus become idle for long.
+    /// The process that was used last, so that the others can reach their idle limit.
     fn idle_process(&self) -> Option<Process> {
         let mut idle = self.0.idle.lock();
         while let Some((_, mut process)) = idle.processes.pop() {
@@ -139,7 +137,7 @@ impl Pool {
     }
 }
 
-/// Ends processes that are idle for long, until there are none; keeps no pool alive.
+/// Ends processes that have been idle for `limit`, until none is left. Does not keep the pool alive.
 async fn watch(pool: Weak<Inner>, limit: Duration) {
     let mut look = Instant::now() + limit;
     loop {

@@ -17,9 +17,9 @@ use super::settings::SandboxSettings;
 use super::wire::{ANSWER_BYTES, Answer, Header, Reply, Request};
 use crate::extract::Unreadable;
 
-/// So much of what a child says on standard error is kept: its end.
+/// How much of a child's standard error is kept: the end of it.
 const SAID_BYTES: usize = 4_096;
-/// How long an end is waited for that has begun.
+/// How long to wait for a process that is ending.
 const END: Duration = Duration::from_secs(2);
 
 /// A child process with nothing to do. Dropping it kills it.
@@ -30,7 +30,7 @@ pub(super) struct Process {
     output: ChildStdout,
     said: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
-    /// Documents that it was given.
+    /// Documents that it has been given.
     pub(super) documents: u32,
     _counted: Counted,
 }
@@ -146,7 +146,7 @@ impl Process {
             tracing::warn!(%error, "a reader answered with what is no answer");
             return end::crashed();
         };
-        // What it said last is there when its standard error is at its end.
+        // Its last words have arrived when its standard error is closed.
         let _ = tokio::time::timeout(END, self.listener).await;
         let said = String::from_utf8_lossy(&self.said.lock()).into_owned();
         let reason = end::of(status, &said);
@@ -159,12 +159,11 @@ fn log(status: ExitStatus, reason: &Unreadable) {
     tracing::warn!(%status, reason = %reason, "a reader ended over a document");
 }
 
-/// Keeps the end of what a child says. A panic's message may quote a document, so that it is not
-/// logged.
+/// Keeps the end of a child's standard error. It is not logged: a panic's message may quote a document.
 async fn listen(mut error: impl AsyncRead + Unpin, said: Arc<Mutex<Vec<u8>>>) {
     let mut part = [0; 1_024];
     let mut is_told = false;
-    // A pipe that fails has nothing more to say.
+    // After an error of the pipe nothing more comes.
     while let Ok(count @ 1..) = error.read(&mut part).await {
         let mut said = said.lock();
         said.extend_from_slice(part.get(..count).unwrap_or_default());

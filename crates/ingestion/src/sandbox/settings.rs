@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use cicerone_domain::limits;
 
-/// The program itself on Linux, also after its file was replaced by a newer version, which would
-/// speak another language.
+/// The running program on Linux, even if its file has been replaced by a newer version, which may use another
+/// protocol.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// The pool, its program, and the limits of one process.
@@ -19,13 +19,12 @@ pub struct SandboxSettings {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Processes that read pages at once, and as many that read files, at least one each: one a
-    /// processor, at most four, by default. Accounts that have fewer than their share may have as many
-    /// again.
+    /// Processes that read pages at once, and as many again for files; at least one each. By default one for each
+    /// processor, at most four. Accounts below their share may use as many again.
     pub processes: usize,
-    /// A process is replaced after so many documents.
+    /// A process is replaced after this many documents.
     pub documents: u32,
-    /// A process that has had nothing to read for so long ends.
+    /// A process that has had nothing to read for this long ends.
     pub idle: Duration,
     /// The longest that a document may take.
     pub wall: Duration,
@@ -56,7 +55,7 @@ impl Default for SandboxSettings {
     }
 }
 
-/// The program that runs. Where it cannot be told, starting a reader reports it.
+/// The running program. If the system does not tell, starting a reader reports the error.
 fn own_program() -> PathBuf {
     if Path::new(OWN_PROGRAM).exists() {
         return OWN_PROGRAM.into();

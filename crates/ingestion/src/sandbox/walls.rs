@@ -1,4 +1,4 @@
-//! The walls around a child process, which it puts up itself before it takes a document.
+//! The restrictions on a child process, which it applies itself before it accepts a document.
 
 #[cfg(target_os = "linux")]
 mod calls;
@@ -10,16 +10,16 @@ use std::io;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-/// How far readers stand back where processors are short (`nice`): questions come before learning.
+/// The `nice` value of readers: questions come before learning if processors are busy.
 const NICENESS: i32 = 10;
-/// Open files: standard input, output and error, and few more.
+/// Open files: standard input, output and error, and a few more.
 const OPEN_FILES: u64 = 16;
 
-/// Puts up the walls that stand for good: no files to write or to dump memory into, no capabilities,
-/// the end of the parent is its own, no file can be opened and no port reached, and every system call
-/// fails that a reader does not need.
+/// Applies the permanent restrictions: no file can be opened or written and no port reached, memory is never dumped,
+/// there are no capabilities, the process ends with its parent, and every system call that a reader does not need
+/// fails.
 ///
-/// If the system cannot filter system calls, that is said on standard error, and the other walls stand.
+/// If the system cannot filter system calls, a line on standard error says so; the other restrictions apply.
 pub fn put_up() -> io::Result<()> {
     std::env::set_current_dir("/")?;
     rustix::process::setpriority_process(None, NICENESS)?;
@@ -59,7 +59,7 @@ pub(super) fn allow_processor_time(seconds: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Lowers a limit, or leaves it where it is lower already.
+/// Lowers a limit; one that is lower already stays.
 fn limit(resource: Resource, to: u64) -> io::Result<()> {
     let lowered = |now: Option<u64>| Some(now.map_or(to, |now| now.min(to)));
     let now = getrlimit(resource);

@@ -1,8 +1,8 @@
-//! What parent and child say to each other: frames over standard input and output.
+//! The protocol between parent and child: frames over standard input and output.
 //!
-//! A frame is its length (4 bytes, big endian) and so many bytes. A request is two frames, the header
+//! A frame is its length (4 bytes, big endian) and that many bytes. A request is two frames, the header
 //! as JSON and the document; an answer is a frame of JSON and, if the document was read, a frame with
-//! its text in UTF-8. Both sides bound what they take.
+//! its text in UTF-8. Both sides limit what they accept.
 
 use std::io::{self, Read, Write};
 
@@ -21,7 +21,7 @@ pub(super) const ANSWER_BYTES: u32 = 16 * 1024 * 1024;
 /// The longest label of an encoding that is passed on; all that mean something are shorter.
 pub(super) const CHARSET_CHARS: usize = 64;
 
-/// What stands before a document.
+/// The frame before a document.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Header<R> {
     /// Bytes of address space.
@@ -42,7 +42,7 @@ pub(super) enum Request {
     Page {
         /// Where it was found.
         url: String,
-        /// What its server said of its encoding.
+        /// The encoding that its server named.
         charset: Option<String>,
     },
     /// A PDF file.
@@ -51,7 +51,7 @@ pub(super) enum Request {
     Docx,
     /// A text file.
     Text {
-        /// What its server said of its encoding.
+        /// The encoding that its server named.
         charset: Option<String>,
     },
 }
@@ -99,7 +99,7 @@ impl Answer {
         }
     }
 
-    /// The answer with the text that followed it, checked; none if it cannot be true.
+    /// The answer with the text that followed it, checked. `None` if they do not fit.
     pub(super) fn with(self, text: String) -> Option<Reply> {
         Some(match self {
             Self::Page(page) => {
@@ -126,7 +126,7 @@ pub(super) enum Reply {
     Panicked,
 }
 
-/// Reads a frame of at most `limit` bytes; none where the other side has nothing more to say.
+/// Reads a frame of at most `limit` bytes. `None` if the other side has closed the stream.
 pub(super) fn read_frame(input: &mut impl Read, limit: u32) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 4];
     let mut filled = 0;

@@ -35,7 +35,9 @@ fn run(arguments: &[&str]) -> String {
 fn a_file_is_cut_into_passages() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("reading.html");
     let prose = "Ships wait here for the tide, and pilots come aboard. ".repeat(30);
-    let page = format!("<!doctype html><main><h1>Harbour</h1><p>{prose}</p><h2>Fees</h2><p>{prose}</p></main>");
+    let page = format!(
+        "<!doctype html><main><h1>Harbour</h1><p>{prose}</p><h2>Fees</h2><p>{prose}</p></main>"
+    );
     std::fs::write(&path, page).expect("a file");
     let printed = run(&[&path.to_string_lossy()]);
     let passages: Vec<&str> = printed.split("- ").filter(|passage| !passage.is_empty()).collect();

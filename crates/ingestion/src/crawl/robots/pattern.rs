@@ -6,7 +6,7 @@ use crate::crawl::site::normal_encoding;
 /// A rule's pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
-    /// What stands between the stars, in order; one piece where there is no star.
+    /// The pieces between the stars, in order; one piece if there is no star.
     pieces: Vec<String>,
     is_anchored: bool,
     len: usize,
@@ -31,7 +31,7 @@ impl Pattern {
 
     /// Whether a path with its query matches.
     ///
-    /// Each piece is taken where it first occurs, which leaves the most for those that follow; so the
+    /// Each piece is matched where it first occurs, which leaves the most for those that follow; so the
     /// time is bounded by the product of the lengths, whatever the pattern.
     pub(super) fn matches(&self, path: &str) -> bool {
         let Some((first, others)) = self.pieces.split_first() else { return false };

@@ -9,7 +9,7 @@ use crate::crawl::refusal::refusal;
 use crate::crawl::visit::{Lead, Visit, skipped};
 
 impl Run<'_> {
-    /// Takes in a visit that is over.
+    /// Records a finished visit and what it leads to.
     pub(super) fn settle(&mut self, visit: Visit) {
         let Visit { mut page, depth, lead, is_outage } = visit;
         self.in_flight.remove(&page.url);
@@ -41,8 +41,8 @@ impl Run<'_> {
         }
     }
 
-    /// The page that a page was left out for, where it must be seen in the end whether that one has
-    /// text: it may come later, and may have changed.
+    /// The page that a page was left out for, if it is decided at the end whether that one has text: it may be visited
+    /// later, and may have changed.
     fn original_of(&self, page: &VisitedPage) -> Option<Original> {
         if page.status != CrawledPageStatus::Skipped {
             return None;
@@ -56,8 +56,8 @@ impl Run<'_> {
         }
     }
 
-    /// Settles the copies whose original has text. Gives those that must be read after all, since
-    /// theirs has none; where originals wait for each other, the first of them.
+    /// Settles the copies whose original has text. Returns those that must be read after all because theirs has none; if
+    /// originals wait for each other, the first of them.
     pub(super) fn parted_copies(&mut self) -> Vec<FoundPage> {
         let mut parted = Vec::new();
         let mut waiting = Vec::new();
@@ -85,7 +85,7 @@ impl Run<'_> {
         parted
     }
 
-    /// Takes in the pages that a page links to, and gives the links that are kept.
+    /// Adds the pages that a page links to, and returns the links that are kept.
     fn follow(&mut self, links: Vec<String>, depth: u32) -> Vec<String> {
         let bytes = links.iter().map(|link| link.len() + size_of::<String>()).sum();
         let are_kept = self.link_bytes.checked_sub(bytes).map(|left| self.link_bytes = left);
@@ -93,7 +93,7 @@ impl Run<'_> {
         links.into_iter().filter(|link| found(link) || are_kept.is_some()).collect()
     }
 
-    /// Takes in a page by its name; false where it is not new or there is no room for it.
+    /// Adds a page by its name. Returns false if it is not new or there is no room.
     pub(super) fn find(&mut self, name: &Url, depth: u32) -> bool {
         let found = self.frontier.offer(name, depth);
         let is_new = found.is_some();
@@ -117,7 +117,7 @@ impl Run<'_> {
         }
     }
 
-    /// The page, without its text if another page of the same content has it already.
+    /// The page, without its text if another page with the same content has been visited.
     fn unless_double(&self, page: VisitedPage) -> VisitedPage {
         let has_text = match page.status {
             CrawledPageStatus::Indexed | CrawledPageStatus::Unchanged => true,

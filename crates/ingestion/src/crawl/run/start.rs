@@ -1,4 +1,4 @@
-//! The start page: where it really is, and what it and the sitemaps lead to.
+//! The start page: its final address, and the pages that it and the sitemaps lead to.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::crawl::site::Site;
 use crate::crawl::visit::{Lead, Visit, Visiting, Visitor};
 use crate::crawl::{PRODUCT_TOKEN, Stop};
 
-/// Redirects from the start page to where it really is.
+/// The most redirects from the start page.
 const HOPS: usize = 10;
 
 impl Run<'_> {
     /// Visits the start page, wherever it redirects to within its host, and reads the sitemaps. All
     /// pages are then spelled with the scheme and host that answered.
     ///
-    /// Fails where the start page cannot be read, and where it redirects to another host: the owner
-    /// is to say which site is meant.
+    /// Fails if the start page cannot be read, or if it redirects to another host: its owner must say which site is
+    /// meant.
     pub(super) async fn open(&mut self) -> Result<(), Stop> {
         let mut address = self.start.clone();
         for hop in 0..=HOPS {
@@ -78,7 +78,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes in the start page and what the sitemaps list.
+    /// Adds the start page and what the sitemaps list.
     async fn opened(&mut self, visit: Visit) -> Result<(), Stop> {
         let page = &visit.page;
         let (url, status, reason) = (page.url.clone(), page.status, page.reason.clone());
@@ -102,7 +102,7 @@ impl Run<'_> {
     }
 }
 
-/// Why the source fails with its start page.
+/// Why a crawl fails whose start page failed.
 fn failure(url: &str, reason: Option<&PageReason>) -> String {
     match reason {
         Some(reason @ PageReason::NeedsJavascript) => format!(

@@ -1,4 +1,4 @@
-//! What an answer holds: a page, a text, a PDF, or something that is not read.
+//! What an answer contains: a page, a text, a PDF, or something that is not read.
 
 use cicerone_domain::UploadType;
 
@@ -34,8 +34,8 @@ pub(super) fn may_be_readable(content_type: Option<&str>) -> bool {
     }
 }
 
-/// What kind of content an answer holds, by its bytes first and its header second; none where it is
-/// none that is read. Blocks for the time that looking through the bytes takes.
+/// The kind of an answer's content, by its bytes first and its header second. `None` if it is of no kind that is read.
+/// Blocks while it looks through the bytes.
 pub(super) fn kind(content_type: Option<&str>, bytes: &[u8]) -> Option<Kind> {
     let start = bytes.get(..1_024).unwrap_or(bytes);
     if start.starts_with(b"%PDF-") {
@@ -50,8 +50,8 @@ pub(super) fn kind(content_type: Option<&str>, bytes: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Whether what is said to be a page or a text is neither: has more control characters than any, in no
-/// encoding of 16 bits.
+/// Whether content that is declared as a page or a text is neither: it has too many control characters and is not in a
+/// 16-bit encoding.
 fn is_binary(bytes: &[u8], content_type: Option<&str>) -> bool {
     let is_wide = |label: String| {
         let encoding = encoding_rs::Encoding::for_label(label.trim().as_bytes());
@@ -87,14 +87,13 @@ fn declared(essence: &str) -> Option<Declared> {
     }
 }
 
-/// The kind of bytes whose header says nothing, or says that they are a PDF and they do not begin as
-/// one.
+/// The kind of bytes whose header says nothing, or says PDF although they do not begin like one.
 fn sniffed(start: &[u8], bytes: &[u8], content_type: Option<&str>) -> Option<Kind> {
     if start.windows(5).any(|window| window == b"%PDF-") {
         return Some(Kind::Pdf);
     }
     let html = Some(Kind::Html { charset: content_type.and_then(charset) });
-    // A page is one however damaged the rest of it is.
+    // This is a page, however damaged the rest is.
     if is_html(&String::from_utf8_lossy(start)) {
         return html;
     }

@@ -77,7 +77,7 @@ fn title(document: &Document) -> Option<String> {
     })
 }
 
-/// Where the page links to, each address once, as many as may be.
+/// The addresses that the page links to, each once, up to the limit.
 fn links(document: &Document, base: &Url) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut left = limits::PAGE_LINK_BYTES;
@@ -100,7 +100,7 @@ fn is_overlong(address: &Url) -> bool {
     address.as_str().len() > limits::WEBSITE_URL_CHARS
 }
 
-/// The address that an element names, where it is one of the web; without its fragment.
+/// The web address that an element names, without its fragment. `None` if it names another kind of address.
 fn resolved(node: &Node<'_>, base: &Url) -> Option<String> {
     let mut address = base.join(node.attr("href")?.trim()).ok()?;
     address.set_fragment(None);

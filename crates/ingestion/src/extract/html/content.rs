@@ -1,8 +1,8 @@
 //! What a page is about: its main content, chosen from its texts.
 //!
-//! A page that marks its content (`main`, `article`, the names that publishing systems use) is taken
-//! at its word: nothing of a manual is lost. For the others a library judges. Where that throws away
-//! too much, everything is content that does not stand beside it.
+//! If a page marks its content (`main`, `article`, the names that publishing systems use), that is used, so that no part
+//! of a manual is lost. For other pages a library decides. If it discards too much, everything is content except
+//! navigation and the like.
 
 use std::panic::catch_unwind;
 
@@ -16,7 +16,7 @@ use super::region;
 use super::selection::Selection;
 use super::weights::Weights;
 
-/// The library must find so many hundredths of what does not stand beside the content.
+/// The library must find at least this percentage of the page without navigation and the like.
 const FOUND_SHARE: usize = 40;
 
 /// The texts of a page that are its content.
@@ -28,7 +28,7 @@ pub(super) fn of(document: &Document) -> Selection {
     }
 }
 
-/// What the library finds; everything that is read where it throws away too much.
+/// What the library finds, or everything if it discards too much.
 fn found_or_all(document: &Document, weights: &Weights) -> Selection {
     let found = found(document);
     let Some(page) = roots(document).find(|root| root.name() == Some("html")) else {

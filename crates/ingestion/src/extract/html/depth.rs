@@ -1,4 +1,4 @@
-//! How deeply a page nests its elements, told before it is parsed.
+//! How deeply a page nests its elements, determined before it is parsed.
 //!
 //! The parser takes the square of the depth in time and a stack frame for each level. This looks at
 //! tags alone and follows only the most usual of the parser's rules, so it may count too much on odd
@@ -57,7 +57,7 @@ pub(super) fn exceeds(source: &str, limit: usize) -> bool {
     false
 }
 
-/// The name that a tag begins with; empty where it begins with none.
+/// The name at the beginning of a tag; empty if there is none.
 fn name(tag: &str) -> &str {
     let end = tag.find(|char: char| !char.is_ascii_alphanumeric() && char != '-');
     let name = end.map_or(tag, |end| tag.get(..end).unwrap_or_default());
@@ -96,7 +96,7 @@ fn close(open: &mut Vec<&str>, name: &str) {
 fn end_previous(open: &mut Vec<&str>, name: &str) {
     let mut ended = None;
     if name.eq_ignore_ascii_case("p") {
-        // Only what stands within a line may lie between two paragraphs.
+        // Only inline elements may come between two paragraphs.
         let last = open.iter().rposition(|other| !is_inline(other));
         ended = last.filter(|place| open.get(*place).is_some_and(|other| is_one_of(other, &["p"])));
     } else if let Some((_, kinds, keepers)) = ENDS.iter().find(|(of, ..)| is_one_of(name, of)) {

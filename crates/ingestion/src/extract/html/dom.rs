@@ -3,14 +3,14 @@
 use select::document::Document;
 use select::node::Node;
 
-/// Elements whose content nobody reads as text.
+/// Elements whose content is not text for readers.
 const UNREAD: [&str; 27] = [
     "audio", "base", "button", "canvas", "datalist", "dialog", "embed", "head", "iframe", "img",
     "input", "link", "map", "meta", "noframes", "noscript", "object", "picture", "progress",
     "script", "select", "source", "style", "svg", "template", "textarea", "video",
 ];
 
-/// Elements that stand within a line.
+/// Inline elements.
 const INLINE: [&str; 33] = [
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
     "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "s", "samp", "small", "span",
@@ -78,17 +78,17 @@ pub(super) fn is_unread(node: &Node<'_>, name: &str) -> bool {
     UNREAD.binary_search(&name).is_ok() || is_hidden(node)
 }
 
-/// Whether an element stands within a line of text.
+/// Whether an element is inline.
 pub(super) fn is_inline(name: &str) -> bool {
     INLINE.binary_search(&name).is_ok()
 }
 
-/// Whether an element stands beside the content: navigation, side notes, what ends a page.
+/// Whether an element is beside the content: navigation, asides, page footers.
 pub(super) fn is_beside(node: &Node<'_>, name: &str) -> bool {
     BESIDE.contains(&name) || node.attr("role").is_some_and(|role| BESIDE_ROLES.contains(&role))
 }
 
-/// Whether one of an element's classes, or its id, says that it stands beside the content.
+/// Whether one of an element's classes, or its id, says that it is beside the content.
 pub(super) fn is_beside_by_name(node: &Node<'_>) -> bool {
     ["class", "id"].into_iter().filter_map(|key| node.attr(key)).any(|names| {
         let mut words = names.split(|char: char| !char.is_ascii_alphabetic());
@@ -124,7 +124,7 @@ fn is_hidden(node: &Node<'_>) -> bool {
     })
 }
 
-/// The text of a node and all below it, as it stands in the source; of nested preformatted text too.
+/// The text of a node and its descendants as it is in the source, including nested preformatted text.
 pub(super) fn push_raw_text(node: &Node<'_>, out: &mut String) {
     if let Some(text) = node.as_text() {
         out.push_str(text);

@@ -52,7 +52,7 @@ fn stated(bytes: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// What the bytes look like; where that is undecided the page's country is.
+/// What the bytes look like; if that is undecided, what the page's country suggests.
 fn guessed(bytes: &[u8], url: &Url) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(bytes, true);

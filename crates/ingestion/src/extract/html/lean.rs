@@ -9,14 +9,14 @@ use select::node::{Data, Node};
 
 use super::dom::{is_inline, is_unread, roots};
 
-/// Stands around the number of a text; the page's own are left out.
+/// Encloses the number of a text; those of the page itself are removed.
 const MARK: char = '~';
-/// Attributes that tell content from what stands around it.
+/// Attributes that distinguish content from its surroundings.
 const TELLING: [&str; 6] = ["class", "id", "itemprop", "itemtype", "rel", "role"];
 /// Elements that nothing follows the opening tag of.
 const VOID: [&str; 5] = ["area", "br", "col", "hr", "wbr"];
 
-/// The lean copy, and the texts by the marks that stand behind them.
+/// The lean copy, and the texts by the marks that follow them.
 #[derive(Debug)]
 pub(super) struct Lean {
     pub(super) html: String,
@@ -72,7 +72,7 @@ impl Lean {
         if is_unread(node, name) {
             return;
         }
-        // What stands within a line says nothing about where content is, except for links.
+        // Inline elements other than links say nothing about where content is.
         if is_inline(name) && name != "a" {
             node.children().for_each(|child| self.node(&child));
             return;

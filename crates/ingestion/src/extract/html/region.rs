@@ -1,4 +1,4 @@
-//! Where a page itself says that its content is.
+//! The part of a page that the page itself marks as its content.
 
 use select::document::Document;
 use select::node::Node;
@@ -44,7 +44,7 @@ const CONTENTS: [&str; 8] = [
     "page-content",
     "post",
 ];
-/// The content holds at least so many hundredths of what stands in no link.
+/// The content has at least this percentage of the text outside links.
 const SHARE: usize = 30;
 /// And at least so many letters and digits.
 const ENOUGH: usize = 400;
@@ -70,7 +70,7 @@ pub(super) fn stated<'a>(document: &'a Document, weights: &Weights) -> Option<No
     })
 }
 
-/// Of nodes in the order of the page, those that stand in none of the others.
+/// Of nodes in page order, those that are inside none of the others.
 fn outermost<'a>(nodes: impl Iterator<Item = Node<'a>>) -> Vec<Node<'a>> {
     let mut tops: Vec<Node<'a>> = Vec::new();
     for node in nodes {

@@ -20,7 +20,7 @@ struct Writer<'a> {
     selection: &'a Selection,
     out: String,
     line: String,
-    /// Whether this is within an item, where a list follows its text without an empty line.
+    /// Whether this is inside a list item, in which a nested list follows the text without an empty line.
     is_item: bool,
 }
 
@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Terms on lines of their own, each followed by what is said of it behind a colon.
+    /// Terms on lines of their own, each followed by its definition after a colon.
     fn definitions(&mut self, node: &Node<'_>) {
         self.end_line();
         let mut is_first_of_term = false;
@@ -172,7 +172,7 @@ impl<'a> Writer<'a> {
         let line = std::mem::take(&mut self.line);
         let text = line.trim();
         if !text.is_empty() {
-            // A paragraph that begins like a heading or a table is none.
+            // A paragraph that begins like a heading or a table is escaped.
             let escape =
                 if text.starts_with(['#', '|']) || text.starts_with("```") { "\\" } else { "" };
             self.push(&format!("{escape}{text}"), "\n\n");

@@ -6,7 +6,7 @@ use select::node::Node;
 use super::dom::{is_beside, is_beside_by_name, is_unread};
 use super::weights::{Weights, weight_of};
 
-/// A part is no link list, and stands not beside the content, with so many hundredths of it.
+/// A part with at least this percentage of its text outside links is neither a list of links nor navigation.
 const MOST: usize = 70;
 /// A block is little but links with more than so many links and so many hundredths of it in them.
 const LINKS: usize = 3;
@@ -26,7 +26,7 @@ impl Selection {
         Self { holds: vec![false; document.nodes.len()], weight: 0 }
     }
 
-    /// These texts, and the rest of the code, tables and definition lists that they stand in.
+    /// These texts, and the rest of the code, tables and definition lists that contain them.
     pub(super) fn of_texts(document: &Document, texts: &[usize]) -> Self {
         let mut selection = Self::nothing(document);
         for text in texts.iter().filter_map(|text| document.nth(*text)) {
@@ -40,7 +40,7 @@ impl Selection {
         selection
     }
 
-    /// What is read below `root`, but for what stands beside the content.
+    /// What is read below `root`, except navigation and the like.
     pub(super) fn of_region(document: &Document, root: &Node<'_>, weights: &Weights) -> Self {
         let mut selection = Self::nothing(document);
         selection.add_content(root, weights, weights.at(root).plain() * MOST / 100);
@@ -93,7 +93,7 @@ impl Selection {
     }
 }
 
-/// Whether an element is kept whole where any of its text is: code, lists of terms, tables of data.
+/// Whether an element is kept whole if any of its text is kept: code, lists of terms, tables of data.
 fn is_kept_whole(node: &Node<'_>) -> bool {
     match node.name() {
         Some("pre" | "dl") => true,

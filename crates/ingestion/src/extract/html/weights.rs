@@ -17,13 +17,13 @@ pub(super) struct Weight {
 }
 
 impl Weight {
-    /// Those that stand in no link.
+    /// Those outside links.
     pub(super) fn plain(self) -> usize {
         self.all.saturating_sub(self.linked)
     }
 }
 
-/// The weight of each node of a page, without what stands beside the content.
+/// The weight of each node of a page, without navigation and the like.
 #[derive(Debug)]
 pub(super) struct Weights {
     of: Vec<Weight>,
@@ -45,7 +45,7 @@ impl Weights {
         self.of.get(node.index()).copied().unwrap_or_default()
     }
 
-    /// What stands in no link on the whole page.
+    /// The text of the whole page outside links.
     pub(super) fn page(&self, document: &Document) -> usize {
         roots(document).map(|root| self.at(&root).plain()).sum()
     }

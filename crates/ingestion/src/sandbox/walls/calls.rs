@@ -57,7 +57,7 @@ pub(super) fn filter() -> io::Result<()> {
         let program = program.map_err(io::Error::other)?;
         if let Err(error) = apply_filter_all_threads(&program) {
             use std::io::Write as _;
-            // The parent logs it; where it cannot be said, the other walls stand all the same.
+            // The parent logs this line. If it cannot be written, the other walls still apply.
             let _ = writeln!(io::stderr(), "{}: {error}", super::super::child::NO_FILTER);
         }
     }

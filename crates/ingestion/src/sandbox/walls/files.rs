@@ -1,4 +1,5 @@
-//! No file by name, no port and no process outside (Landlock), where the kernel has that.
+//! Landlock, if the kernel has it: no file can be opened by name, no port bound or connected to, and no other process
+//! signalled.
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, RestrictionStatus,

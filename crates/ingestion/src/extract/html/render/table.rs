@@ -1,4 +1,4 @@
-//! Tables: rows of text where they hold data, nothing special where they only lay a page out.
+//! Tables: rows of text if they contain data; a table that only lays a page out is ignored.
 
 use select::node::Node;
 
@@ -9,7 +9,7 @@ use crate::extract::html::selection::Selection;
 const OF_LAYOUT: [&str; 11] =
     ["article", "dl", "h1", "h2", "h3", "h4", "ol", "pre", "section", "table", "ul"];
 
-/// The rows of a table, each `| cell | cell |`; none where it lays a page out.
+/// The rows of a table, each `| cell | cell |`. `None` if it only lays a page out.
 pub(super) fn rows(table: &Node<'_>, selection: &Selection) -> Option<String> {
     let is_presentation = table.attr("role").is_some_and(|role| role == "presentation");
     if is_presentation || table.descendants().any(|node| is_of_layout(&node)) {
