@@ -1,10 +1,10 @@
-//! What an IP address is for: the public internet, a special purpose, or never a stranger's to name.
+//! What an IP address is for: the public internet, a special purpose, or nothing that strangers may ever name.
 
 mod registry;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whom an address belongs to.
+/// The kind of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// A machine on the public internet.
@@ -12,8 +12,8 @@ pub enum Scope {
     /// A special purpose, with its name: private networks, loopback, documentation and so on.
     /// An operator may open it.
     Special(&'static str),
-    /// An address that hands out secrets to whoever asks (the metadata services of clouds), or
-    /// that means another one. Nothing opens it.
+    /// An address that hands out secrets without authentication (the metadata services of clouds), or that stands for
+    /// another one. No setting allows it.
     Never(&'static str),
 }
 

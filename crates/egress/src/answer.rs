@@ -1,4 +1,4 @@
-//! One answer, whose body is read as far as the caller wants.
+//! An answer whose body is read as far as the caller wants.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct Answer {
     pub url: Url,
     /// The status.
     pub status: StatusCode,
-    /// The headers; without `Content-Encoding` and `Content-Length` where the body is decompressed.
+    /// The headers, without `Content-Encoding` and `Content-Length` if the body is decompressed.
     pub headers: HeaderMap,
     body: Response,
     deadline: Instant,
@@ -58,7 +58,7 @@ impl Answer {
         Ok(whole.freeze())
     }
 
-    /// Refuses a body that says itself that it is longer than `limit` bytes.
+    /// Refuses a body whose `Content-Length` is larger than `limit`.
     ///
     /// # Errors
     ///
@@ -71,13 +71,13 @@ impl Answer {
         Err(EgressError::TooLarge { limit })
     }
 
-    /// What is left of the request's time.
+    /// The rest of the request's time.
     #[must_use]
     pub fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// An encoding that still stands in the headers was not asked for and is not decoded.
+    /// An encoding that is still in the headers was not requested and is not decoded.
     fn check_encoding(&self) -> Result<(), EgressError> {
         match self.headers.get(CONTENT_ENCODING) {
             Some(encoding) if !matches!(encoding.as_bytes(), b"" | b"identity") => {

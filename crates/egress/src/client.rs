@@ -150,7 +150,7 @@ impl Egress {
         self.check_resolved_as(url, false).await
     }
 
-    /// The same, where only ranges that the operator allows will do: see
+    /// Like [`Egress::check_resolved`], but only ranges that the operator allows are accepted: see
     /// [`Request::within_allowed`].
     ///
     /// # Errors
@@ -169,7 +169,7 @@ impl Egress {
         outcome.map(drop).map_err(|unresolved| logged(url, unresolved.into()))
     }
 
-    /// Sends a request and gives the answer's head, redirects too: one hop.
+    /// Sends a request and returns the head of the answer, even if it is a redirect.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ impl Egress {
         Ok(Answer::new(response, url, deadline))
     }
 
-    /// The client for an address, once that is judged.
+    /// Judges an address and returns the client for it.
     fn client(&self, url: &Url, allowed_only: bool) -> Result<&Client, EgressError> {
         let Inner { clients, has_certificates, .. } = &*self.inner;
         let terms = self.terms(url, allowed_only)?;
@@ -223,13 +223,13 @@ impl fmt::Debug for Egress {
     }
 }
 
-/// When a request that begins now must be through.
+/// The deadline of a request that begins now.
 pub(crate) fn deadline(total: Duration) -> Instant {
     Instant::now() + total.min(LONGEST)
 }
 
-/// What all clients have in common. Proxies would resolve names themselves, and redirects would
-/// skip the judgement of how they are written.
+/// The common settings of all clients. A proxy would resolve names itself, and redirects that the client follows would
+/// not be judged.
 fn builder(resolver: GuardedResolver) -> ClientBuilder {
     Client::builder()
         .dns_resolver(resolver)
@@ -247,7 +247,7 @@ fn logged(url: &Url, error: EgressError) -> EgressError {
     error
 }
 
-/// The one place that tells why. Paths and queries may hold secrets and stay out.
+/// The only place that logs why. Paths and queries may contain secrets and are left out.
 fn log_refusal(url: &Url, reason: &Reason) {
     let (host, port) = (url.host_str(), url.port_or_known_default());
     tracing::info!(host, port, %reason, "an address was refused");

@@ -1,4 +1,4 @@
-//! What goes wrong between a request and its answer.
+//! Errors between a request and its answer.
 
 use std::error::Error;
 use std::io;
@@ -11,30 +11,30 @@ use url::Url;
 use crate::guard::Refused;
 use crate::resolve::Unresolved;
 
-/// Why there is no answer, or not all of it. Messages hold nothing that whoever chose the address
-/// must not see; sources are for logs.
+/// Why there is no answer, or only a part of it. Messages are safe to show to the person who chose the address; sources
+/// are for logs.
 #[derive(Debug, Error)]
 pub enum EgressError {
-    /// The address is not asked.
+    /// The address may not be asked.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The name has no address, or none can be learned for now. A name without one reads as a
-    /// refused one does: whether a name exists in a private zone is not told.
+    /// The name has no address, or it cannot be resolved for now. The message for a name without an address is that of a
+    /// refused one, so that nobody learns which names exist in a private zone.
     #[error("{}", if *.is_temporary { "the name cannot be resolved for now" } else { Refused::MESSAGE })]
     Dns {
-        /// Whether the resolver failed; else the name has no address.
+        /// Whether the resolver failed; otherwise the name has no address.
         is_temporary: bool,
         /// The resolver's error.
         #[source]
         source: Cause,
     },
-    /// No connection came about.
+    /// The connection could not be made.
     #[error("no connection could be made")]
     Connect(#[source] Cause),
-    /// The other side is not who it should be, or this machine cannot tell.
+    /// The certificate is not valid, or this machine cannot verify it.
     #[error("no secure connection could be made")]
     Tls(#[source] Cause),
-    /// A deadline passed: of connecting, of one read, or of the whole.
+    /// A deadline passed: that of connecting, of one read, or of the whole request.
     #[error("no answer came in time")]
     Timeout,
     /// The body is larger than the caller takes.
@@ -48,7 +48,7 @@ pub enum EgressError {
     Redirected {
         /// The status that it came with.
         status: StatusCode,
-        /// Where it leads. It was not judged.
+        /// Its target, which was not judged.
         to: Box<Url>,
     },
     /// More redirects than the caller follows.
@@ -57,13 +57,13 @@ pub enum EgressError {
         /// The caller's limit.
         limit: usize,
     },
-    /// A redirect to something that is no URL.
+    /// A redirect to something that is not a URL.
     #[error("the address redirects to something that is no URL")]
     BadRedirect,
-    /// The connection broke off, or what came is not HTTP.
+    /// The connection was closed early, or the answer is not HTTP.
     #[error("the connection broke off")]
     Broken(#[source] Cause),
-    /// The body is not encoded as it says, or in a way that was not asked for.
+    /// The body is not encoded as its headers say, or in a way that was not requested.
     #[error("the answer cannot be decoded")]
     Encoding(#[source] Cause),
 }
@@ -125,8 +125,8 @@ impl From<reqwest::Error> for EgressError {
     }
 }
 
-/// Whether a decompressor did not understand what it got. Its I/O error is the first below those
-/// of the client; a connection's errors lie below one of HTTP. A body that just ends was cut off.
+/// Whether a decompressor failed. Its I/O error is the first below those of the client; a connection's errors are below
+/// one of HTTP. A body that just ends was cut off.
 fn is_of_decoder(error: &reqwest::Error) -> bool {
     let first = chain(error).find(|error| !error.is::<reqwest::Error>());
     first
@@ -139,8 +139,7 @@ fn find<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
     chain(error).find_map(|error| error.downcast_ref::<T>())
 }
 
-/// An error and its causes. An I/O error is asked for what it holds: its `source` would be the
-/// source of that.
+/// An error and its causes. For an I/O error the next is the error inside it, which its `source` would skip.
 fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let first: &(dyn Error + 'static) = error;
     iter::successors(Some(first), |error| {

@@ -10,10 +10,10 @@ use crate::error::EgressError;
 use crate::request::Request;
 
 impl Egress {
-    /// Sends a request and follows redirects, each judged like the first address. Only GET and HEAD
-    /// are followed; the answer to another method is given as it is.
+    /// Sends a request and follows redirects, each judged like the first address. Redirects are followed for GET and
+    /// HEAD only; the answer to another method is returned as it is.
     ///
-    /// `may_follow` is asked before each hop, so that a caller keeps to its scope.
+    /// `may_follow` decides before each hop, so that a caller can stay within its scope.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl Egress {
     }
 }
 
-/// Where an answer redirects to, if it does.
+/// The target of a redirect, if the answer is one.
 fn target(answer: &Answer) -> Result<Option<Url>, EgressError> {
     let is_redirect = matches!(
         answer.status,

@@ -1,4 +1,4 @@
-//! The judgement: which URLs may be asked, and which addresses may be connected to for them.
+//! The rules: which URLs may be requested, and which addresses may be connected to for them.
 
 mod name;
 mod own;
@@ -15,26 +15,25 @@ pub use self::refused::{Reason, Refused};
 use self::own::OwnAddresses;
 use crate::address::{Scope, scope_of};
 
-/// The rules, with what the operator allows and where the server itself listens.
+/// The rules, with the ranges that the operator allows and the addresses that the server listens on.
 #[derive(Debug)]
 pub(crate) struct Guard {
     allow: Vec<IpNet>,
     own: OwnAddresses,
 }
 
-/// What a URL's addresses are judged by beyond the general rules. A resolver is told a name and no
-/// port, so everything about the port that matters for addresses is kept here.
+/// What the addresses of a URL are judged by in addition to the general rules. A resolver gets a name without a port, so
+/// whatever the port means for addresses is kept here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terms {
-    /// The port asked for, where the server itself listens on such a one.
+    /// The requested port, if the server itself listens on it.
     own_port: Option<u16>,
-    /// Whether only addresses that the operator allows will do: the port or the name is not one
-    /// of the public web.
+    /// Whether only addresses that the operator allows are accepted: the port or the name is not one of the public web.
     allowed_only: bool,
 }
 
 impl Terms {
-    /// Whether only addresses that the operator allows will do.
+    /// Whether only addresses that the operator allows are accepted.
     pub(crate) const fn is_allowed_only(self) -> bool {
         self.allowed_only
     }
@@ -45,7 +44,7 @@ impl Guard {
         Self { allow, own: OwnAddresses::new(own) }
     }
 
-    /// Every combination of terms that [`Guard::url`] can give.
+    /// Every combination of terms that [`Guard::url`] can return.
     pub(crate) fn all_terms(&self) -> Vec<Terms> {
         let ports = self.own.ports().map(Some).chain([None]);
         let with_both =
@@ -56,8 +55,8 @@ impl Guard {
             .collect()
     }
 
-    /// Judges a URL by how it is written; its address too, if it has one. With `allowed_only` only
-    /// ranges that the operator allows will do, public ones included.
+    /// Judges a URL by how it is written, and its address if it has one. With `allowed_only`, only ranges that the operator
+    /// allows are accepted, even for public addresses.
     pub(crate) fn url(&self, url: &Url, allowed_only: bool) -> Result<Terms, Reason> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Reason::Scheme);
@@ -97,11 +96,11 @@ impl Guard {
         Ok(terms)
     }
 
-    /// Judges all addresses of a name, and gives those that may be connected to.
+    /// Judges all addresses of a name, and returns those that may be connected to.
     ///
-    /// One bad address among them refuses the name: an honest name does not mix, an answer made
-    /// for rebinding does. Where only allowed addresses will do, the others are left out, so that
-    /// `localhost` can be opened without naming each of its addresses.
+    /// One bad address among them refuses the name: honest names do not mix, answers made for rebinding do. If only
+    /// allowed addresses are accepted, the others are left out, so that `localhost` can be allowed without naming each of
+    /// its addresses.
     pub(crate) fn addresses(
         &self,
         addresses: Vec<IpAddr>,

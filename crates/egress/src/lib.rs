@@ -1,12 +1,12 @@
 //! The one guarded HTTP client for addresses that strangers chose: websites to crawl, webhooks.
 //!
 //! [`Egress`] sends requests to public web addresses only. A URL is judged by how it is written, on
-//! every hop; a name by every address that it resolves to, and the addresses that were judged are
-//! the ones that are connected to. What comes back is bounded in time and, counted as it is
-//! decompressed, in size. [`scope_of`] is the judgement of one address.
+//! every hop; a name by every address that it resolves to, and connections are made to exactly
+//! the addresses that were judged. Answers are bounded in time and in their decompressed size.
+//! [`scope_of`] judges one address.
 //!
-//! Invariant: nothing here knows any other crate of ours, and no connection is made but through
-//! the judgement in `guard`: no proxies, no redirects behind its back, no second resolution.
+//! Invariant: nothing here knows any other crate of ours, and every connection is judged by
+//! `guard`: there are no proxies, no redirects that it does not see, and no second resolution.
 
 mod address;
 mod answer;

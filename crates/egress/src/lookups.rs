@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Names that are looked up at once, in all of the process. Each holds a thread for blocking work until
-/// the system's resolver gives up, which may take longer than anybody waits: a runtime should have more
-/// such threads than this, so that names that nobody answers for hold up nothing else.
+/// Names that are looked up at once in the process. Each occupies a thread for blocking work until the system's resolver
+/// gives up, which may take longer than any request waits: give the runtime more such threads than this, so that names
+/// without an answer delay nothing else.
 pub const LOOKUPS_AT_ONCE: usize = 96;
 /// Of these, names of one registered domain: a domain whose name servers do not answer leaves the rest
 /// to the others.
@@ -46,7 +46,7 @@ impl Lookups {
     pub(crate) async fn enter(&self, host: &str) -> io::Result<Place> {
         let domain = self.domain(domain_of(host));
         let places = async {
-            // The domain's comes first: who waits for it holds no place that others could have.
+            // The domain's comes first: a lookup that waits for it must not hold a place of others.
             let of_domain = domain.acquire_owned().await.map_err(io::Error::other)?;
             let of_all = Arc::clone(&self.places).acquire_owned().await;
             Ok(Place { _of_domain: of_domain, _of_all: of_all.map_err(io::Error::other)? })

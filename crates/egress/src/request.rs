@@ -23,7 +23,7 @@ pub struct Request {
     pub body: Option<Bytes>,
     /// How long everything together may take: every hop, from the name to the body's last byte.
     pub total: Duration,
-    /// Whether only ranges that the operator allows will do, public addresses included.
+    /// Whether only ranges that the operator allows are accepted, even for public addresses.
     pub allowed_only: bool,
 }
 
@@ -44,13 +44,13 @@ impl Request {
         }
     }
 
-    /// A request for what lies at an address.
+    /// A GET request.
     #[must_use]
     pub fn get(url: Url) -> Self {
         Self::new(Method::GET, url)
     }
 
-    /// A request that hands over a body.
+    /// A POST request with a body.
     #[must_use]
     pub fn post(url: Url, body: impl Into<Bytes>) -> Self {
         Self { body: Some(body.into()), ..Self::new(Method::POST, url) }
@@ -69,8 +69,8 @@ impl Request {
         Self { total, ..self }
     }
 
-    /// Lets only ranges that the operator allows do, public addresses included: for what would be
-    /// careless to send across the internet.
+    /// Restricts the request to ranges that the operator allows, even for public addresses: for what should not be sent
+    /// across the internet.
     #[must_use]
     pub fn within_allowed(self) -> Self {
         Self { allowed_only: true, ..self }

@@ -1,4 +1,4 @@
-//! Regular removal of what nobody needs any more.
+//! Regular removal of what is no longer needed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,9 +7,9 @@ use cicerone_domain::ports::{Housekeeping, ObjectStore};
 use cicerone_domain::{Clock, Error, Timestamp, limits};
 use tokio_util::sync::CancellationToken;
 
-/// How often it goes round: what is deleted is gone from every file within twice that.
+/// How often it runs: deleted data is gone from every file within twice this time.
 const INTERVAL: Duration = Duration::from_secs(25);
-/// How often it counts what waits.
+/// How often it counts waiting jobs and deliveries.
 const MEASURE_INTERVAL: Duration = Duration::from_secs(10);
 /// Objects removed in one batch.
 const BATCH: u32 = 100;
@@ -22,19 +22,19 @@ pub struct Swept {
     pub objects: u64,
     /// Files that no source used for 24 hours.
     pub uploads: u64,
-    /// Idempotency records whose life is over.
+    /// Expired idempotency records.
     pub idempotency_records: u64,
-    /// Deliveries that were kept as long as they should.
+    /// Deliveries older than their retention.
     pub deliveries: u64,
-    /// Records of the audit log that were.
+    /// Records of the audit log older than theirs.
     pub audit_records: u64,
-    /// Conversations that were.
+    /// Conversations that their agents keep no longer.
     pub conversations: u64,
     /// Interrupted deletions that were finished.
     pub removals: u64,
 }
 
-/// How long what tells of the past is kept.
+/// How long records of the past are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// Deliveries of events.
@@ -69,7 +69,7 @@ impl Housekeeper {
         Self { store, objects, clock, retention }
     }
 
-    /// Goes round until `stop`.
+    /// Runs a round every 25 seconds until `stop`.
     pub async fn run(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             match self.run_one().await {
@@ -93,7 +93,8 @@ impl Housekeeper {
         }
     }
 
-    /// Measures what waits, until `stop`. A failure is that of the database, which others report.
+    /// Updates the metrics of waiting jobs and deliveries, until `stop`. A failure is one of the database, which others
+    /// report.
     pub async fn measure(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             if let Err(error) = self.measure_once().await {
@@ -123,7 +124,11 @@ impl Housekeeper {
         Ok(())
     }
 
-    /// One round. Fails as the stores do; what was removed before stays so.
+    /// Runs one round.
+    ///
+    /// # Errors
+    ///
+    /// Those of the stores. What was removed before the error stays removed.
     pub async fn run_one(&self) -> Result<Swept, Error> {
         let now = self.clock.now();
         let old = now.plus_millis(-limits::UNUSED_UPLOAD_LIFE_MILLIS);
@@ -140,7 +145,7 @@ impl Housekeeper {
             audit_records: self.store.expire_audit(before(now, self.retention.audit)).await?,
             objects: 0,
         };
-        // What the object store cannot do now leaves the rest to be done.
+        // An error of the object store must not stop the rest.
         let objects = self.remove_objects(now).await;
         self.store.empty_log().await?;
         swept.objects = objects?;
@@ -149,7 +154,7 @@ impl Housekeeper {
 }
 
 impl Housekeeper {
-    /// Removes discarded objects. Gives their number.
+    /// Removes discarded objects and returns their number.
     async fn remove_objects(&self, now: Timestamp) -> Result<u64, Error> {
         let mut removed = 0;
         loop {
@@ -166,12 +171,12 @@ impl Housekeeper {
     }
 }
 
-/// The moment so long before `now`.
+/// The moment `age` before `now`.
 fn before(now: Timestamp, age: Duration) -> Timestamp {
     now.plus_millis(i64::try_from(age.as_millis()).unwrap_or(i64::MAX).saturating_neg())
 }
 
-/// A count as the metrics take it.
+/// A count as a value of a gauge.
 fn gauge(count: u64) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }

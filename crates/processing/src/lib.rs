@@ -2,7 +2,7 @@
 //!
 //! The [`Worker`] claims jobs, fetches what a source names, has it read and extracted by
 //! `cicerone-ingestion`, and stores the outcome through the ports of the domain. The [`Housekeeper`]
-//! removes what nobody needs any more.
+//! removes what is no longer needed.
 //!
 //! Invariant: nothing here knows the database, the index or HTTP.
 

@@ -1,4 +1,4 @@
-//! The worker: claims jobs, makes passages of what their sources hold and stores the outcome.
+//! The worker: claims jobs, turns the content of their sources into passages and stores the outcome.
 
 mod attempt;
 mod crawl;
@@ -24,12 +24,12 @@ use tracing::Instrument as _;
 use attempt::Outcome;
 pub use settings::WorkerSettings;
 
-/// Pauses after the first, second, … failure of the database itself, in milliseconds.
+/// The pause after a failure of the database, in milliseconds.
 const OUTAGE_PAUSE_MILLIS: u64 = 1_000;
-/// How often jobs are taken back whose worker is gone.
+/// How often jobs of workers that are gone are taken back.
 const RECLAIM_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What a worker reaches the world through.
+/// The ports of a worker.
 #[derive(Clone)]
 pub struct WorkerPorts {
     /// The jobs.
@@ -46,9 +46,9 @@ pub struct WorkerPorts {
     pub crawls: Arc<dyn CrawlStore>,
     /// The index, to be brought up to date before the first question.
     pub index: Arc<dyn PassageIndex>,
-    /// Set when this process has queued a job.
+    /// Notified when this process has queued a job.
     pub signal: WorkSignal,
-    /// To be set when work has ended, of which an event tells.
+    /// To be notified when a job has ended and its event is to be delivered.
     pub told: WorkSignal,
     /// The time.
     pub clock: Arc<dyn Clock>,
@@ -61,7 +61,7 @@ pub struct WorkerPorts {
 pub enum Step {
     /// No job was due.
     Idle,
-    /// A job ended: its source is trained or failed, or was deleted meanwhile.
+    /// A job ended: its source is trained or failed, or was deleted.
     Done,
     /// A job went back to be tried again.
     Retried,
@@ -72,14 +72,14 @@ pub enum Step {
 pub struct Worker {
     ports: WorkerPorts,
     settings: WorkerSettings,
-    /// Bounds the extractions that occupy a thread; one whose job was cancelled holds its place
-    /// until it is really over.
+    /// Limits the extractions that occupy a thread; one whose job was cancelled holds its place until it
+    /// has really ended.
     threads: FairPool<Id<kind::Account>>,
     lanes: Lanes,
 }
 
-/// The places of jobs, by lane. Each lane has as many beyond its capacity for accounts with no job in
-/// them, so that nobody waits until somebody else's slow work is done.
+/// The places of jobs, by lane. Each lane has as many again for accounts without a job in it, so that no account waits
+/// for the slow work of another one.
 #[derive(Clone)]
 struct Lanes {
     quick: FairPool<Id<kind::Account>>,
@@ -121,10 +121,12 @@ impl Worker {
         Self { ports, settings, threads, lanes }
     }
 
-    /// Claims one job, of the first lane that has one, and carries it through.
+    /// Claims one job, from the first lane that has one, and carries it out.
     ///
-    /// Returns the store's error if not even the outcome could be stored: then the lease runs out and
-    /// another worker takes the job.
+    /// # Errors
+    ///
+    /// Those of the store if the outcome could not be stored: then the lease expires and another worker
+    /// takes the job.
     pub async fn run_one(&self) -> Result<Step, Error> {
         for lane in Lane::ALL {
             if let Some(claimed) = self.claim(lane).await? {
@@ -134,8 +136,8 @@ impl Worker {
         Ok(Step::Idle)
     }
 
-    /// Works with as many jobs at once as its settings say, until `stop`. Jobs that are not done
-    /// within the grace period then go back to the queue. Dropping the future ends them at once.
+    /// Carries out jobs, as many at once as its settings say, until `stop`. Jobs that do not finish within the
+    /// grace period then go back to the queue. Dropping the future ends them at once.
     pub async fn run(&self, stop: CancellationToken) {
         let release = CancellationToken::new();
         let grace = async {
@@ -154,7 +156,7 @@ impl Worker {
         work.await;
     }
 
-    /// Starts the jobs of a lane until `stop`, and waits for those that run.
+    /// Starts the jobs of a lane until `stop`, then waits for those that run.
     ///
     /// Invariant: there is one such loop for each lane in a process, so that a place that is free
     /// is not taken twice.
@@ -171,7 +173,7 @@ impl Worker {
                     () = stop.cancelled() => {}
                     () = signal.wait() => {}
                     () = self.until_due(lane) => {}
-                    // A job that panicked has said so through the panic hook; its lease runs out.
+                    // The panic hook has logged a job that panicked; its lease expires.
                     Some(_) = jobs.join_next(), if !jobs.is_empty() => {}
                 },
                 Err(error) => {
@@ -185,21 +187,20 @@ impl Worker {
         while jobs.join_next().await.is_some() {}
     }
 
-    /// Waits until a look at the queue shows a job of the lane that is due: one of another process, or
-    /// one that was to be tried again.
+    /// Waits until the queue has a due job of the lane: one of another process, or one that is tried again.
     async fn until_due(&self, lane: Lane) {
         loop {
             tokio::time::sleep(self.settings.poll).await;
             match self.ports.jobs.next_due(lane).await {
                 Ok(due) if due.is_some_and(|due| due <= self.ports.clock.now()) => return,
                 Ok(_) => {}
-                // The claim that follows meets the same fault, and reports it.
+                // The claim that follows fails in the same way and reports it.
                 Err(_) => return,
             }
         }
     }
 
-    /// Takes back jobs whose worker is gone, for ever.
+    /// Takes back jobs of workers that are gone, again and again.
     async fn take_back(&self) {
         loop {
             if let Err(error) = self.reclaim(Reclaim::Expired).await {
@@ -212,7 +213,11 @@ impl Worker {
         }
     }
 
-    /// Takes back jobs that are marked as running and whose worker is gone.
+    /// Takes back jobs that are marked as running although their worker is gone.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn reclaim(&self, which: Reclaim) -> Result<(), Error> {
         let entropy = Arc::clone(&self.ports.entropy);
         let event_id = Arc::new(move || Id::random(entropy.as_ref()));
@@ -247,14 +252,14 @@ impl Worker {
         }))
     }
 
-    /// Carries a job through and reports if not even its outcome could be stored.
+    /// Carries out a job and logs an error if its outcome could not be stored.
     async fn carry_on(&self, claimed: Claimed, release: &CancellationToken) {
         if let Err(error) = self.carry(claimed, release).await {
             report(&error);
         }
     }
 
-    /// Carries a job through. Its place is free when its outcome is stored.
+    /// Carries out a job. Its place is free when its outcome is stored.
     async fn carry(&self, claimed: Claimed, release: &CancellationToken) -> Result<Step, Error> {
         let Claimed { job, place: _place } = claimed;
         let span = tracing::info_span!(
@@ -272,7 +277,7 @@ impl Worker {
         work.instrument(span).await
     }
 
-    /// Stores what became of a job.
+    /// Stores the outcome of a job.
     async fn conclude(
         &self,
         job: &ClaimedJob,
@@ -322,8 +327,8 @@ impl Worker {
         Ok(Step::Done)
     }
 
-    /// After a transient fault: back to the queue with a pause that doubles, until the attempts are
-    /// used up.
+    /// After a transient fault: puts the job back into the queue with a pause that doubles, until its attempts are used
+    /// up.
     async fn try_again(
         &self,
         job: &ClaimedJob,
@@ -353,8 +358,7 @@ impl Worker {
         Ok(Step::Done)
     }
 
-    /// After a refusal of the store, or a fault of the service itself, which trying again would only
-    /// meet again.
+    /// After a refusal of the store or an internal error, which would only occur again: fails the source.
     async fn give_up(&self, lease: &Lease, error: &Error) -> Result<Option<Source>, Error> {
         let message = if let Error::BytesExceeded { .. } = error {
             error.to_string()
@@ -367,7 +371,7 @@ impl Worker {
         self.ports.jobs.finish_failed(lease, message, event, now).await
     }
 
-    /// Notes how a job ended, wakes the deliverer of its event, and warms the index.
+    /// Logs how a job ended, wakes the deliverer of its event, and updates the index.
     fn ended(&self, job: &ClaimedJob, source: &Source, now: Timestamp) {
         self.ports.told.notify();
         let millis = now.as_millis() - job.queued_at.as_millis();

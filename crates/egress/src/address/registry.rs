@@ -2,24 +2,24 @@
 //!
 //! Sources: the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its updates),
 //! the IPv6 address space registry (RFC 4291), and the documentation of the clouds for their
-//! metadata services. The names stand in the log. A range within another stands before it.
+//! metadata services. The names appear in the log. A range within another one precedes it.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
-/// IPv4 that nothing opens.
+/// IPv4 ranges that no setting allows.
 pub(super) const NEVER_V4: [(Ipv4Net, &str); 5] = [
     (v4([0, 0, 0, 0], 32), "unspecified"),
     // AWS, Azure, Google and most others at .169.254; AWS for containers at .170.2 and .170.23;
-    // Scaleway at .42.42; Tencent at .0.23. Nothing that is crawled lives in this range.
+    // Scaleway at .42.42; Tencent at .0.23. No website is in this range.
     (v4([169, 254, 0, 0], 16), "link-local and metadata"),
     (v4([100, 100, 100, 200], 32), "metadata of Alibaba Cloud"),
     (v4([168, 63, 129, 16], 32), "metadata of Azure"),
     (v4([192, 0, 0, 192], 32), "metadata of Oracle Cloud"),
 ];
 
-/// IPv6 that nothing opens.
+/// IPv6 ranges that no setting allows.
 pub(super) const NEVER_V6: [(Ipv6Net, &str); 6] = [
     (v6([0, 0, 0, 0, 0, 0, 0, 0], 128), "unspecified"),
     (v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10), "link-local and metadata"),

@@ -1,17 +1,17 @@
 //! Names that do not belong to the public internet, whatever they resolve to.
 
-/// Whom a name belongs to.
+/// The kind of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Public,
-    /// It means something on this machine or its network only.
+    /// It has a meaning on this machine or its network only.
     Local,
     /// The service that hands out a cloud's secrets.
     Metadata,
 }
 
-/// Last labels of names that public DNS does not hold: special use (RFC 6761, 6762, 7686, 8375),
-/// reserved by ICANN for private use (`internal`), and what routers and offices use without asking.
+/// Last labels of names that are not in public DNS: special use (RFC 6761, 6762, 7686, 8375),
+/// reserved by ICANN for private use (`internal`), and what routers and offices use without registration.
 const LOCAL: [&str; 14] = [
     "localhost",
     "localdomain",
@@ -38,7 +38,7 @@ const METADATA: [&str; 5] = [
     "metadata.azure.internal",
 ];
 
-/// Judges a domain as the URL parser gives it: lower case, punycode. A name without a dot is local:
+/// Judges a domain as the URL parser returns it: lower case, punycode. A name without a dot is local:
 /// it would be completed by this machine's search list.
 pub(super) fn kind_of(domain: &str) -> Kind {
     let name = domain.trim_end_matches('.');

@@ -38,8 +38,8 @@ impl OwnAddresses {
     }
 }
 
-/// Whether `address` is one of this machine's: only those can be bound to. Asking anew each time
-/// knows interfaces that came up later. If it cannot be told, it counts as one.
+/// Whether `address` belongs to this machine: only such addresses can be bound to. This is tried each time, since
+/// interfaces come and go. If it cannot be determined, the address counts as this machine's.
 fn is_of_this_machine(address: IpAddr) -> bool {
     match UdpSocket::bind((address, 0)) {
         Ok(_) => true,

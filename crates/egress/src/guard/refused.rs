@@ -1,13 +1,13 @@
-//! A refusal: one message for whoever asked, and the reason for the log.
+//! A refusal: one message for the person who chose the address, and the reason for the log.
 
 use std::net::IpAddr;
 
 use thiserror::Error;
 
-/// An address that is not asked.
+/// An address that may not be asked.
 ///
-/// Its message is the same for every reason, and for a name that does not exist, so that whoever
-/// chose the address learns nothing about the network here. [`Refused::reason`] is for logs.
+/// Its message is the same for every reason, and for a name that does not exist, so that the person who
+/// chose the address learns nothing about this network. [`Refused::reason`] is for logs.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", Refused::MESSAGE)]
 pub struct Refused {
@@ -15,10 +15,10 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// What whoever chose the address is told.
+    /// The message for the person who chose the address.
     pub(crate) const MESSAGE: &str = "the address is not a public web address";
 
-    /// Why; not for whoever chose the address.
+    /// Why; for logs only.
     #[must_use]
     pub fn reason(&self) -> &Reason {
         &self.reason
@@ -31,10 +31,10 @@ impl From<Reason> for Refused {
     }
 }
 
-/// Why an address is not asked.
+/// Why an address may not be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Reason {
-    /// Another scheme than `http` and `https`.
+    /// A scheme other than `http` and `https`.
     #[error("the scheme is not of the web")]
     Scheme,
     /// A name or password in the URL.
@@ -43,7 +43,7 @@ pub enum Reason {
     /// A URL without a host.
     #[error("the URL has no host")]
     NoHost,
-    /// A port that belongs to something else than the web.
+    /// A port that does not belong to the web.
     #[error("port {0} is not of the web")]
     Port(u16),
     /// A name that means something on this machine or its network.
@@ -55,14 +55,14 @@ pub enum Reason {
     /// An address that is not on the public internet and that the operator did not allow.
     #[error("`{0}` is special: {1}")]
     Special(IpAddr, &'static str),
-    /// An address that nothing opens.
+    /// An address that no setting allows.
     #[error("`{0}` is never asked: {1}")]
     Never(IpAddr, &'static str),
-    /// A public address under a local name, at a port that is not of the web, or where only what the
-    /// operator allows will do.
+    /// A public address under a local name, at a port that does not belong to the web, or for a request that is
+    /// restricted to what the operator allows.
     #[error("`{0}` is not among the allowed ranges")]
     NotAllowed(IpAddr),
-    /// Only what the operator allows would do, which is nothing.
+    /// The request is restricted to what the operator allows, which is nothing.
     #[error("no range is allowed")]
     NothingAllowed,
     /// The address that the server itself listens on.

@@ -1,4 +1,4 @@
-//! One attempt at a job: its work, beside a heartbeat that notices when the lease is lost.
+//! One attempt at a job: its work, and a heartbeat that notices if the lease is lost.
 
 use cicerone_domain::fairness::Urgency;
 use cicerone_domain::job::{ClaimedJob, Lease};
@@ -8,14 +8,14 @@ use tokio_util::sync::CancellationToken;
 use super::Worker;
 use super::material::Content;
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// Documents and passages.
     Extracted(Extracted),
-    /// A website's pages are recorded; the source's title.
+    /// All pages of a website are recorded; the title of the source.
     Crawled(Option<String>),
-    /// The content cannot be read, for a reason that the owner is told.
+    /// The content cannot be read, with a reason for the owner.
     Unreadable(String),
     /// Something else failed.
     Fault(Error),
@@ -26,8 +26,8 @@ pub(super) enum Outcome {
 }
 
 impl Worker {
-    /// Works on a job until it is done, its lease is lost, its time is over or `release` asks for
-    /// it back.
+    /// Works on a job until it is done, its lease is lost, its deadline passes or `release` is
+    /// cancelled.
     pub(super) async fn attempt(&self, job: &ClaimedJob, release: &CancellationToken) -> Outcome {
         tokio::select! {
             biased;
@@ -60,8 +60,7 @@ impl Worker {
         self.extract(job.source.account_id, content).await
     }
 
-    /// Extracts on a thread of its own: the work is bound by the processor. A panic there is an
-    /// answer too.
+    /// Extracts on a thread for blocking work. If it panics, the content counts as unreadable.
     async fn extract(&self, account: Id<kind::Account>, content: Content) -> Outcome {
         let permit = self.threads.acquire(account, 1, Urgency::Learning).await;
         let work = tokio::task::spawn_blocking(move || {
@@ -80,7 +79,7 @@ impl Worker {
         }
     }
 
-    /// Extends the lease again and again; ends when it is lost.
+    /// Extends the lease regularly; returns when it is lost.
     async fn lose(&self, lease: &Lease) {
         let mut until = self.ports.clock.now().plus_millis(limits::JOB_LEASE_MILLIS);
         loop {

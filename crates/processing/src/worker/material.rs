@@ -1,4 +1,4 @@
-//! What a source holds, at hand: fetched and read.
+//! The content of a source, fetched and read.
 
 use cicerone_domain::source::{PairsText, SourceText};
 use cicerone_domain::upload::Filename;
@@ -8,7 +8,7 @@ use cicerone_ingestion::{Material, Prepared, Unreadable, extract};
 use super::Worker;
 use super::attempt::Outcome;
 
-/// What a source holds, read.
+/// The content of a source, ready to be extracted from.
 pub(super) enum Content {
     Text(SourceText),
     Pairs(PairsText),
@@ -35,7 +35,7 @@ impl Worker {
     }
 }
 
-/// The file is gone from the rows or from the object store.
+/// The file is missing in the database or in the object store.
 fn missing() -> Outcome {
     Outcome::Unreadable(
         "the uploaded file is no longer stored; upload it again and add it anew".to_owned(),

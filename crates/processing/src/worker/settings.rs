@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cicerone_domain::Entropy;
 
-/// How many jobs at once, and how long things may take.
+/// How many jobs run at once, and how long they may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerSettings {
     /// Texts at once, and files at once, at least one. Accounts with nothing running may have as many
@@ -12,7 +12,7 @@ pub struct WorkerSettings {
     pub parallel: usize,
     /// Crawls at once, at least one. Accounts with no crawl running may have as many again.
     pub crawls: usize,
-    /// How often the queue is looked at for jobs of other processes.
+    /// How often the queue is checked for jobs of other processes.
     pub poll: Duration,
     /// How often a lease is extended, which is also how soon the deletion of a source ends its job.
     pub heartbeat: Duration,
@@ -35,7 +35,7 @@ impl Default for WorkerSettings {
     }
 }
 
-/// The pause before the next attempt, after `attempt` of them: 1, 2, 4, 8 s and so on, ±20 %.
+/// The pause after the attempt with this number: 1, 2, 4, 8 s and so on, ±20 %.
 pub(super) fn backoff_millis(attempt: u32, entropy: &dyn Entropy) -> i64 {
     let base = 1_000_i64 << attempt.saturating_sub(1).min(6);
     let mut chance = [0_u8; 1];
