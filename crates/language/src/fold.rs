@@ -3,8 +3,8 @@
 use unicode_normalization::UnicodeNormalization as _;
 use whatlang::Lang;
 
-/// `text` in lower case, with ordinary forms for full-width and presentation forms, and ASCII digits for all
-/// decimal digits. Stemmers and lists of stop words expect this.
+/// `text` in lower case, with ordinary forms for full-width and presentation forms, and ASCII digits for
+/// all decimal digits. Stemmers and lists of stop words expect this.
 pub(crate) fn lower(word: &str, language: Option<Lang>) -> String {
     if word.is_ascii() && language != Some(Lang::Tur) {
         return word.to_ascii_lowercase();

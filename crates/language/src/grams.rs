@@ -7,8 +7,8 @@ use crate::fold::fold;
 /// The length of a piece in characters.
 const LENGTH: usize = 4;
 
-/// Calls `each` with the folded pieces of four characters of the words of `text`, and with shorter words as a
-/// whole. In scripts without spaces the pieces are single characters.
+/// Calls `each` with the folded pieces of four characters of the words of `text`, and with shorter words
+/// as a whole. In scripts without spaces the pieces are single characters.
 pub fn grams(text: &str, mut each: impl FnMut(&str)) {
     let folded = fold(text);
     let mut starts: Vec<usize> = Vec::new();

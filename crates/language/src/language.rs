@@ -23,8 +23,8 @@ impl Language {
         Lang::from_code(code).map(Self)
     }
 
-    /// The language of `text`; `None` if it cannot be detected, as for a few words in Latin letters. A few words
-    /// in a script that mostly one language uses count as that language.
+    /// The language of `text`; `None` if it cannot be detected, as for a few words in Latin letters. A
+    /// few words in a script that mostly one language uses count as that language.
     pub fn detect(text: &str) -> Option<Self> {
         detection::detect(text).map(Self)
     }

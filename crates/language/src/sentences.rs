@@ -21,8 +21,8 @@ const WRAPPED_LINE_CHARS: usize = 50;
 /// A sentence of this many characters in a script without full stops is cut at a space.
 const LONG_SENTENCE_CHARS: usize = 160;
 
-/// The byte ranges of the sentences of `text`, in order, without surrounding white space and never empty. A new
-/// paragraph, list item or heading begins a sentence; a wrapped line does not.
+/// The byte ranges of the sentences of `text`, in order, without surrounding white space and never empty.
+/// A new paragraph, list item or heading begins a sentence; a wrapped line does not.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let mut start = 0;

@@ -27,8 +27,8 @@ pub struct Term {
     pub range: Range<usize>,
     /// Whether it is a stop word of its language: "the", "is", "of".
     pub is_stop_word: bool,
-    /// Whether it is a compound whose parts follow as terms of their own: `rate_limit`, "e-mail". A text with
-    /// the parts means the same.
+    /// Whether it is a compound whose parts follow as terms of their own: `rate_limit`, "e-mail". A text
+    /// with the parts means the same.
     pub is_compound: bool,
 }
 
@@ -40,8 +40,8 @@ struct Form {
     is_stop_word: bool,
 }
 
-/// The terms of `text` in order, analysed as `language`. Without a language, and for words in another script,
-/// each word is analysed as the main language of its script.
+/// The terms of `text` in order, analysed as `language`. Without a language, and for words in another
+/// script, each word is analysed as the main language of its script.
 pub fn terms(text: &str, language: Option<Language>) -> Vec<Term> {
     let mut terms =
         Terms { text, language: language.map(|language| language.0), terms: Vec::new() };

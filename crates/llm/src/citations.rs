@@ -9,9 +9,9 @@ const WORD_BYTES: usize = 64;
 
 /// Removes the marks from a text that arrives in fragments.
 ///
-/// Invariant: the joined results of [`MarkFilter::push`] and [`MarkFilter::finish`] do not depend on how the
-/// text was cut into fragments. Only text that may still become a mark is held back, with the white space
-/// before it, which is removed with a mark.
+/// Invariant: the joined results of [`MarkFilter::push`] and [`MarkFilter::finish`] do not depend on how
+/// the text was cut into fragments. Only text that may still become a mark is held back, with the white
+/// space before it, which is removed with a mark.
 #[derive(Debug, Clone)]
 pub(crate) struct MarkFilter {
     passages: usize,
@@ -54,8 +54,8 @@ impl MarkFilter {
         !self.clone().finish().is_empty()
     }
 
-    /// The positions of the passages that were cited so far, from 0, without duplicates, in the order of their
-    /// first citations.
+    /// The positions of the passages that were cited so far, from 0, without duplicates, in the order of
+    /// their first citations.
     pub(crate) fn cited(&self) -> Vec<usize> {
         self.cited.clone()
     }
@@ -72,8 +72,8 @@ impl MarkFilter {
         out
     }
 
-    /// Handles the beginning of `rest`, and returns the length of the part that is done; `None` if more text is
-    /// needed.
+    /// Handles the beginning of `rest`, and returns the length of the part that is done; `None` if more
+    /// text is needed.
     fn step(&mut self, rest: &str, is_end: bool, out: &mut String) -> Option<usize> {
         let ticks = rest.len() - rest.trim_start_matches('`').len();
         if ticks > 0 {
@@ -116,8 +116,8 @@ impl MarkFilter {
         Some(count)
     }
 
-    /// Passes code on as it is. Code within a line ends with the line at the latest, so that a single backtick
-    /// does not hide later marks.
+    /// Passes code on as it is. Code within a line ends with the line at the latest, so that a single
+    /// backtick does not hide later marks.
     fn code_text(&mut self, rest: &str, out: &mut String) -> usize {
         let is_block = self.code.is_some_and(|ticks| ticks >= 3);
         let ends = |c: char| c == '`' || (c == '\n' && !is_block);

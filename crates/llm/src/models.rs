@@ -145,8 +145,8 @@ impl LanguageModel for Models {
     }
 }
 
-/// Counts a call of an upstream. The names of upstreams and models come from the settings or are built in, so
-/// the number of labels is small.
+/// Counts a call of an upstream. The names of upstreams and models come from the settings or are built
+/// in, so the number of labels is small.
 fn measure(upstream: &str, model: &str, reply: Option<&ModelReply>, duration: Duration) {
     let (upstream, model) = (upstream.to_owned(), model.to_owned());
     let outcome = if reply.is_some() { "replied" } else { "failed" };

@@ -73,7 +73,8 @@ impl Upstream {
         Ok(Self { config, url, key, client, breaker, clock, entropy })
     }
 
-    /// The name of the model at this upstream: that of the target, else that of the section, else the agent's.
+    /// The name of the model at this upstream: that of the target, else that of the section, else the
+    /// agent's.
     pub(crate) fn model<'a>(&'a self, target: Option<&'a str>, agent: &'a str) -> &'a str {
         target.or(self.config.model.as_deref()).unwrap_or(agent)
     }

@@ -80,8 +80,8 @@ impl Index {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Removes the folders of all agents but `live`, such as those that another machine deleted. Returns how
-    /// many.
+    /// Removes the folders of all agents but `live`, such as those that another machine deleted. Returns
+    /// how many.
     pub async fn sweep(&self, live: &[Id<kind::Agent>]) -> Result<usize, Error> {
         let mut removed = 0;
         for agent in self.shared.folders.agents().await? {

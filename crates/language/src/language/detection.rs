@@ -94,8 +94,8 @@ fn by_letters(text: &str, marks: &[(&str, Lang)], usual: Lang) -> Lang {
         .map_or(usual, |(_, language)| *language)
 }
 
-/// The language of a text in Latin letters: the one with the most common words. Trigrams decide between close
-/// ones, and for languages without a list of common words.
+/// The language of a text in Latin letters: the one with the most common words. Trigrams decide between
+/// close ones, and for languages without a list of common words.
 fn latin(text: &str) -> Option<Lang> {
     let words: Vec<String> = text
         .unicode_words()

@@ -1,9 +1,9 @@
 //! The default sentence boundaries of Unicode (UAX #29, section 5).
 //!
 //! The library looks up each character and, after a full stop, reads ahead from every mark and space that
-//! follows, which takes quadratic time on a long run of them. This code looks at terminators only, among the
-//! characters of which most text consists. Lines with other characters go to the library, and are cut within
-//! very long runs of marks.
+//! follows, which takes quadratic time on a long run of them. This code looks at terminators only, among
+//! the characters of which most text consists. Lines with other characters go to the library, and are cut
+//! within very long runs of marks.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -91,7 +91,8 @@ fn ends_of_plain(line: &str, mut each: impl FnMut(usize)) {
     }
 }
 
-/// Whether a sentence ends at `end`, after the terminator at `at` and its closing marks (rules SB6 to SB11).
+/// Whether a sentence ends at `end`, after the terminator at `at` and its closing marks (rules SB6 to
+/// SB11).
 fn is_boundary(line: &str, at: usize, end: usize) -> bool {
     let Some(next) = category_at(line, end) else { return false };
     let is_full_stop = line.as_bytes().get(at) == Some(&b'.');

@@ -30,8 +30,8 @@ pub(super) struct Group {
     pub(super) numbers: Vec<usize>,
     /// Whether it is written in brackets that have no other use: `【1】`.
     pub(super) is_certain: bool,
-    /// The characters after it, which distinguish `a[1] = 2`, `a[1].b` and `[1](url)` from citations: the next
-    /// one, and the next one that is not white space with its successor.
+    /// The characters after it, which distinguish `a[1] = 2`, `a[1].b` and `[1](url)` from citations: the
+    /// next one, and the next one that is not white space with its successor.
     pub(super) next: Option<char>,
     /// See `next`.
     pub(super) following: (Option<char>, Option<char>),

@@ -116,8 +116,8 @@ impl<'a> Pick<'a, '_> {
                 if chosen.contains(&unit) || refused.contains(&(passage, unit)) {
                     continue;
                 }
-                // A unit without a word of the question itself may be the answer, but adds nothing to an answer,
-                // unless it continues the same subject.
+                // A unit without a word of the question itself may be the answer, but adds nothing to an
+                // answer, unless it continues the same subject.
                 let is_asked = self.matcher.is_asked(*own);
                 let goes_on = || !self.order.is_empty() && read.quoted.refers_back(unit);
                 if (self.answers_itself || !self.order.is_empty()) && !is_asked && !goes_on() {

@@ -1,8 +1,8 @@
 //! Finding the words of a question in a text, without analysing all of it.
 //!
-//! Analysing a word takes about half a microsecond, and a reply must not take more than a hundred. Stemmers
-//! change the ends of words and hardly ever the beginnings, so only words that begin like one of the question
-//! are analysed, each of them once.
+//! Analysing a word takes about half a microsecond, and a reply must not take more than a hundred.
+//! Stemmers change the ends of words and hardly ever the beginnings, so only words that begin like one of
+//! the question are analysed, each of them once.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -133,8 +133,8 @@ impl<'a> Matcher<'a> {
         found
     }
 
-    /// The occurrences of words that are spelled nearly like one of the question, or are compounds with it. Used
-    /// if [`Matcher::find`] finds none, since search finds such passages too.
+    /// The occurrences of words that are spelled nearly like one of the question, or are compounds with
+    /// it. Used if [`Matcher::find`] finds none, since search finds such passages too.
     pub(super) fn find_similar(
         &self,
         text: &str,

@@ -7,8 +7,8 @@ const LONG: usize = 24;
 /// The length of a piece of a long run, in grapheme clusters.
 const CHARACTERS: usize = 3;
 
-/// Splits `text` into pieces: words with the white space before them, or a few characters of a script without
-/// spaces.
+/// Splits `text` into pieces: words with the white space before them, or a few characters of a script
+/// without spaces.
 pub(super) fn of(text: &str) -> impl Iterator<Item = &str> {
     words(text).flat_map(|word| {
         let step = if word.len() > LONG && !word.is_ascii() { CHARACTERS } else { usize::MAX };

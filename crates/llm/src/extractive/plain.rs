@@ -69,8 +69,8 @@ fn code(rest: &str, plain: &mut String) -> Option<usize> {
     Some(length)
 }
 
-/// Removes a run of `*` or `_` that opens or closes emphasis. An underscore within a word is part of the word,
-/// and an asterisk between spaces is kept.
+/// Removes a run of `*` or `_` that opens or closes emphasis. An underscore within a word is part of the
+/// word, and an asterisk between spaces is kept.
 fn emphasis(rest: &str, mark: char, plain: &mut String) -> Option<usize> {
     let after = rest.trim_start_matches(mark);
     let length = rest.len() - after.len();

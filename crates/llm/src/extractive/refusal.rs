@@ -40,8 +40,8 @@ pub(super) fn text(question: &str) -> &'static str {
     TEXTS.iter().find(|(known, _)| *known == code).map_or(ENGLISH, |(_, text)| text)
 }
 
-/// The code of the language of the question: by its script if that is enough, otherwise by most of its common
-/// words, and English if several languages have as many.
+/// The code of the language of the question: by its script if that is enough, otherwise by most of its
+/// common words, and English if several languages have as many.
 fn language(question: &str) -> &'static str {
     let has = |script| question.chars().any(|c| Script::of(c) == Some(script));
     if let Some((_, code)) = BY_SCRIPT.into_iter().find(|(script, _)| has(*script)) {

@@ -1,7 +1,7 @@
 //! The units of a passage: sentences, list items, table rows, code, headings.
 //!
-//! Sources are plain text as often as Markdown. So the marks of Markdown are recognised, and everything else
-//! is prose.
+//! Sources are plain text as often as Markdown. So the marks of Markdown are recognised, and everything
+//! else is prose.
 
 use std::ops::Range;
 
@@ -121,8 +121,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a numbered item is the heading of a section: short, without a full stop, above prose that does not
-    /// belong to it.
+    /// Whether a numbered item is the heading of a section: short, without a full stop, above prose that
+    /// does not belong to it.
     fn is_numbered_title(&self, line: &str, next: Option<&str>, below: Option<&str>) -> bool {
         let is_prose = |line: &str| {
             let begins =

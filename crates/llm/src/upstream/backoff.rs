@@ -10,8 +10,8 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// The wait before attempt `retry` (1 for the first repetition); `None` if the upstream asks for too long a
 /// wait.
 ///
-/// `chance` spreads the wait over its upper half, so that callers that failed together do not return together.
-/// The wait that the upstream asked for is a lower bound.
+/// `chance` spreads the wait over its upper half, so that callers that failed together do not return
+/// together. The wait that the upstream asked for is a lower bound.
 pub(super) fn wait(retry: u32, asked: Option<Duration>, chance: u8) -> Option<Duration> {
     if asked.is_some_and(|asked| asked > LONGEST) {
         return None;
@@ -21,8 +21,8 @@ pub(super) fn wait(retry: u32, asked: Option<Duration>, chance: u8) -> Option<Du
     Some(spread.max(asked.unwrap_or_default()))
 }
 
-/// The wait in milliseconds that `retry-after-ms` or `Retry-After` of an answer asks for: seconds, also with a
-/// fraction, or a date, relative to `now` in milliseconds since 1970.
+/// The wait in milliseconds that `retry-after-ms` or `Retry-After` of an answer asks for: seconds, also
+/// with a fraction, or a date, relative to `now` in milliseconds since 1970.
 pub(super) fn asked(millis: Option<&str>, after: Option<&str>, now: i64) -> Option<Duration> {
     let seconds = |text: &str, unit: f64| {
         let value = text.trim().parse::<f64>().ok()? * unit;

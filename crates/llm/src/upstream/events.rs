@@ -1,8 +1,8 @@
 //! An incremental decoder of Server-Sent Events.
 //!
-//! Only the data of an event matters here, and whether its name is `error`. The library that we tried is not
-//! safe with untrusted upstreams: it panics on a byte order mark, and reads a long line again with every
-//! packet.
+//! Only the data of an event matters here, and whether its name is `error`. The library that we tried is
+//! not safe with untrusted upstreams: it panics on a byte order mark, and reads a long line again with
+//! every packet.
 
 use std::collections::VecDeque;
 

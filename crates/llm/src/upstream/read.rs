@@ -12,8 +12,8 @@ use super::wire::{Completion, Usage, error_text};
 const ANSWER_BYTES: usize = 16 * 1_024 * 1_024;
 /// Largest part of an error's body that is read.
 const ERROR_BYTES: usize = 16 * 1_024;
-/// The longest wait for the end of the stream after the last token. The end frees the connection for the next
-/// request, but the reply is complete without it.
+/// The longest wait for the end of the stream after the last token. The end frees the connection for the
+/// next request, but the reply is complete without it.
 const END: Duration = Duration::from_millis(500);
 
 /// How long a stream may take.

@@ -21,8 +21,8 @@ const ABOVE: f32 = 0.3;
 const MEETS: f32 = 0.1;
 /// The bonus for a sentence that defines the subject of the question.
 const DEFINES: f32 = 0.5;
-/// The factor for a sentence that itself is a question, for code that quotes the question, and for code if the
-/// question asks for a definition.
+/// The factor for a sentence that itself is a question, for code that quotes the question, and for code
+/// if the question asks for a definition.
 const ASKS: f32 = 0.01;
 /// The factor for code, whose words are names. The text beside it says what it shows, and a sentence that
 /// introduces code is quoted with it.
@@ -44,8 +44,8 @@ impl<'a> Asked<'a> {
         Self { question, wanted: Wanted::of(question), subject: Subject::of(question) }
     }
 
-    /// The passages with their numbers, best first. If the question asks for a definition, the first passage with
-    /// one leads, because the name of the subject is in every passage of a text about it.
+    /// The passages with their numbers, best first. If the question asks for a definition, the first
+    /// passage with one leads, because the name of the subject is in every passage of a text about it.
     pub(super) fn reading_order<'h, R>(
         &self,
         passages: &'h [Hit],

@@ -68,7 +68,8 @@ pub(super) fn find(sources: &[String]) -> Result<Found, Failure> {
     Ok(found)
 }
 
-/// Adds the texts and documents of a folder and its subfolders, without hidden files and those that git ignores.
+/// Adds the texts and documents of a folder and its subfolders, without hidden files and those that git
+/// ignores.
 fn add_folder(found: &mut Found, folder: &Path) -> Result<(), Failure> {
     let mut others = 0_usize;
     for entry in WalkBuilder::new(folder).require_git(false).build() {
