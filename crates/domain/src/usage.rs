@@ -166,6 +166,28 @@ pub struct Standing {
     pub kept_bytes: u64,
 }
 
+/// How much of something an account may use or keep, and how much it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    /// `None` for any number.
+    pub limit: Option<u64>,
+    /// Used in this month, or kept now.
+    pub used: u64,
+}
+
+/// The allowances of an account, with the defaults of the settings filled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowances {
+    /// Messages that are answered in this month.
+    pub messages: Allowance,
+    /// Tokens of models in this month.
+    pub tokens: Allowance,
+    /// Bytes of sources, with what was extracted from them, and of files.
+    pub bytes: Allowance,
+    /// When the next month begins.
+    pub renewed_at: Timestamp,
+}
+
 /// Which days a list of usage shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UsageFilter {

@@ -94,6 +94,15 @@ impl ModelCatalog for Models {
     fn knows(&self, model: &str) -> bool {
         agent::MODELS.contains(&model) || self.routes.contains_key(model)
     }
+
+    fn names(&self) -> Vec<String> {
+        let added = self.routes.keys().filter(|name| !agent::MODELS.contains(&name.as_str()));
+        agent::MODELS.into_iter().map(str::to_owned).chain(added.cloned()).collect()
+    }
+
+    fn has_upstream(&self) -> bool {
+        self.uses_upstreams()
+    }
 }
 
 #[async_trait]
@@ -261,7 +270,7 @@ mod tests {
     #[test]
     fn without_settings_the_three_models_exist_and_no_upstream() {
         let models = models(serde_json::json!({})).unwrap();
-        assert!(!models.uses_upstreams());
+        assert!(!models.uses_upstreams() && !models.has_upstream());
         for name in ["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"] {
             assert!(models.knows(name));
         }
@@ -277,7 +286,8 @@ mod tests {
         }))
         .unwrap();
         assert!(models.knows("llama") && models.knows("gpt-4o"));
-        assert!(models.uses_upstreams());
+        assert_eq!(models.names(), ["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo", "llama"]);
+        assert!(models.uses_upstreams() && models.has_upstream());
     }
 
     #[test]

@@ -163,6 +163,21 @@ impl KeyStore for Storage {
             .await
     }
 
+    async fn find_account_by_id(&self, id: Id<kind::Account>) -> Result<Option<Account>, Error> {
+        self.db
+            .of(id)
+            .lookup(move |c| {
+                accounts::table
+                    .find(id.to_string())
+                    .select(AccountRow::as_select())
+                    .get_result(c)
+                    .optional()?
+                    .map(Account::try_from)
+                    .transpose()
+            })
+            .await
+    }
+
     async fn insert_key(
         &self,
         key: ApiKey,

@@ -74,7 +74,10 @@ async fn a_permission_is_asked_for_before_the_body_is_read() {
 #[tokio::test]
 async fn a_permission_is_asked_for_before_existence() {
     let reader = server().client_with(&["agents:read"]);
-    for route in ROUTES.iter().filter(|route| route.permission != "agents:read") {
+    for route in ROUTES.iter().filter(|route| route.needs_permission()) {
+        if route.permission == "agents:read" {
+            continue;
+        }
         route.call(&reader, &Names::of_nothing()).await.refused(403, "forbidden");
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Route {
     pub(crate) method: &'static str,
     /// Its path as the document writes it.
     pub(crate) path: &'static str,
-    /// The permission that it needs.
+    /// The permission that it needs; empty if any valid key will do.
     pub(crate) permission: &'static str,
     /// Its body.
     body: Body,
@@ -199,6 +199,11 @@ impl Route {
     /// Whether it changes something, and so takes an idempotency key.
     pub(crate) fn writes(&self) -> bool {
         self.permission.ends_with(":write")
+    }
+
+    /// Whether its key must have a permission.
+    pub(crate) fn needs_permission(&self) -> bool {
+        !self.permission.is_empty()
     }
 
     /// Its method and path.

@@ -96,4 +96,8 @@ pub trait LanguageModel: Send + Sync {
 pub trait ModelCatalog: Send + Sync {
     /// Whether an agent may name this model.
     fn knows(&self, model: &str) -> bool;
+    /// The models that agents can name.
+    fn names(&self) -> Vec<String>;
+    /// Whether an upstream replies for any model, rather than the embedded answerer for all.
+    fn has_upstream(&self) -> bool;
 }

@@ -32,6 +32,8 @@ pub trait KeyStore: Send + Sync {
     async fn list_accounts(&self) -> Result<Vec<Account>, Error>;
     /// The account of that name.
     async fn find_account(&self, name: &str) -> Result<Option<Account>, Error>;
+    /// The account with that id.
+    async fn find_account_by_id(&self, id: Id<kind::Account>) -> Result<Option<Account>, Error>;
     /// Adds a key. Fails with [`Error::NotFound`] if its account does not exist, and with
     /// [`Error::Conflict`] if the account has [`ACCOUNT_KEYS`](crate::limits::ACCOUNT_KEYS) that have not
     /// expired.

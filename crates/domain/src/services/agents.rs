@@ -38,6 +38,16 @@ impl Agents {
         self.models.knows(model)
     }
 
+    /// The models that an agent may name.
+    pub fn models(&self) -> Vec<String> {
+        self.models.names()
+    }
+
+    /// Whether an upstream replies for any model.
+    pub fn has_upstream(&self) -> bool {
+        self.models.has_upstream()
+    }
+
     /// Checks a draft: see [`AgentProfile::parse`].
     pub fn parse(&self, draft: AgentDraft) -> Result<AgentProfile, Error> {
         Ok(AgentProfile::parse(draft, |model| self.models.knows(model))?)

@@ -112,6 +112,12 @@ impl Keys {
         Ok(account)
     }
 
+    /// The account of a key. Fails with [`Error::NotFound`].
+    pub async fn account(&self, id: Id<kind::Account>) -> Result<Account, Error> {
+        let found = self.store.find_account_by_id(id).await?;
+        found.ok_or_else(|| Error::not_found("account", id))
+    }
+
     /// All accounts, oldest first.
     pub async fn accounts(&self) -> Result<Vec<Account>, Error> {
         self.store.list_accounts().await

@@ -10,7 +10,10 @@ use crate::id::{Id, kind};
 use crate::page::{Page, PageRequest};
 use crate::ports::UsageStore;
 use crate::timestamp::Timestamp;
-use crate::usage::{AccountQuotas, Day, DayUsage, DefaultQuotas, Standing, UsageFilter};
+use crate::usage::{
+    AccountQuotas, Allowance, Allowances, Day, DayUsage, DefaultQuotas, Quota, Standing,
+    UsageFilter,
+};
 
 /// How long an account's quotas are taken for valid without another look.
 const QUOTAS_LIFE_MILLIS: i64 = 1_000;
@@ -111,6 +114,23 @@ impl Quotas {
         let (month, _) = Day::month_of(self.clock.now());
         let used = self.store.consumption(account, month).await?;
         Ok(Standing { quotas, used, kept_bytes: self.store.kept_bytes(account).await? })
+    }
+
+    /// The allowances of an account.
+    pub async fn allowances(&self, account: Id<kind::Account>) -> Result<Allowances, Error> {
+        let (month, next) = Day::month_of(self.clock.now());
+        let quotas = self.store.account_quotas(account).await?;
+        let used = self.store.consumption(account, month).await?;
+        let kept = self.store.kept_bytes(account).await?;
+        let defaults = self.defaults;
+        let allowance =
+            |quota: Quota, default, used| Allowance { limit: quota.resolve(default), used };
+        Ok(Allowances {
+            messages: allowance(quotas.messages, defaults.messages, used.messages),
+            tokens: allowance(quotas.tokens, defaults.tokens, used.tokens),
+            bytes: allowance(quotas.bytes, defaults.bytes, kept),
+            renewed_at: next.start(),
+        })
     }
 
     async fn quotas(

@@ -27,6 +27,9 @@ async fn accounts_are_found_by_name_and_listed_oldest_first() {
         world.storage.insert_account(account.clone()).await.unwrap();
         assert_eq!(world.storage.find_account("Ütopia").await.unwrap(), Some(account.clone()));
         assert_eq!(world.storage.find_account("ütopia").await.unwrap(), None);
+        let by_id = world.storage.find_account_by_id(account.id).await.unwrap();
+        assert_eq!(by_id.as_ref(), Some(&account));
+        assert_eq!(world.storage.find_account_by_id(new_id()).await.unwrap(), None);
 
         let names: Vec<String> = world
             .storage
