@@ -116,6 +116,13 @@ pub(crate) mod permission {
         const PERMISSION: Option<Permission> = Some(P::PERMISSION);
     }
 
+    /// Any valid key, whatever its permissions.
+    pub(crate) enum AnyKey {}
+
+    impl Asked for AnyKey {
+        const PERMISSION: Option<Permission> = None;
+    }
+
     /// See [`Permission::AgentsRead`].
     pub(crate) enum AgentsRead {}
     /// See [`Permission::AgentsWrite`].

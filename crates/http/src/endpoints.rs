@@ -7,6 +7,7 @@ mod audit_log;
 mod conversations;
 mod files;
 mod keys;
+mod me;
 mod operation;
 mod sources;
 #[cfg(test)]
@@ -57,6 +58,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         keys::get::endpoint(),
         keys::update::endpoint(),
         keys::delete::endpoint(),
+        me::endpoint(),
         audit_log::endpoint(),
         usage::endpoint(),
         operation::healthz::endpoint(),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::routes::{ROUTES, Route};
 use crate::world::client;
-use crate::{agents, audit_log, conversations, files, keys, sources, usage, webhooks};
+use crate::{agents, audit_log, conversations, files, keys, me, sources, usage, webhooks};
 
 /// Which answers of a route are tested, and by what.
 pub(crate) struct Covers {
@@ -18,7 +18,7 @@ pub(crate) struct Covers {
 }
 
 /// What each endpoint's file covers.
-const ENDPOINTS: [&Covers; 38] = [
+const ENDPOINTS: [&Covers; 39] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -55,6 +55,7 @@ const ENDPOINTS: [&Covers; 38] = [
     &keys::get::COVERS,
     &keys::update::COVERS,
     &keys::delete::COVERS,
+    &me::COVERS,
     &audit_log::COVERS,
     &usage::COVERS,
 ];
@@ -132,7 +133,9 @@ async fn every_answer_that_a_test_provokes_is_in_the_document() {
             let status = case.split(' ').next().unwrap();
             assert!(responses.contains_key(status), "`{}` does not describe {case}", covers.route);
         }
-        for status in ["401", "403", "429", "500", "503"] {
+        let route = ROUTES.iter().find(|route| route.name() == covers.route).unwrap();
+        assert_eq!(responses.contains_key("403"), route.needs_permission(), "{}", covers.route);
+        for status in ["401", "429", "500", "503"] {
             assert!(
                 responses.contains_key(status),
                 "`{}` does not describe {status}",

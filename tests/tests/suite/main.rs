@@ -28,6 +28,7 @@ mod generators;
 mod idempotency;
 mod isolation;
 mod keys;
+mod me;
 mod model;
 mod on_postgres;
 mod operations;

@@ -46,7 +46,7 @@ const fn route(
 }
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 38] = [
+pub(crate) const ROUTES: [Route; 39] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -93,6 +93,7 @@ pub(crate) const ROUTES: [Route; 38] = [
     route("GET", "/v1/api_keys/{key_id}", "keys:read", Body::None),
     route("PATCH", "/v1/api_keys/{key_id}", "keys:write", Body::Change),
     route("DELETE", "/v1/api_keys/{key_id}", "keys:write", Body::None),
+    route("GET", "/v1/me", "", Body::None),
     route("GET", "/v1/audit_log", "keys:read", Body::None),
     route("GET", "/v1/usage", "agents:read", Body::None),
 ];

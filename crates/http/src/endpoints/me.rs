@@ -1,0 +1,118 @@
+//! `GET /v1/me`
+
+use actix_web::http::Method;
+use cicerone_domain::usage::{Allowance, Allowances};
+use cicerone_domain::{Account, Id, Timestamp, kind, limits};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::keys::KeyView;
+use crate::auth::Authorized;
+use crate::auth::permission::AnyKey;
+use crate::context::{App, Incoming};
+use crate::endpoint::{Endpoint, Tag};
+use crate::response::{Answer, ok};
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(Tag::Account, Method::GET, "/v1/me", handle)
+        .named("getMe", "Retrieve the account and the key of the request")
+        .details("With the quotas of the account and what this server can do.")
+        .gives::<MeView<'_>>(200)
+}
+
+/// The account and the API key of the request, with what they can use.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Me)]
+struct MeView<'a> {
+    account: AccountView<'a>,
+    api_key: KeyView<'a>,
+    quotas: QuotasView,
+    capabilities: CapabilitiesView,
+}
+
+/// An account.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Account)]
+struct AccountView<'a> {
+    #[schema(value_type = String, pattern = "^acct_[0-9A-Za-z]{10}$")]
+    id: Id<kind::Account>,
+    #[schema(max_length = 100)]
+    name: &'a str,
+}
+
+/// How much the account may use and keep.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Quotas)]
+struct QuotasView {
+    /// Messages that are answered in a calendar month of UTC.
+    messages: QuotaView,
+    /// Tokens of models in a calendar month of UTC.
+    tokens: QuotaView,
+    /// Bytes of sources, with what was extracted from them, and of files.
+    bytes: QuotaView,
+    /// When the next month begins.
+    #[schema(value_type = String, format = DateTime)]
+    renewed_at: Timestamp,
+}
+
+/// A quota.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Quota)]
+struct QuotaView {
+    /// Null for no limit.
+    #[schema(required)]
+    limit: Option<u64>,
+    /// What the account has used or keeps; null to a key that is restricted to agents.
+    #[schema(required)]
+    used: Option<u64>,
+}
+
+/// What this server can do.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Capabilities)]
+struct CapabilitiesView {
+    /// The size of the largest file that can be uploaded.
+    max_upload_bytes: usize,
+    /// The models that agents can use.
+    models: Vec<String>,
+    /// Whether any model is served by an upstream. If not, the embedded answerer replies for all of them.
+    has_upstream: bool,
+}
+
+impl<'a> From<&'a Account> for AccountView<'a> {
+    fn from(account: &'a Account) -> Self {
+        Self { id: account.id, name: account.name.as_str() }
+    }
+}
+
+impl QuotasView {
+    /// A key that is restricted to agents does not see what the others use.
+    fn new(allowances: &Allowances, is_restricted: bool) -> Self {
+        let quota = |allowance: Allowance| QuotaView {
+            limit: allowance.limit,
+            used: Some(allowance.used).filter(|_| !is_restricted),
+        };
+        Self {
+            messages: quota(allowances.messages),
+            tokens: quota(allowances.tokens),
+            bytes: quota(allowances.bytes),
+            renewed_at: allowances.renewed_at,
+        }
+    }
+}
+
+async fn handle(caller: Authorized<AnyKey>, app: App, _: Incoming) -> Answer {
+    let key = caller.key();
+    let account = app.keys.account(key.account_id).await?;
+    let allowances = app.quotas.allowances(key.account_id).await?;
+    Ok(ok(&MeView {
+        account: AccountView::from(&account),
+        api_key: KeyView::from(key),
+        quotas: QuotasView::new(&allowances, key.agent_ids.is_some()),
+        capabilities: CapabilitiesView {
+            max_upload_bytes: limits::FILE_BYTES,
+            models: app.agents.models(),
+            has_upstream: app.agents.has_upstream(),
+        },
+    }))
+}
