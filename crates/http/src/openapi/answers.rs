@@ -100,7 +100,7 @@ fn implied(endpoint: &Endpoint, status: u16) -> bool {
 fn condition(endpoint: &Endpoint, row: &StatusRow) -> &'static str {
     match (row.status, endpoint.description.is_keyed, endpoint.path.contains('{')) {
         (404, true, true) => {
-            "No such thing that the key may see, or what the first request with this idempotency key \
+            "There is no such thing that the key can see, or what the first request with this idempotency key \
              answered with was deleted or replaced since."
         }
         (404, true, false) => {

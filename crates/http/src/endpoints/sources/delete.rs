@@ -15,7 +15,7 @@ use crate::endpoint::{Endpoint, Tag};
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::deletion::<DeleteSource>(Tag::Sources, "/v1/sources/{source_id}")
         .named("deleteSource", "Delete a source")
-        .details("Replies no longer use its content from the next one on.")
+        .details("The next reply no longer uses its content.")
 }
 
 struct DeleteSource;

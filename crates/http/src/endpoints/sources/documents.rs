@@ -18,7 +18,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .details("The documents of the last trained content, in order.")
 }
 
-/// One readable whole that was extracted: a text, a file, a page, a pair.
+/// One unit of extracted content: a text, a file, a page or a pair.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Document)]
 struct DocumentView<'a> {
