@@ -1,5 +1,6 @@
 //! A private PostgreSQL cluster for the tests of one process: made in a temporary folder at its first
-//! use, gone when the process ends, however it ends.
+//! use, and removed when the process ends, however it ends. It listens on a Unix socket in that folder and
+//! on no port.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,7 +10,6 @@
 )]
 
 use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,25 +18,25 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cicerone_storage::{DatabaseUrl, migrations};
 
-/// Where the packages of Debian and its kin put the servers of each version.
+/// Where Debian and its derivatives install the servers of each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
-/// Makes the cluster, runs it, says so, and stops it when its standard input is closed: that is when
-/// the process that holds the other end has ended, by a panic or a signal too.
+/// Makes the cluster, runs it, prints its folder, and stops it when standard input is closed, which also
+/// happens if the process at the other end panics or is killed.
 const SCRIPT: &str = r#"
 set -eu
 folder=$(mktemp -d "${TMPDIR:-/tmp}/cicerone-postgres.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 "$BIN/initdb" --pgdata="$folder/data" --username=postgres --auth=trust --encoding=UTF8 \
     --no-locale --no-sync >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
-"$BIN/postgres" -D "$folder/data" -k "$folder" -p "$PORT" -c listen_addresses=127.0.0.1 \
+"$BIN/postgres" -D "$folder/data" -k "$folder" -c listen_addresses= \
     -c fsync=off -c full_page_writes=off -c max_connections=300 >"$folder/log" 2>&1 </dev/null &
 server=$!
-until "$BIN/pg_isready" -q -h "$folder" -p "$PORT"; do
+until "$BIN/pg_isready" -q -h "$folder"; do
     kill -0 "$server" 2>/dev/null || { cat "$folder/log" >&2; exit 1; }
     sleep 0.02
 done
-echo ready
+echo "$folder"
 cat >/dev/null
 kill -INT "$server"
 wait "$server" || true
@@ -46,7 +46,8 @@ wait "$server" || true
 #[derive(Debug)]
 pub struct Cluster {
     bin: PathBuf,
-    port: u16,
+    /// Holds its data and its socket.
+    folder: String,
     databases: AtomicU32,
     template: OnceLock<String>,
     /// Its standard input stays open as long as this process lives.
@@ -54,20 +55,17 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster of this process, started at the first call; none where PostgreSQL is not
-    /// installed, which is an error where `CI` is set and reported on standard error elsewhere.
+    /// The cluster of this process, started at the first call. `None` if PostgreSQL is not installed: a
+    /// panic if `CI` is set, else a line on standard error says so.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
         SHARED.get_or_init(|| newest().map(Self::start).or_else(missing)).as_ref()
     }
 
     fn start(bin: PathBuf) -> Self {
-        // Free a moment ago; a cluster that finds it taken says so and fails the test.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut watchdog = unprivileged_shell()
             .arg(SCRIPT)
             .env("BIN", &bin)
-            .env("PORT", port.to_string())
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -75,11 +73,12 @@ impl Cluster {
             .process_group(0)
             .spawn()
             .expect("a shell can be started");
-        let mut line = String::new();
-        BufReader::new(watchdog.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n", "PostgreSQL did not start");
+        let mut folder = String::new();
+        BufReader::new(watchdog.stdout.take().unwrap()).read_line(&mut folder).unwrap();
+        assert!(folder.ends_with('\n'), "PostgreSQL did not start");
+        folder.pop();
         let (databases, template) = (AtomicU32::new(0), OnceLock::new());
-        Self { bin, port, databases, template, _watchdog: watchdog }
+        Self { bin, folder, databases, template, _watchdog: watchdog }
     }
 
     /// A new database without tables.
@@ -106,14 +105,20 @@ impl Cluster {
         self.run("psql", &["--quiet", "--no-psqlrc", "--command", &sql, "template1"]);
     }
 
+    /// Ends every connection to a database and refuses new ones, as if it were gone.
+    pub fn close(&self, url: &DatabaseUrl) {
+        let sql = format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", name(url));
+        self.run("psql", &["--quiet", "--no-psqlrc", "--command", &sql, "template1"]);
+        self.disconnect(url);
+    }
+
     /// Writes a database to a file with `pg_dump`, in its own format.
     pub fn dump(&self, url: &DatabaseUrl, file: &Path) {
         let file = file.to_str().expect("UTF-8");
         self.run("pg_dump", &["--format", "custom", "--file", file, name(url).as_str()]);
     }
 
-    /// Puts a database back as `dump` wrote it with `pg_restore`, in one transaction, also while servers use
-    /// it.
+    /// Restores a database from a file of [`dump`](Self::dump) in one transaction, even while servers use it.
     pub fn restore(&self, url: &DatabaseUrl, file: &Path) {
         let file = file.to_str().expect("UTF-8");
         let options = ["--clean", "--if-exists", "--single-transaction", "--dbname"];
@@ -123,14 +128,14 @@ impl Cluster {
     fn create(&self, options: &[&str]) -> DatabaseUrl {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.run("createdb", &[options, &[&name]].concat());
-        let url = format!("postgres://postgres@127.0.0.1:{}/{name}", self.port);
+        // The folder in the place of a host is the address of a socket.
+        let url = format!("postgres://postgres@{}/{name}", self.folder.replace('/', "%2F"));
         DatabaseUrl::parse(&url).unwrap()
     }
 
     fn run(&self, program: &str, arguments: &[&str]) {
-        let port = self.port.to_string();
         let output = Command::new(self.bin.join(program))
-            .args(["--host", "127.0.0.1", "--port", &port, "--username", "postgres"])
+            .args(["--host", &self.folder, "--username", "postgres"])
             .args(arguments)
             .output()
             .unwrap();
@@ -160,7 +165,7 @@ fn newest() -> Option<PathBuf> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "`CI` says that nothing may be skipped")]
-#[expect(clippy::print_stderr, reason = "whoever runs the tests must see what was left out")]
+#[expect(clippy::print_stderr, reason = "a person who runs the tests must see what was skipped")]
 fn missing() -> Option<Cluster> {
     assert!(
         std::env::var_os("CI").is_none(),
@@ -170,7 +175,7 @@ fn missing() -> Option<Cluster> {
     None
 }
 
-/// A shell that PostgreSQL agrees to run under: it refuses the superuser.
+/// A shell of a user under which PostgreSQL runs: it refuses to run as the superuser.
 fn unprivileged_shell() -> Command {
     let id = Command::new("id").arg("-u").output().unwrap();
     if id.stdout != b"0\n" {
