@@ -15,7 +15,7 @@ use moka::sync::Cache;
 use sha2::{Digest as _, Sha256};
 
 use crate::context::{App, RequestContext, RequestId, Shared};
-use crate::failure::Failure;
+use crate::error::RequestError;
 use crate::rate::RateLimits;
 
 /// How long a key that was found is considered valid without being looked up again. A revocation takes effect
@@ -52,11 +52,11 @@ impl Gate {
         app: &Shared,
         context: &RequestContext,
         request: &HttpRequest,
-    ) -> Result<Arc<Caller>, Failure> {
+    ) -> Result<Arc<Caller>, RequestError> {
         let Some(caller) = self.identify(app, request).await? else {
             let refusal = self.limits.failed_authentication(context.peer);
             // Beyond the limit, failures are not recorded in the audit log either.
-            if matches!(refusal, Failure::Unauthorized)
+            if matches!(refusal, RequestError::Unauthorized)
                 && let Some(secret) = bearer(request)
             {
                 app.audit.note_failure(secret, context.peer, context.id);
@@ -216,8 +216,8 @@ impl<P> Authorized<P> {
 }
 
 impl<P: permission::Asked> FromRequest for Authorized<P> {
-    type Error = Failure;
-    type Future = LocalBoxFuture<'static, Result<Self, Failure>>;
+    type Error = RequestError;
+    type Future = LocalBoxFuture<'static, Result<Self, RequestError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();

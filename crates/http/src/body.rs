@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use crate::change::Keyed;
 use crate::context::{Incoming, RequestContext, Shared};
-use crate::failure::Failure;
+use crate::error::RequestError;
 use crate::response::JSON;
 
 pub(crate) use given::{Given, not_null};
@@ -51,7 +51,7 @@ pub(crate) struct Current<'a> {
 
 impl Incoming {
     /// Reads a JSON body. No body at all is refused like any other that is not a JSON object.
-    pub(crate) async fn body<B: Body>(&mut self, app: &Shared) -> Result<B::Checked, Failure> {
+    pub(crate) async fn body<B: Body>(&mut self, app: &Shared) -> Result<B::Checked, RequestError> {
         self.read::<B>(app).await.map(|(checked, _)| checked)
     }
 
@@ -59,16 +59,16 @@ impl Incoming {
     pub(crate) async fn keyed_body<B: Body>(
         &mut self,
         app: &Shared,
-    ) -> Result<(B::Checked, Option<Keyed>), Failure> {
+    ) -> Result<(B::Checked, Option<Keyed>), RequestError> {
         let (checked, bytes) = self.read::<B>(app).await?;
         Ok((checked, self.keyed(&[&bytes])?))
     }
 
-    async fn read<B: Body>(&mut self, app: &Shared) -> Result<(B::Checked, Bytes), Failure> {
+    async fn read<B: Body>(&mut self, app: &Shared) -> Result<(B::Checked, Bytes), RequestError> {
         let bytes = self.bytes(app).await?;
         let is_json = self.request.content_type().trim().eq_ignore_ascii_case(JSON);
         if !bytes.is_empty() && (!is_json || is_encoded(&self.request)) {
-            return Err(Failure::MediaType { expected: JSON });
+            return Err(RequestError::MediaType { expected: JSON });
         }
         let knows_model = |name: &str| app.agents.knows_model(name);
         let current = Current { now: app.clock.now(), knows_model: &knows_model };
@@ -76,13 +76,13 @@ impl Incoming {
     }
 
     /// Reads the body of a request that needs none, for its fingerprint.
-    pub(crate) async fn any_body(&mut self, app: &Shared) -> Result<Bytes, Failure> {
+    pub(crate) async fn any_body(&mut self, app: &Shared) -> Result<Bytes, RequestError> {
         self.bytes(app).await
     }
 
-    async fn bytes(&mut self, app: &Shared) -> Result<Bytes, Failure> {
+    async fn bytes(&mut self, app: &Shared) -> Result<Bytes, RequestError> {
         if declared_length(&self.request).is_some_and(|length| length > limits::BODY_BYTES) {
-            return Err(Failure::BodyTooLarge);
+            return Err(RequestError::BodyTooLarge);
         }
         let context = RequestContext::of(&self.request)?;
         let mut room = context.room.take();
@@ -122,7 +122,7 @@ pub(crate) fn is_encoded(request: &HttpRequest) -> bool {
 async fn read(
     payload: &mut Payload,
     mut take_room: impl AsyncFnMut(usize) -> Result<(), Error>,
-) -> Result<Bytes, Failure> {
+) -> Result<Bytes, RequestError> {
     let Some(first) = payload.next().await else { return Ok(Bytes::new()) };
     let first = first.map_err(|_| broken_off())?;
     let Some(second) = payload.next().await else { return Ok(first) };
@@ -132,7 +132,7 @@ async fn read(
         let chunk = chunk.map_err(|_| broken_off())?;
         let length = whole.len() + chunk.len();
         if length > limits::BODY_BYTES {
-            return Err(Failure::BodyTooLarge);
+            return Err(RequestError::BodyTooLarge);
         }
         take_room(length).await?;
         whole.extend_from_slice(&chunk);

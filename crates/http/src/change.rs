@@ -25,7 +25,7 @@ use tracing::Instrument as _;
 use crate::auth::permission::Required;
 use crate::auth::{Authorized, Caller};
 use crate::context::{App, Incoming, RequestId};
-use crate::failure::{Failure, Problem};
+use crate::error::{Problem, RequestError};
 use crate::response::{Answer, JSON, send};
 use lasting::{Lasting, Panic};
 
@@ -107,7 +107,7 @@ impl Change {
         app: &App,
         caller: &Authorized<P>,
         incoming: &mut Incoming,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, RequestError> {
         let body = incoming.any_body(app).await?;
         Ok(Self::new(app, caller, incoming.keyed(&[&body])?))
     }
@@ -142,7 +142,7 @@ impl Change {
         self,
         render: fn(&T) -> StoredResponse,
         work: W,
-    ) -> JoinHandle<Result<Executed, Failure>>
+    ) -> JoinHandle<Result<Executed, RequestError>>
     where
         T: Send + 'static,
         W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
@@ -156,7 +156,7 @@ impl Change {
         self,
         render: fn(&T) -> StoredResponse,
         work: W,
-    ) -> impl Future<Output = Result<Executed, Failure>> + Send + 'static
+    ) -> impl Future<Output = Result<Executed, RequestError>> + Send + 'static
     where
         T: Send + 'static,
         W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
@@ -192,10 +192,10 @@ impl Change {
                     let completion = record.map(|record| Completion::recording(record).by(acting));
                     let outcome = work(app, caller, completion).await;
                     let answer = outcome.map(|outcome| render(&outcome));
-                    answer.map(Executed::now).map_err(Failure::from)
+                    answer.map(Executed::now).map_err(RequestError::from)
                 }
             };
-            result.map_err(|failure| Failure::Reported(Box::new(failure.report(request_id))))
+            result.map_err(|failure| RequestError::Reported(Box::new(failure.report(request_id))))
         };
         carried_out.instrument(tracing::Span::current())
     }
@@ -209,8 +209,8 @@ impl Executed {
 
 /// Waits for a change that was started with [`Change::spawn`].
 pub(crate) async fn joined(
-    task: JoinHandle<Result<Executed, Failure>>,
-) -> Result<Executed, Failure> {
+    task: JoinHandle<Result<Executed, RequestError>>,
+) -> Result<Executed, RequestError> {
     // The panic hook has logged a panic; the error is for the log of this request.
     task.await.unwrap_or_else(|cause| Err(Error::internal(cause).into()))
 }
@@ -229,7 +229,7 @@ async fn once<T, W, F>(
     request_id: RequestId,
     render: fn(&T) -> StoredResponse,
     work: W,
-) -> Result<Executed, Failure>
+) -> Result<Executed, RequestError>
 where
     T: Send + 'static,
     W: FnOnce(Completion<T>) -> F,
@@ -239,20 +239,20 @@ where
     let claim = match admission {
         Admission::Proceed(claim) => claim,
         Admission::Replay(response) => return Ok(Executed { response, is_replay: true }),
-        Admission::InProgress => return Err(Failure::KeyInProgress),
-        Admission::Reused => return Err(Failure::KeyReused),
-        Admission::Gone => return Err(Failure::KeyGone),
+        Admission::InProgress => return Err(RequestError::KeyInProgress),
+        Admission::Reused => return Err(RequestError::KeyReused),
+        Admission::Gone => return Err(RequestError::KeyGone),
     };
     let completion = Completion::new(claim.clone(), render);
     match AssertUnwindSafe(async { work(completion).await }).catch_unwind().await {
         Ok(Ok(outcome)) => Ok(Executed::now(render(&outcome))),
         Ok(Err(error)) => {
             let was_lost = matches!(error, Error::ClaimLost);
-            let problem = Failure::from(error).report(request_id);
+            let problem = RequestError::from(error).report(request_id);
             if !was_lost {
                 settle(idempotency, &claim, &problem, request_id).await;
             }
-            Err(Failure::Reported(Box::new(problem)))
+            Err(RequestError::Reported(Box::new(problem)))
         }
         Err(panic) => {
             release(idempotency, &claim).await;

@@ -13,7 +13,7 @@ use cicerone_domain::Error;
 use utoipa_swagger_ui::Config;
 
 use crate::compression::{Effort, gzip, prefers_gzip};
-use crate::failure::Failure;
+use crate::error::RequestError;
 use crate::response::{Answer, JSON};
 
 /// Only this server's own files; the page's styles are set by its own script.
@@ -88,7 +88,7 @@ impl Assets {
         Ok(self.find(name)?.answer(request, &headers))
     }
 
-    fn find(&self, name: &str) -> Result<Arc<Asset>, Failure> {
+    fn find(&self, name: &str) -> Result<Arc<Asset>, RequestError> {
         let parts = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(part) = parts().get(name) {
             return Ok(Arc::clone(part));
@@ -100,11 +100,11 @@ impl Assets {
     }
 }
 
-fn read(name: &str) -> Result<Arc<Asset>, Failure> {
+fn read(name: &str) -> Result<Arc<Asset>, RequestError> {
     let config = Arc::new(Config::from("/v1/openapi.json").use_base_layout());
     let found = utoipa_swagger_ui::serve(name, config)
         .map_err(|cause| Error::internal(cause.to_string()))?;
-    let file = found.filter(|file| !file.gzpipped).ok_or(Failure::NoRoute)?;
+    let file = found.filter(|file| !file.gzpipped).ok_or(RequestError::NoRoute)?;
     let bytes = if name == PAGE {
         let text = String::from_utf8(file.bytes.into_owned()).map_err(Error::internal)?;
         // The page is at `/docs`, its files below it.

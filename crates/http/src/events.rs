@@ -8,7 +8,7 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::endpoints::{CitationView, citations};
-use crate::failure::ErrorEvent;
+use crate::error::ErrorEvent;
 use crate::openapi::schema::string;
 use crate::response::JSON;
 

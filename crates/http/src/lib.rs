@@ -1,6 +1,6 @@
 //! The HTTP interface of Cicerone: endpoints, errors, streams and the OpenAPI document.
 //!
-//! [`endpoints`] lists every endpoint and holds a file for each of them. A request passes, in this order:
+//! `endpoints` lists every endpoint and holds a file for each of them. A request passes, in this order:
 //! `observe` (request id, log, metrics, the form of every refusal), the router, `auth` (key, rate limit,
 //! permission: declared by the signature of each handler), the reading of query and body, one use case of the
 //! domain, and a view.
@@ -25,8 +25,8 @@ mod deletion;
 mod docs;
 mod endpoint;
 mod endpoints;
+mod error;
 mod events;
-mod failure;
 mod list;
 mod multipart;
 mod observe;

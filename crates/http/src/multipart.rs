@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::body::{broken_off, declared_length, is_encoded, too_slow};
 use crate::change::IDEMPOTENCY_KEY;
 use crate::context::{Incoming, Shared};
-use crate::failure::Failure;
+use crate::error::RequestError;
 
 const MULTIPART: &str = "multipart/form-data";
 /// Most bytes of the parts besides the file.
@@ -38,16 +38,16 @@ impl Incoming {
     /// # Errors
     ///
     /// 422 as soon as the file exceeds its limit; the rest is not read then.
-    pub(crate) async fn file(&mut self, app: &Shared) -> Result<ReceivedFile, Failure> {
+    pub(crate) async fn file(&mut self, app: &Shared) -> Result<ReceivedFile, RequestError> {
         if !self.request.content_type().trim().eq_ignore_ascii_case(MULTIPART) {
             return Err(match declared_length(&self.request) {
                 Some(0) => Error::missing("file").into(),
                 None if self.request.content_type().is_empty() => Error::missing("file").into(),
-                Some(_) | None => Failure::MediaType { expected: MULTIPART },
+                Some(_) | None => RequestError::MediaType { expected: MULTIPART },
             });
         }
         if is_encoded(&self.request) {
-            return Err(Failure::MediaType { expected: MULTIPART });
+            return Err(RequestError::MediaType { expected: MULTIPART });
         }
         let is_keyed = self.request.headers().contains_key(IDEMPOTENCY_KEY);
         let payload = std::mem::replace(&mut self.payload, Payload::None);
@@ -66,7 +66,7 @@ async fn read_parts(
     mut parts: Multipart,
     pause: Duration,
     receive: impl Fn() -> IncomingFile,
-) -> Result<ReceivedFile, Failure> {
+) -> Result<ReceivedFile, RequestError> {
     let mut file = None;
     let mut other_bytes = 0;
     while let Some(mut part) = next(&mut parts, pause).await? {
@@ -80,7 +80,7 @@ async fn read_parts(
         while let Some(chunk) = next(&mut part, pause).await? {
             other_bytes += chunk.len();
             if other_bytes > OTHER_PARTS_BYTES {
-                return Err(Failure::BodyTooLarge);
+                return Err(RequestError::BodyTooLarge);
             }
         }
     }
@@ -91,7 +91,7 @@ async fn read_file(
     part: &mut Field,
     pause: Duration,
     mut file: IncomingFile,
-) -> Result<ReceivedFile, Failure> {
+) -> Result<ReceivedFile, RequestError> {
     let name = part.content_disposition().and_then(|disposition| disposition.get_filename());
     let filename = name.unwrap_or_default().to_owned();
     let pace = Pace::new(pause);
@@ -127,7 +127,7 @@ impl Pace {
 async fn next<T, E>(
     stream: &mut (impl Stream<Item = Result<T, E>> + Unpin),
     pause: Duration,
-) -> Result<Option<T>, Failure> {
+) -> Result<Option<T>, RequestError> {
     match tokio::time::timeout(pause, stream.next()).await {
         Ok(Some(Ok(piece))) => Ok(Some(piece)),
         Ok(None) => Ok(None),

@@ -26,7 +26,7 @@ use crate::compression::{Effort, WORTHWHILE_BYTES, gzip, prefers_gzip};
 use crate::connection::Link;
 use crate::context::{App, RequestContext, RequestId, RoutePattern};
 use crate::docs::SharedByAll;
-use crate::failure::{Failure, Problem};
+use crate::error::{Problem, RequestError};
 use crate::sent::Sent;
 use crate::unread::Body;
 
@@ -68,12 +68,12 @@ pub(crate) async fn observe(
     let result = match served {
         Ok(Ok(response)) => {
             route = response.request().app_data::<RoutePattern>().map_or("", |pattern| pattern.0);
-            Ok(span.in_scope(|| settle(response, &context)))
+            Ok(span.in_scope(|| complete(response, &context)))
         }
         Ok(Err(error)) => Err(span.in_scope(|| problem(&error, context.id))),
         Err(_) => {
             // The panic hook has logged it.
-            let failure = Failure::from(Error::internal("a handler panicked"));
+            let failure = RequestError::from(Error::internal("a handler panicked"));
             Err(span.in_scope(|| failure.report(context.id)))
         }
     };
@@ -95,7 +95,7 @@ pub(crate) async fn observe(
     if let Some(app) = &app
         && let Err(error) = fit(app, &context, &response, may_be_refused).await
     {
-        let problem = span.in_scope(|| Failure::from(error).report(context.id));
+        let problem = span.in_scope(|| RequestError::from(error).report(context.id));
         response = problem.to_response(context.id);
         context.write_headers(&mut response);
     }
@@ -212,7 +212,7 @@ impl RequestContext {
 }
 
 /// Gives an error its body, and every answer its headers.
-fn settle(response: ServiceResponse, context: &RequestContext) -> ServiceResponse {
+fn complete(response: ServiceResponse, context: &RequestContext) -> ServiceResponse {
     let refusal = match response.response().error() {
         Some(error) => Some(problem(error, context.id)),
         None => stray(response.response()),
@@ -231,7 +231,7 @@ fn settle(response: ServiceResponse, context: &RequestContext) -> ServiceRespons
 
 /// The answer to an error. An error that is not ours comes from the framework, and keeps its status.
 fn problem(error: &actix_web::Error, request_id: RequestId) -> Problem {
-    let Some(failure) = error.as_error::<Failure>() else {
+    let Some(failure) = error.as_error::<RequestError>() else {
         let status = error.as_response_error().status_code();
         if status.is_server_error() {
             tracing::error!(%request_id, error = %error, "internal error");

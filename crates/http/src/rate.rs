@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use cicerone_domain::{ApiKey, Id, kind};
 
-use crate::failure::Failure;
+use crate::error::RequestError;
 use gcra::{Meter, Reading};
 
 /// The number of requests after which callers whose whole limit is available are forgotten.
@@ -58,16 +58,16 @@ impl RateLimits {
 
     /// Counts a request with this key. The state is that of the limit which is closer to being reached; `None`
     /// without limits.
-    pub(crate) fn request(&self, key: &ApiKey) -> (Option<RateState>, Result<(), Failure>) {
+    pub(crate) fn request(&self, key: &ApiKey) -> (Option<RateState>, Result<(), RequestError>) {
         self.meters().request(key.id, key.account_id, self.now())
     }
 
     /// Counts a failed authentication and returns its error: 401, or 429 beyond the limit.
     ///
     /// A valid key is still accepted from such an address: behind a proxy, all callers share one.
-    pub(crate) fn failed_authentication(&self, address: Option<IpAddr>) -> Failure {
+    pub(crate) fn failed_authentication(&self, address: Option<IpAddr>) -> RequestError {
         let refused = address.and_then(|address| self.meters().failure(address, self.now()));
-        refused.unwrap_or(Failure::Unauthorized)
+        refused.unwrap_or(RequestError::Unauthorized)
     }
 
     fn meters(&self) -> MutexGuard<'_, Meters> {
@@ -87,14 +87,14 @@ impl Meters {
         key: Id<kind::ApiKey>,
         account: Id<kind::Account>,
         now: u64,
-    ) -> (Option<RateState>, Result<(), Failure>) {
+    ) -> (Option<RateState>, Result<(), RequestError>) {
         self.sweep(now);
         let of_key = self.keys.as_ref().map(|meter| meter.read(&key, now));
         let of_account = self.accounts.as_ref().map(|meter| meter.read(&account, now));
         let readings = || [&of_key, &of_account].into_iter().flatten();
         let refusal = readings().filter_map(|reading| Some((reading.wait?, reading.state)));
         if let Some((retry_after, state)) = refusal.max_by_key(|(wait, _)| *wait) {
-            return (Some(state), Err(Failure::RateLimited { retry_after }));
+            return (Some(state), Err(RequestError::RateLimited { retry_after }));
         }
         spend(&mut self.keys, key, of_key.as_ref());
         spend(&mut self.accounts, account, of_account.as_ref());
@@ -103,12 +103,12 @@ impl Meters {
     }
 
     /// The error of a failed authentication beyond the limit.
-    fn failure(&mut self, address: IpAddr, now: u64) -> Option<Failure> {
+    fn failure(&mut self, address: IpAddr, now: u64) -> Option<RequestError> {
         self.sweep(now);
         let network = network(address);
         let reading = self.failures.as_ref()?.read(&network, now);
         if let Some(retry_after) = reading.wait {
-            return Some(Failure::RateLimited { retry_after });
+            return Some(RequestError::RateLimited { retry_after });
         }
         spend(&mut self.failures, network, Some(&reading));
         None
@@ -152,7 +152,7 @@ mod tests {
     use cicerone_domain::{Id, SystemEntropy};
 
     use super::{Meters, RateLimits, RateState, SWEEP_EVERY, network};
-    use crate::failure::Failure;
+    use crate::error::RequestError;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -176,7 +176,7 @@ mod tests {
         }
         let (state, verdict) = meters.request(key, account, 0);
         assert_eq!(shown(state), (3, 0));
-        assert!(matches!(verdict, Err(Failure::RateLimited { retry_after: 20 })));
+        assert!(matches!(verdict, Err(RequestError::RateLimited { retry_after: 20 })));
         let other = Id::random(&SystemEntropy);
         assert!(meters.request(other, account, 0).1.is_ok(), "another key has its own");
     }
@@ -194,11 +194,11 @@ mod tests {
         for key in [other, third] {
             let (state, verdict) = meters.request(key, account, 0);
             assert_eq!(shown(state), (5, 0));
-            assert!(matches!(verdict, Err(Failure::RateLimited { retry_after: 12 })));
+            assert!(matches!(verdict, Err(RequestError::RateLimited { retry_after: 12 })));
         }
         let (state, verdict) = meters.request(one, account, 0);
         assert_eq!(shown(state), (3, 0), "the longer wait is shown");
-        assert!(matches!(verdict, Err(Failure::RateLimited { retry_after: 20 })));
+        assert!(matches!(verdict, Err(RequestError::RateLimited { retry_after: 20 })));
         let foreign = Id::random(&SystemEntropy);
         assert!(meters.request(third, foreign, 0).1.is_ok(), "another account has its own");
     }
@@ -257,12 +257,12 @@ mod tests {
         let address = |text: &str| Some(text.parse::<IpAddr>().unwrap());
         for host in ["2001:db8::1", "2001:db8::2"] {
             let failure = limits.failed_authentication(address(host));
-            assert!(matches!(failure, Failure::Unauthorized));
+            assert!(matches!(failure, RequestError::Unauthorized));
         }
         let failure = limits.failed_authentication(address("2001:db8::3"));
-        assert!(matches!(failure, Failure::RateLimited { .. }));
+        assert!(matches!(failure, RequestError::RateLimited { .. }));
         let failure = limits.failed_authentication(address("2001:db8:0:1::1"));
-        assert!(matches!(failure, Failure::Unauthorized));
+        assert!(matches!(failure, RequestError::Unauthorized));
         let v4: IpAddr = "192.0.2.7".parse().unwrap();
         assert_eq!(network(v4), v4);
     }

@@ -7,10 +7,10 @@ use actix_web::http::{StatusCode, header};
 use cicerone_domain::idempotency::{StoredResponse, Subject};
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::error::RequestError;
 
 /// The result of a handler.
-pub(crate) type Answer = Result<HttpResponse, Failure>;
+pub(crate) type Answer = Result<HttpResponse, RequestError>;
 
 /// The media type of every body that is not a stream, metrics or a page.
 pub(crate) const JSON: &str = "application/json";

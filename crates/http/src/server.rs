@@ -25,7 +25,7 @@ use crate::cursor::Cursors;
 use crate::docs::Assets;
 use crate::endpoint::Endpoint;
 use crate::endpoints;
-use crate::failure::Failure;
+use crate::error::RequestError;
 use crate::observe::observe;
 use crate::openapi::document;
 use crate::rate::RateLimits;
@@ -169,10 +169,10 @@ fn resource(path: &'static str, endpoints: Vec<Endpoint>) -> Resource {
         .fold(resource, |resource, endpoint| resource.route(endpoint.route))
         .default_service(web::to(move || {
             let allow = allow.clone();
-            async move { Answer::Err(Failure::Method { allow }) }
+            async move { Answer::Err(RequestError::Method { allow }) }
         }))
 }
 
 async fn no_route() -> Answer {
-    Err(Failure::NoRoute)
+    Err(RequestError::NoRoute)
 }

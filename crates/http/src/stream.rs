@@ -14,12 +14,12 @@ use tokio::task::JoinHandle;
 
 use crate::change::{Executed, joined, mark_replayed};
 use crate::context::RequestId;
+use crate::error::RequestError;
 use crate::events::{DoneEvent, KeptReply, TokenEvent};
-use crate::failure::Failure;
 use crate::response::{Answer, send};
 
 /// The task of a change whose reply is streamed.
-pub(crate) type ReplyTask = JoinHandle<Result<Executed, Failure>>;
+pub(crate) type ReplyTask = JoinHandle<Result<Executed, RequestError>>;
 
 /// Answers with the events of a reply in progress, or with a plain error if it fails before the first token.
 /// After `heartbeat` without either, the stream begins anyway. Once `ending` is true, the stream ends with an
@@ -116,7 +116,7 @@ impl Reply {
                     biased;
                     step = reply.step(request_id) => Some(step),
                     () = ended(&mut ending) => {
-                        Some((error_event(&Failure::Stopping, request_id), None))
+                        Some((error_event(&RequestError::Stopping, request_id), None))
                     }
                 }
             }
@@ -152,12 +152,12 @@ async fn ended(ending: &mut watch::Receiver<bool>) {
     }
 }
 
-fn error_event(failure: &Failure, request_id: RequestId) -> sse::Event {
+fn error_event(failure: &RequestError, request_id: RequestId) -> sse::Event {
     event("error", &failure.report(request_id).to_event(request_id))
 }
 
 /// The stored reply of a change.
-fn kept(executed: &Executed) -> Result<KeptReply, Failure> {
+fn kept(executed: &Executed) -> Result<KeptReply, RequestError> {
     serde_json::from_slice(&executed.response.body)
         .map_err(|cause| cicerone_domain::Error::internal(cause).into())
 }
@@ -178,7 +178,7 @@ mod tests {
 
     use super::stream_reply;
     use crate::change::Executed;
-    use crate::failure::Failure;
+    use crate::error::RequestError;
     use crate::response::Answer;
 
     const BODY: &str = r#"{"reply":"Two words","conversation_id":"conv_0123456789","sources_used":[{"id":"src_0123456789","title":"T"}]}"#;
@@ -196,7 +196,7 @@ mod tests {
                 body: BODY.as_bytes().to_vec(),
                 subject: None,
             };
-            end.map(|is_replay| Executed { response, is_replay }).map_err(Failure::from)
+            end.map(|is_replay| Executed { response, is_replay }).map_err(RequestError::from)
         });
         let request = TestRequest::default().to_http_request();
         let id = Id::random(&SystemEntropy);
@@ -261,7 +261,7 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(50)).await;
             tokens.send("words".to_owned()).unwrap_err();
             done.send(()).unwrap();
-            Err(Failure::from(Error::Overloaded))
+            Err(RequestError::from(Error::Overloaded))
         });
         let request = TestRequest::default().to_http_request();
         let id = Id::random(&SystemEntropy);
@@ -285,7 +285,7 @@ mod tests {
         let task = tokio::spawn(async move {
             let _ = failed.await;
             drop(tokens);
-            Err(Failure::from(Error::Overloaded))
+            Err(RequestError::from(Error::Overloaded))
         });
         let request = TestRequest::default().to_http_request();
         let id = Id::random(&SystemEntropy);

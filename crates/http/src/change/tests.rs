@@ -11,7 +11,7 @@ use cicerone_domain::services::Idempotency;
 use cicerone_domain::{Error, Id, Permission, Scope, SystemClock, SystemEntropy, Timestamp};
 
 use super::{Executed, Keyed, once};
-use crate::failure::Failure;
+use crate::error::RequestError;
 use crate::response::keep_nothing;
 
 /// A store that answers claims as it is told, and notes what happens to them.
@@ -48,7 +48,7 @@ impl IdempotencyStore for Script {
 async fn run(
     found: fn(Claim) -> Claimed,
     work: impl FnOnce() -> Result<(), Error> + Send + 'static,
-) -> (Option<Result<Executed, Failure>>, Vec<String>) {
+) -> (Option<Result<Executed, RequestError>>, Vec<String>) {
     let script = Arc::new(Script { found, noted: Mutex::default() });
     let store: Arc<dyn IdempotencyStore> = Arc::clone(&script) as _;
     let idempotency = Idempotency::new(store, Arc::new(SystemClock), Arc::new(SystemEntropy));

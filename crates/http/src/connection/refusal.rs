@@ -9,7 +9,7 @@ use bytes::Bytes;
 use cicerone_domain::{Clock, Entropy, Id};
 
 use crate::context::RequestId;
-use crate::failure::Problem;
+use crate::error::Problem;
 
 /// The longest refusal that the framework writes, in bytes.
 const LONGEST: usize = 256;

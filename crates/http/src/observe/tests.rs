@@ -8,7 +8,7 @@ use cicerone_domain::Error;
 use serde_json::Value;
 
 use super::observe;
-use crate::failure::Failure;
+use crate::error::RequestError;
 use crate::response::Answer;
 
 /// The answer of `handler` to a request: status, request id and body.
@@ -44,7 +44,7 @@ async fn a_panic_is_answered_with_the_constant_body() {
 
 #[actix_web::test]
 async fn a_refusal_carries_the_id_of_its_request() {
-    let refuse = || async { Err(Failure::from(Error::not_found("agent", "x"))) };
+    let refuse = || async { Err(RequestError::from(Error::not_found("agent", "x"))) };
     let (status, id, body) = answer(refuse).await;
     assert_eq!((status, &body["error"]["code"]), (404, &"resource_not_found".into()));
     assert_eq!(body["error"]["request_id"], id.as_str());

@@ -8,7 +8,7 @@ use utoipa::{PartialSchema as _, ToSchema as _};
 
 use super::schema::{id, nullable_string, string};
 use crate::endpoint::{Access, AnswerSchema, Endpoint};
-use crate::failure::{ErrorBody, STATUS_CODES, StatusRow};
+use crate::error::{ErrorBody, STATUS_CODES, StatusRow};
 use crate::response::JSON;
 
 /// The schemas of refusals, by name.

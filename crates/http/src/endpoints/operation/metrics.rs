@@ -5,7 +5,7 @@ use actix_web::http::Method;
 
 use crate::context::App;
 use crate::endpoint::{Endpoint, Tag};
-use crate::failure::Failure;
+use crate::error::RequestError;
 use crate::response::Answer;
 
 /// The media type of Prometheus' text format.
@@ -19,6 +19,6 @@ pub(crate) fn endpoint() -> Endpoint {
 }
 
 async fn handle(app: App) -> Answer {
-    let render = app.metrics.as_ref().ok_or(Failure::NoRoute)?;
+    let render = app.metrics.as_ref().ok_or(RequestError::NoRoute)?;
     Ok(HttpResponse::Ok().content_type(PROMETHEUS).body(render()))
 }

@@ -5,7 +5,7 @@ use actix_web::http::Method;
 use super::{Status, status};
 use crate::context::App;
 use crate::endpoint::{Endpoint, Tag};
-use crate::failure::Failure;
+use crate::error::RequestError;
 use crate::response::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -19,12 +19,12 @@ async fn handle(app: App) -> Answer {
     app.health.check().await?;
     if let Err(error) = app.health.check_writes().await {
         tracing::warn!(error = &error as &dyn std::error::Error, "writes to the database fail");
-        return Err(Failure::NotReady(
+        return Err(RequestError::NotReady(
             "writes to the database fail: its disk is full, or it is read-only",
         ));
     }
     if !(app.workers_running)() {
-        return Err(Failure::NotReady("the workers do not run"));
+        return Err(RequestError::NotReady("the workers do not run"));
     }
     Ok(status("ready"))
 }

@@ -24,7 +24,7 @@ const FULL_RETRY_SECONDS: u64 = 60 * 60;
 
 /// Why a request gets no success.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub(crate) enum RequestError {
     /// A use case refused the request or failed.
     #[error(transparent)]
     Domain(#[from] Error),
@@ -70,12 +70,12 @@ pub(crate) enum Failure {
     /// The server stops before the request is complete.
     #[error("the server is stopping")]
     Stopping,
-    /// The failure was already turned into its answer, and logged if necessary.
+    /// The error was already turned into its answer, and logged if necessary.
     #[error("{}", .0.message)]
     Reported(Box<Problem>),
 }
 
-impl From<FieldError> for Failure {
+impl From<FieldError> for RequestError {
     fn from(error: FieldError) -> Self {
         Self::Domain(Error::Invalid(error))
     }
@@ -159,8 +159,8 @@ impl Problem {
     /// The answer that replaces one of the framework with this status.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         match status {
-            StatusCode::NOT_FOUND => Failure::NoRoute.problem(),
-            StatusCode::PAYLOAD_TOO_LARGE => Failure::BodyTooLarge.problem(),
+            StatusCode::NOT_FOUND => RequestError::NoRoute.problem(),
+            StatusCode::PAYLOAD_TOO_LARGE => RequestError::BodyTooLarge.problem(),
             status if status.is_server_error() => Self::internal(),
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Self {
                 status,
@@ -178,8 +178,8 @@ impl Problem {
     }
 }
 
-impl Failure {
-    /// The answer to this failure.
+impl RequestError {
+    /// The answer to this error.
     pub(crate) fn problem(&self) -> Problem {
         match self {
             Self::Domain(error) => domain_problem(error),
@@ -247,7 +247,7 @@ impl Failure {
         }
     }
 
-    /// Turns the failure into its answer, and logs the cause if the server is at fault.
+    /// Turns the error into its answer, and logs the cause if the server is at fault.
     pub(crate) fn report(&self, request_id: RequestId) -> Problem {
         let problem = self.problem();
         if matches!(self, Self::Reported(_)) {
@@ -285,7 +285,7 @@ fn domain_problem(error: &Error) -> Problem {
         Error::Forbidden(_) => {
             Problem::new(StatusCode::FORBIDDEN, "permission_error", "forbidden", error.to_string())
         }
-        Error::Unauthorized => Failure::Unauthorized.problem(),
+        Error::Unauthorized => RequestError::Unauthorized.problem(),
         Error::KeyChanged => Problem::unavailable(
             "service_unavailable",
             "the API key was changed while the request was carried out; try again",
@@ -336,7 +336,7 @@ fn domain_problem(error: &Error) -> Problem {
 
 /// Invariant: this answer is never sent as it is. [`crate::observe`] writes the body, which needs the id of the
 /// request.
-impl ResponseError for Failure {
+impl ResponseError for RequestError {
     fn status_code(&self) -> StatusCode {
         self.problem().status
     }

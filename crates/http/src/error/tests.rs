@@ -1,9 +1,9 @@
 //! Tests of the table.
 
-use super::{Failure, Problem, STATUS_CODES};
+use super::{Problem, RequestError, STATUS_CODES};
 use cicerone_domain::{Error, Permission};
 
-fn all() -> Vec<Failure> {
+fn all() -> Vec<RequestError> {
     let cause = || Box::from("secret cause");
     let domain = vec![
         Error::missing("name"),
@@ -20,18 +20,18 @@ fn all() -> Vec<Failure> {
         Error::Internal(cause()),
     ];
     let own = vec![
-        Failure::Unauthorized,
-        Failure::RateLimited { retry_after: 3 },
-        Failure::NoRoute,
-        Failure::Method { allow: "GET".to_owned() },
-        Failure::BodyTooLarge,
-        Failure::MediaType { expected: "application/json" },
-        Failure::KeyInProgress,
-        Failure::KeyReused,
-        Failure::KeyGone,
-        Failure::NotReady("starting"),
+        RequestError::Unauthorized,
+        RequestError::RateLimited { retry_after: 3 },
+        RequestError::NoRoute,
+        RequestError::Method { allow: "GET".to_owned() },
+        RequestError::BodyTooLarge,
+        RequestError::MediaType { expected: "application/json" },
+        RequestError::KeyInProgress,
+        RequestError::KeyReused,
+        RequestError::KeyGone,
+        RequestError::NotReady("starting"),
     ];
-    domain.into_iter().map(Failure::from).chain(own).collect()
+    domain.into_iter().map(RequestError::from).chain(own).collect()
 }
 
 #[test]

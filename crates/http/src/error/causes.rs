@@ -28,13 +28,13 @@ impl fmt::Display for Causes<'_> {
 #[cfg(test)]
 mod tests {
     use super::Causes;
-    use crate::failure::Failure;
+    use crate::error::RequestError;
     use cicerone_domain::Error;
 
     #[test]
     fn a_line_names_every_cause_once() {
         let broken = std::io::Error::other("the disk is gone");
-        let failure = Failure::from(Error::unavailable(Error::unavailable(broken)));
+        let failure = RequestError::from(Error::unavailable(Error::unavailable(broken)));
         assert_eq!(Causes(&failure).to_string(), "storage is unavailable: the disk is gone");
     }
 }
