@@ -67,7 +67,7 @@ impl Answer {
         let error = &body["error"];
         assert_eq!(error["code"], code, "{body}");
         assert_eq!(error["type"], error_type(status, code), "{body}");
-        // An answer of before is given again as it was, with the id of its own request.
+        // A repeated answer is as it was, with the id of its own request.
         if self.header("idempotent-replayed").is_none() {
             assert_eq!(error["request_id"], self.request_id(), "{body}");
         }

@@ -141,7 +141,7 @@ fn header<'a>(head: &'a str, name: &str) -> &'a str {
     found.map_or("", |(_, value)| value.trim())
 }
 
-/// The answer to a request; none where the connection is to be cut.
+/// The answer to a request; `None` if the connection is to be cut.
 fn answer(head: &str, body: Bytes, shared: &Mutex<Shared>) -> Option<Vec<u8>> {
     let mut line = head.lines().next().unwrap_or_default().split(' ').map(str::to_owned);
     let (method, path) = (line.next().unwrap_or_default(), line.next().unwrap_or_default());

@@ -30,7 +30,7 @@ impl Client {
     pub fn new(address: SocketAddr, key: Option<&str>) -> Self {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {
-            // Fails only where one is installed already.
+            // Fails only if one is installed already.
             let _ = rustls::crypto::ring::default_provider().install_default();
         });
         let http = reqwest::Client::builder()
@@ -162,7 +162,7 @@ impl Request {
         self.try_send().await.expect("the server answers")
     }
 
-    /// Sends it, where the server may be gone.
+    /// Sends it to a server that may be gone.
     pub async fn try_send(self) -> reqwest::Result<Answer> {
         assert_discreet();
         let response = self.request.send().await?;

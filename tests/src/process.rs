@@ -1,6 +1,7 @@
 //! The program as a process: started on a free port and a data directory of its own, stopped,
 //! killed, started again.
 
+use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,9 @@ pub const ROOT_KEY: &str = "root-key-of-the-test-suite-0123456789abcdef";
 
 /// How long a start, a stop or a command may take before it counts as hung.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The state of an open connection in `/proc/net/tcp`.
+const ESTABLISHED: &str = "01";
 
 /// What `serve` says first, followed by its address.
 const GREETING: &str = "cicerone is listening on http://";
@@ -166,6 +170,24 @@ impl Server {
         kibibytes * 1_024
     }
 
+    /// How many connections to its port it has accepted and holds.
+    pub fn accepted(&self) -> usize {
+        let folder = format!("/proc/{}/fd", self.pid());
+        let files = std::fs::read_dir(folder).expect("the server runs");
+        let links = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        let sockets: HashSet<String> =
+            links.map(|link| link.to_string_lossy().into_owned()).collect();
+        let port = format!(":{:04X}", self.address().port());
+        let table = std::fs::read_to_string("/proc/net/tcp").expect("a table of connections");
+        let is_held = |line: &&str| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            fields.get(1).is_some_and(|local| local.ends_with(&port))
+                && fields.get(3) == Some(&ESTABLISHED)
+                && fields.get(9).is_some_and(|inode| sockets.contains(&format!("socket:[{inode}]")))
+        };
+        table.lines().filter(is_held).count()
+    }
+
     /// A client with the root key.
     pub fn client(&self) -> Client {
         Client::new(self.address(), Some(ROOT_KEY))
@@ -219,7 +241,7 @@ impl Server {
         signal("TERM", self.pid());
     }
 
-    /// Stops the process where it is, as one that is too busy to do anything, until
+    /// Suspends the process, as if it were too busy to do anything, until
     /// [`thaw`](Self::thaw).
     pub fn freeze(&self) {
         signal("STOP", self.pid());
@@ -251,7 +273,7 @@ impl Server {
         self.builder.environment.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Starts again on the same data, killing the process first where it still runs.
+    /// Starts again on the same data, killing the process first if it still runs.
     pub fn restart(&mut self) {
         self.running.kill();
         self.running = Running::start(&self.builder, self.data.path());
@@ -325,9 +347,9 @@ const SECRETS: [&str; 6] = [ROOT_KEY, "\"ck_", " ck_", "=ck_", "whsec_", "museum
 /// The first line of a server's log, of any server of this process, that told a secret.
 static TOLD: Mutex<Option<String>> = Mutex::new(None);
 
-/// Fails where any server of this process has logged a key, a secret, a message or a document.
+/// Panics if any server of this process has logged a key, a secret, a message or a document.
 ///
-/// Every request of a test asks, and every end of a server: so this holds of a whole run.
+/// Every request of a test and every end of a server calls it, so it covers a whole run.
 pub fn assert_discreet() {
     let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone();
     assert_eq!(told, None, "a log tells what it must not");

@@ -27,7 +27,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// A header's value; empty where it is not there.
+    /// A header's value; empty if the header is missing.
     pub fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(other, _)| other == name);
         found.map_or("", |(_, value)| value)
@@ -159,7 +159,7 @@ async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Received>>>, react: Arc
     }
 }
 
-/// The next request; none where the connection ends.
+/// The next request; `None` at the end of the connection.
 async fn read(stream: &mut TcpStream, rest: &mut Vec<u8>) -> Option<Received> {
     let end = loop {
         if let Some(end) = rest.windows(4).position(|window| window == b"\r\n\r\n") {

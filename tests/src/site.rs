@@ -65,7 +65,7 @@ impl Resource {
 pub struct Visit {
     /// The path with its query.
     pub path: String,
-    /// What was answered; 0 where the connection was cut instead.
+    /// What was answered; 0 if the connection was cut instead.
     pub status: u16,
     /// Bytes of the body that was sent.
     pub body_bytes: usize,
@@ -243,7 +243,7 @@ async fn converse(mut stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Res
     }
 }
 
-/// The answer to a request; none where the connection is to be cut.
+/// The answer to a request; `None` if the connection is to be cut.
 fn answer(head: &str, shared: &Mutex<Shared>) -> Option<Vec<u8>> {
     let mut line = head.lines().next().unwrap_or_default().split(' ');
     let is_head = line.next() == Some("HEAD");

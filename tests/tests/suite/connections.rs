@@ -1,4 +1,4 @@
-//! Connections that do nothing, or take nothing: what they hold, and that nobody else notices.
+//! Connections that send or read nothing: what they hold, and that other clients do not notice.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;

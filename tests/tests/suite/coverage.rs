@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::routes::{ROUTES, Route};
+use crate::walks::WALKS;
 use crate::world::client;
 use crate::{agents, audit_log, conversations, files, keys, me, sources, usage, webhooks};
 
@@ -60,23 +61,6 @@ const ENDPOINTS: [&Covers; 39] = [
     &usage::COVERS,
 ];
 
-/// Answers that tests provoke on every route alike, by walking [`ROUTES`]: `authentication`,
-/// `permissions`, `isolation` and `idempotency`; and those of the layers before any route: body
-/// sizes and types in `protocol`, `rate_limits`, an unreachable database in `on_postgres`. A fault
-/// of the service itself (500) is not to be had from outside.
-fn is_covered_everywhere(route: &Route, status: &str) -> bool {
-    match status {
-        "401" | "403" | "413" | "415" | "429" | "500" | "503" => true,
-        // While the first of two identical requests runs, and for a key that was used otherwise.
-        "409" | "422" => route.writes(),
-        // A malformed query, path, body or idempotency key.
-        "400" => true,
-        // A replay of what was deleted since.
-        "404" => route.writes(),
-        _ => false,
-    }
-}
-
 async fn operations() -> Vec<(String, Value)> {
     let document = client().get("/v1/openapi.json").await.expect(200);
     let mut operations = Vec::new();
@@ -111,13 +95,19 @@ async fn every_route_of_the_document_is_walked_and_every_walked_route_is_in_it()
 #[tokio::test]
 async fn every_answer_that_the_document_describes_is_provoked_by_a_test() {
     for (name, operation) in operations().await.into_iter().filter(|(_, o)| needs_key(o)) {
-        let route = ROUTES.iter().find(|route| route.name() == name).unwrap();
         let covers = ENDPOINTS.iter().find(|covers| covers.route == name).unwrap();
         for status in operation["responses"].as_object().unwrap().keys() {
             let tested = covers.cases.iter().any(|(case, _)| case.starts_with(status.as_str()));
+            if tested {
+                continue;
+            }
+            let walk = WALKS.iter().find(|walk| walk.status.to_string() == *status);
+            let walk = walk.unwrap_or_else(|| panic!("no test provokes {status} of `{name}`"));
+            let seen = walk.saw(&name).await;
             assert!(
-                tested || is_covered_everywhere(route, status),
-                "`{name}` answers {status}, and no test provokes it"
+                seen,
+                "neither a test nor the walk `{}` provokes {status} of `{name}`",
+                walk.name
             );
         }
     }
@@ -155,13 +145,30 @@ async fn every_route_says_which_permission_it_needs() {
 
 #[tokio::test]
 async fn the_document_states_the_limits() {
-    let text = client().get("/v1/openapi.json").await.expect(200).to_string();
-    for limit in ["4000", "4096", "100000", "500", "10485760"] {
-        let grouped = match limit {
-            "100000" => "100,000",
-            "10485760" => "10,485,760",
-            other => other,
-        };
-        assert!(text.contains(limit) || text.contains(grouped), "{limit}");
+    let document = client().get("/v1/openapi.json").await.expect(200);
+    for (property, limit, value) in [
+        ("system_prompt", "maxLength", 4_000),
+        ("max_tokens", "maximum", 4_096),
+        ("message", "maxLength", 4_000),
+        ("query", "maxLength", 4_000),
+        ("content", "maxLength", 100_000),
+        ("description", "maxLength", 500),
+        ("bytes", "maximum", 10_485_760),
+    ] {
+        let stated = limits(&document, property, limit);
+        assert!(stated.contains(&value), "`{limit}` of `{property}` is {stated:?}, not {value}");
     }
+}
+
+/// The values of this keyword in every schema of a property of this name.
+fn limits(schema: &Value, property: &str, keyword: &str) -> Vec<u64> {
+    let own = schema["properties"][property][keyword].as_u64();
+    let inner: Vec<&Value> = match schema {
+        Value::Object(members) => members.values().collect(),
+        Value::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    own.into_iter()
+        .chain(inner.iter().flat_map(|schema| limits(schema, property, keyword)))
+        .collect()
 }

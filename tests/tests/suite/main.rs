@@ -42,5 +42,6 @@ mod sources;
 mod storage;
 mod telemetry;
 mod usage;
+mod walks;
 mod webhooks;
 mod world;

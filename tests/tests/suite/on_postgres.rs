@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::routes::{Names, ROUTES, shown_again};
 use crate::world::program;
 
-/// Servers on one new database; none where PostgreSQL is not installed.
+/// Servers on one new database; `None` if PostgreSQL is not installed.
 fn servers<const N: usize>() -> Option<[Server; N]> {
     let url = Cluster::shared()?.empty_database().to_string();
     Some(std::array::from_fn(|_| {

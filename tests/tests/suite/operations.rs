@@ -59,10 +59,15 @@ async fn the_reference_page_needs_nothing_from_elsewhere() {
     assert_eq!(answer.status, 200, "{}", answer.text());
     let page = answer.text().to_owned();
     assert!(page.contains("<html"), "{page}");
+    assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
+    anonymous.get("/docs/package.json").await.refused(404, "resource_not_found");
     for attribute in ["src=\"", "href=\""] {
         for rest in page.split(attribute).skip(1) {
             let link = rest.split('"').next().unwrap();
             assert!(!link.contains("//"), "`{link}` is elsewhere");
+            let part = anonymous.get(link).await;
+            assert_eq!(part.status, 200, "{link}");
+            assert!(!part.body.is_empty(), "{link}");
         }
     }
 }

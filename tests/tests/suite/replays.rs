@@ -1,4 +1,4 @@
-//! Whom the answer to an idempotency key is given again: only keys that may see everything in it.
+//! Repeated answers: only keys that may see everything in a stored answer get it again.
 
 use cicerone_tests::scenario::id;
 use cicerone_tests::{Answer, Client};

@@ -207,6 +207,11 @@ impl Route {
         !self.permission.is_empty()
     }
 
+    /// Whether it takes a body of JSON.
+    pub(crate) fn takes_json(&self) -> bool {
+        !matches!(self.body, Body::None | Body::File)
+    }
+
     /// Its method and path.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path)

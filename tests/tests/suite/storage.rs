@@ -1,7 +1,7 @@
 //! The contract of the store ports, held by both databases.
 //!
-//! Every test runs on SQLite and on PostgreSQL; where the latter is not installed, the run says so,
-//! and fails where `CI` is set.
+//! Every test runs on SQLite and on PostgreSQL. If PostgreSQL is not installed, the run says so, and
+//! fails if `CI` is set.
 
 mod agents;
 mod bytes;

@@ -38,7 +38,7 @@ async fn messages_are_counted_by_day_and_agent() {
             client.ask(agent, "When does it open?").await;
         }
     }
-    // What is refused is not counted, and what is told again is counted once.
+    // A refusal is not counted, and an answer that is repeated is counted once.
     client.post("/v1/conversations", json!({ "agent_id": agents[0], "message": "" })).await;
     let body = json!({ "agent_id": agents[0], "message": "Hello" });
     for _ in 0..3 {

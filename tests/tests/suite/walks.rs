@@ -102,7 +102,11 @@ impl Report {
 #[tokio::test]
 async fn every_walk_sees_its_refusal() {
     for walk in &WALKS {
-        assert!(walk.saw("PATCH /v1/agents/{agent_id}").await || walk.status == 404, "{}", walk.name);
+        assert!(
+            walk.saw("PATCH /v1/agents/{agent_id}").await || walk.status == 404,
+            "{}",
+            walk.name
+        );
         assert!(!walk.saw("GET /v1/elsewhere").await, "{}", walk.name);
     }
 }

@@ -2,8 +2,11 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
+use cicerone_domain::clock::{Clock as _, SystemClock};
 use cicerone_tests::{Client, Program, Server};
+use serde_json::Value;
 
 /// The executable under test.
 pub(crate) fn program() -> Program {
@@ -31,6 +34,24 @@ pub(crate) fn client() -> Client {
 pub(crate) fn account() -> Client {
     static COUNT: AtomicU32 = AtomicU32::new(1);
     server().account(&format!("account {}", COUNT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// How long something may take that happens soon.
+const SOON: Duration = Duration::from_secs(30);
+
+/// Waits until a condition holds.
+pub(crate) async fn eventually(what: &str, condition: impl AsyncFn() -> bool) {
+    let deadline = Instant::now() + SOON;
+    while !condition().await {
+        assert!(Instant::now() < deadline, "not in {} s: {what}", SOON.as_secs());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Waits until the clock has passed a moment that an answer showed, to the millisecond.
+pub(crate) async fn past(moment: &Value) {
+    let moment = moment.as_str().unwrap();
+    eventually("time goes on", async || *SystemClock.now().to_string() > *moment).await;
 }
 
 /// A character of four bytes, for limits that count characters.

@@ -4,7 +4,7 @@ use cicerone_tests::answer::is_timestamp;
 use serde_json::json;
 
 use crate::coverage::Covers;
-use crate::world::{NO_CONVERSATION, client};
+use crate::world::{NO_CONVERSATION, client, past};
 
 /// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
@@ -62,8 +62,7 @@ async fn updated_at_advances_with_each_message_and_created_at_stays() {
     let sent = client.ask(&agent, "Hello there").await;
     let path = format!("/v1/conversations/{}", sent["id"].as_str().unwrap());
     let before = client.get(&path).await.expect(200);
-    // Time in milliseconds must move for the difference to show.
-    tokio::time::sleep(std::time::Duration::from_millis(3)).await;
+    past(&before["updated_at"]).await;
     let body = json!({ "agent_id": agent, "conversation_id": sent["id"], "message": "Hello" });
     let again = client.post("/v1/conversations", body).await.expect(200);
     let after = client.get(&path).await.expect(200);

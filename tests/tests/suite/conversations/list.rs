@@ -5,7 +5,7 @@ use cicerone_tests::scenario::{id, ids};
 use serde_json::{Value, json};
 
 use crate::coverage::Covers;
-use crate::world::{NO_AGENT, client};
+use crate::world::{NO_AGENT, client, past};
 
 /// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
@@ -154,13 +154,16 @@ async fn the_bounds_of_time_are_exclusive() {
     let client = client();
     let agent = client.agent().await;
     let mut created = Vec::new();
+    let mut moments = Vec::new();
     for _ in 0..3 {
-        // Time in milliseconds must move for the bounds to lie between.
-        tokio::time::sleep(std::time::Duration::from_millis(3)).await;
-        created.push(start(&client, &agent, json!({})).await);
+        let conversation = start(&client, &agent, json!({})).await;
+        let path = format!("/v1/conversations/{conversation}");
+        let moment = client.get(&path).await.expect(200)["created_at"].clone();
+        past(&moment).await;
+        created.push(conversation);
+        moments.push(moment);
     }
-    let path = format!("/v1/conversations/{}", created[1]);
-    let middle = client.get(&path).await.expect(200)["created_at"].as_str().unwrap().to_owned();
+    let middle = moments[1].as_str().unwrap();
     let query = format!("created_after={middle}");
     assert_eq!(found(&client, &agent, &query).await, [created[2].clone()]);
     let query = format!("created_before={middle}");

@@ -88,7 +88,7 @@ async fn while_the_bucket_is_out_of_reach_uploads_are_answered_503_and_may_be_re
     buckets.set_down(false);
     let file = id(&upload(&client, "upload").await.expect(201));
     assert_eq!(buckets.objects().keys().collect::<Vec<_>>(), [&object(&file)]);
-    // The log says what the caller is not told, and nothing secret.
+    // The log has the cause that the caller does not see, and nothing secret.
     let log = server.stderr();
     let line = log.lines().find(|line| line.contains("cannot serve")).unwrap();
     assert!(line.contains("S3"), "{line}");

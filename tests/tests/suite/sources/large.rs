@@ -64,7 +64,7 @@ async fn no_source_raises_the_servers_memory_by_more_than_64_mb() {
     let sections: String = (0..30_000).map(|number| format!("<h2>{number}</h2>")).collect();
     let page = format!("<main><h1>{}</h1>{sections}</main>", "long ".repeat(150_000));
     site.put("/", Resource::html(page));
-    // Digits and Greek, whose language is told at once.
+    // Digits and Greek, whose language is recognised at once.
     let ascii = "1854 ".repeat(FILE_BYTES / 5);
     let ascii = id(&client.upload("ascii.txt", ascii).await.expect(201));
     // An encoding of one byte a character, which has two in UTF-8 (ISO 8859-7).

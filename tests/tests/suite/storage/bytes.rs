@@ -174,7 +174,7 @@ async fn a_crawl_beyond_the_quota_is_refused_page_by_page() {
         assert_eq!(kept(world).await, one);
         // What is there may become the content.
         world.end(&crawl).await;
-        // It can be crawled anew where there is room, and not where there is none.
+        // It can be crawled again if there is room, and not if there is none.
         storage.refresh_source(&scope, site.id, new_job(), world.now(), None).await.unwrap();
         let crawl = world.begin().await;
         let failed = "no".to_owned();

@@ -56,7 +56,7 @@ async fn workers_never_claim_the_same_job() {
                     let token = format!("{worker}.{number}");
                     match storage.claim_job(QUICK, token, now, until).await.unwrap() {
                         Some(job) => claimed.push(job.lease.job_id),
-                        // Another may hold the last ones; whoever holds a job claims it.
+                        // Another worker may hold the last ones.
                         None => break,
                     }
                 }

@@ -129,7 +129,7 @@ async fn an_event_is_queued_with_what_makes_it_true_for_those_that_take_it() {
         assert_eq!(one.event_id, queued[0].event_id);
         assert!(one.payload.contains(&source.id.to_string()), "{}", one.payload);
         assert!(world.claim_deliveries(&all, 4, world.now()).await.is_empty());
-        // What is deleted is no longer told.
+        // Deleted sources have no more events.
         world.storage.delete_source(&world.scope(), source.id, now, None).await.unwrap();
         world.storage.free_deliveries(world.now()).await.unwrap();
         let again = world.claim_deliveries(&all, 4, world.now()).await;

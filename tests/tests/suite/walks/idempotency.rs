@@ -48,7 +48,8 @@ pub(super) async fn requests_at_once(mut report: Report) -> Option<Report> {
         for round in 0.. {
             let names = Names::of_new(&client).await;
             let key = format!("{}-{round}", route.name().replace(' ', "-"));
-            let requests = (0..REQUESTS).map(|_| route.request(&client, &names).idempotent(&key).send());
+            let requests =
+                (0..REQUESTS).map(|_| route.request(&client, &names).idempotent(&key).send());
             let answers = join_all(requests).await;
             if let Some(refused) = answers.iter().find(|answer| answer.status == 409) {
                 report.refused(route, refused);

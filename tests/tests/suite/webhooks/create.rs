@@ -160,7 +160,7 @@ async fn a_repetition_by_a_key_within_agents_shows_no_secret() {
     };
     rotate(&client).await.expect(200);
     rotate(&restricted).await.refused(422, "idempotency_key_reused");
-    // Nor does one see a key that was made beyond its agents; its own it is told of again.
+    // It does not see a key beyond its agents either, but gets the answer about its own again.
     let send = |client: &cicerone_tests::Client, body: &Value, name: &str| {
         client.request("POST", "/v1/api_keys").json(body).idempotent(name).send()
     };
