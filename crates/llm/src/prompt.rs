@@ -1,6 +1,7 @@
 //! The prompt: the agent's instructions, passages fenced as data, history within a budget.
 
 mod budget;
+mod tokens;
 
 use std::fmt::Write as _;
 
@@ -24,7 +25,7 @@ pub(crate) fn tokenizer_of(model: &str) -> TokenizerName {
 /// question with the passages, as many as fit.
 ///
 /// `random` makes the fence around the passages: it must be new for each request, so that no
-/// content can close it. Passages come before history where not both fit, but leave a quarter of
+/// content can close it. If not both fit, passages come before history, but leave a quarter of
 /// the room to it.
 pub(crate) fn build(
     request: &ReplyRequest,
@@ -93,7 +94,7 @@ fn recent<'a>(history: &'a [Message], purse: &mut Purse) -> &'a [Message] {
     start.and_then(|start| recent.get(start..)).unwrap_or_default()
 }
 
-/// The system message. `fence`: of the passages, where there are any.
+/// The system message. `fence` is that of the passages, if there are any.
 fn system(agent_prompt: &str, fence: Option<&str>) -> String {
     let mut text = agent_prompt.trim().to_owned();
     if !text.is_empty() {
@@ -146,7 +147,7 @@ fn passage(number: usize, hit: &Hit, fence: &str) -> String {
     text
 }
 
-/// `text` without the fence, also where taking one out would make another.
+/// `text` without the fence, even if removing one would form another.
 fn without(text: &str, fence: &str) -> String {
     let mut text = text.to_owned();
     while text.contains(fence) {

@@ -120,7 +120,7 @@ impl Upstream {
             let outcome = self.attempt(&body, &mut draft).await;
             *is_started = tokens.is_some() && draft.is_started();
             let failure = match outcome {
-                Ok(usage) => return Ok(self.finish(request, draft, model, &messages, usage).await),
+                Ok(usage) => return Ok(self.finish(request, draft, model, &messages, usage)),
                 Err(failure) => failure,
             };
             retry += 1;
@@ -235,7 +235,7 @@ impl Upstream {
         Failure::new(remedy, format!("answered {status}: {text}"))
     }
 
-    async fn finish(
+    fn finish(
         &self,
         request: &ReplyRequest,
         draft: Draft,
@@ -248,7 +248,7 @@ impl Upstream {
             Some(Usage { prompt_tokens, completion_tokens }) => {
                 TokenCount { prompt: prompt_tokens, completion: completion_tokens }
             }
-            None => self.count(model, messages, &text).await,
+            None => self.count(model, messages, &text),
         };
         tracing::debug!(model, tokens.prompt, tokens.completion, "a model replied");
         if cited.is_empty() {
@@ -257,17 +257,13 @@ impl Upstream {
         ModelReply { text, cited, tokens }
     }
 
-    /// Counts the tokens of a reply where the upstream does not say.
-    async fn count(&self, model: &str, messages: &[PromptMessage], reply: &str) -> TokenCount {
+    /// Estimates the tokens of a prompt and its reply, for an upstream that does not count them.
+    fn count(&self, model: &str, messages: &[PromptMessage], reply: &str) -> TokenCount {
         let tokenizer = self.config.tokenizer.unwrap_or_else(|| prompt::tokenizer_of(model));
-        let prompt: Vec<String> = messages.iter().map(|message| message.content.clone()).collect();
-        let reply = reply.to_owned();
-        let counted = tokio::task::spawn_blocking(move || TokenCount {
-            prompt: prompt.iter().map(|text| prompt::count(tokenizer, text)).sum(),
-            completion: prompt::count(tokenizer, &reply),
-        });
-        // The panic hook has logged a panic. The reply is worth more than its count.
-        counted.await.unwrap_or_default()
+        TokenCount {
+            prompt: messages.iter().map(|one| prompt::count(tokenizer, &one.content)).sum(),
+            completion: prompt::count(tokenizer, reply),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
-//! Counting tokens, so that a prompt fits.
+//! A prompt fits into the context of its model.
 
+use super::tokens::estimate;
 use crate::config::TokenizerName;
 
 /// Tokens that the frame of a message takes.
@@ -14,19 +15,12 @@ pub(crate) struct Budget {
 
 /// The tokens of a message of this text.
 pub(crate) fn count(tokenizer: TokenizerName, text: &str) -> u64 {
-    u64::try_from(tokens(tokenizer, text) + MESSAGE_TOKENS).unwrap_or(u64::MAX)
-}
-
-fn tokens(tokenizer: TokenizerName, text: &str) -> usize {
-    match tokenizer {
-        TokenizerName::O200k => bpe_openai::o200k_base().count(text),
-        TokenizerName::Cl100k => bpe_openai::cl100k_base().count(text),
-    }
+    u64::try_from(estimate(tokenizer, text) + MESSAGE_TOKENS).unwrap_or(u64::MAX)
 }
 
 /// What is left of a budget.
 pub(super) struct Purse {
-    /// None where everything fits for certain.
+    /// `None` if everything fits for certain.
     tokenizer: Option<TokenizerName>,
     left: usize,
 }
@@ -34,8 +28,7 @@ pub(super) struct Purse {
 impl Budget {
     /// The budget, to be spent on at most `messages` messages of `bytes` bytes together.
     ///
-    /// A token is at least a byte: what is short enough in bytes needs no tokenizer, which takes
-    /// 35 MB once it is loaded.
+    /// A token is at least a byte: a prompt that is short enough in bytes needs no estimate.
     pub(super) fn open(self, messages: usize, bytes: usize) -> Purse {
         let left = usize::try_from(self.tokens).unwrap_or(usize::MAX);
         let fits = bytes + messages * MESSAGE_TOKENS <= left;
@@ -61,8 +54,13 @@ impl Purse {
         left.is_some()
     }
 
+    /// A quarter more than the estimate, which may be too low.
     fn cost(&self, text: &str) -> usize {
-        self.tokenizer.map_or(text.len(), |tokenizer| tokens(tokenizer, text)) + MESSAGE_TOKENS
+        let tokens = self.tokenizer.map_or(text.len(), |tokenizer| {
+            let estimate = estimate(tokenizer, text);
+            estimate + estimate.div_ceil(4)
+        });
+        tokens + MESSAGE_TOKENS
     }
 }
 
@@ -79,16 +77,16 @@ mod tests {
         assert_eq!(purse.left(), 100 - 11 - 4);
         let mut purse = budget.open(1, 97);
         purse.spend("hello world");
-        assert_eq!(purse.left(), 100 - 2 - 4);
+        assert_eq!(purse.left(), 100 - (3 + 1) - 4);
     }
 
     #[test]
     fn what_would_touch_the_reserve_is_not_spent() {
         let budget = Budget { tokenizer: TokenizerName::Cl100k, tokens: 20 };
         let mut purse = budget.open(9, 1_000);
-        assert!(!purse.try_spend("hello world", 15));
+        assert!(!purse.try_spend("hello world", 13));
         assert_eq!(purse.left(), 20);
-        assert!(purse.try_spend("hello world", 14));
-        assert_eq!(purse.left(), 14);
+        assert!(purse.try_spend("hello world", 12));
+        assert_eq!(purse.left(), 12);
     }
 }
