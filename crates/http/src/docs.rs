@@ -1,6 +1,8 @@
 //! The OpenAPI document and the reference page made from it, which loads nothing from elsewhere.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io::{Cursor, Read as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::http::header::{
@@ -10,7 +12,8 @@ use actix_web::http::header::{
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use cicerone_domain::Error;
-use utoipa_swagger_ui::Config;
+use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
+use zip::ZipArchive;
 
 use crate::compression::{Effort, gzip, prefers_gzip};
 use crate::error::RequestError;
@@ -22,6 +25,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
     frame-ancestors 'none'";
 /// The name of the page among the assets.
 const PAGE: &str = "index.html";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// What is the same for every caller. Every asset is in memory once, however many connections it is
 /// sent to, and is compressed once.
@@ -100,17 +104,28 @@ impl Assets {
     }
 }
 
+/// Our page and its script, or a file of Swagger UI.
 fn read(name: &str) -> Result<Arc<Asset>, RequestError> {
-    let config = Arc::new(Config::from("/v1/openapi.json").use_base_layout());
-    let found = utoipa_swagger_ui::serve(name, config)
-        .map_err(|cause| Error::internal(cause.to_string()))?;
-    let file = found.filter(|file| !file.gzpipped).ok_or(RequestError::NoRoute)?;
-    let bytes = if name == PAGE {
-        let text = String::from_utf8(file.bytes.into_owned()).map_err(Error::internal)?;
-        // The page is at `/docs`, its files below it.
-        text.replace("\"./", "\"/docs/").replace("\"index.css\"", "\"/docs/index.css\"").into()
-    } else {
-        Bytes::from(file.bytes.into_owned())
+    let (content_type, bytes) = match name {
+        PAGE => ("text/html; charset=utf-8", Bytes::from_static(include_bytes!("docs/index.html"))),
+        "start.js" => (SCRIPT, Bytes::from_static(include_bytes!("docs/start.js"))),
+        "swagger-ui-bundle.js" => (SCRIPT, packed(name)?),
+        "swagger-ui.css" => ("text/css; charset=utf-8", packed(name)?),
+        "favicon-32x32.png" => ("image/png", packed(name)?),
+        _ => return Err(RequestError::NoRoute),
     };
-    Ok(Asset::new(file.content_type, bytes))
+    Ok(Asset::new(content_type.to_owned(), bytes))
+}
+
+/// A file of Swagger UI, unpacked.
+fn packed(name: &str) -> Result<Bytes, Error> {
+    let mut archive = ZipArchive::new(Cursor::new(SWAGGER_UI_VENDORED)).map_err(Error::internal)?;
+    let end = format!("/dist/{name}");
+    let is_it = |path: &str| path.ends_with(&end) && path.matches('/').count() == 2;
+    let path = archive.file_names().flatten().find(|path| is_it(path)).map(Cow::into_owned);
+    let path = path.ok_or_else(|| Error::internal(format!("Swagger UI has no `{name}`")))?;
+    let mut bytes = Vec::new();
+    let mut file = archive.by_name(&path).map_err(Error::internal)?;
+    file.read_to_end(&mut bytes).map_err(Error::internal)?;
+    Ok(bytes.into())
 }
