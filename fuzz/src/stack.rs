@@ -33,7 +33,7 @@ impl LargeStack {
         Self { inputs, ends: Mutex::new(ends) }
     }
 
-    /// Checks an input; panics where the check does.
+    /// Checks an input; panics if the check does.
     pub fn check(&self, input: &[u8]) {
         self.inputs.send(input.to_vec()).expect("the thread runs");
         let outcome = self.ends.lock().unwrap().recv().expect("the thread answers");

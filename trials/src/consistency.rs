@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 }
 
 /// Runs the rounds on the release binary; in every third one the index folder is deleted before
-/// each question. Fails where any answer missed.
+/// each question. Returns an error if any answer is wrong.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     let server = Server::of(&program).start();

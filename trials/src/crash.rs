@@ -43,8 +43,7 @@ pub(crate) struct Arguments {
 
 /// Longest time under load before a kill.
 const LOAD_MILLIS: u64 = 800;
-/// How long after a start no source may still be on its way, where the server is alone on its
-/// database.
+/// How long after a start sources may still be on their way, if the server has its database to itself.
 const SETTLED: Duration = Duration::from_secs(5);
 /// The longest that any source may be on its way: a killed server's leases take half a minute to run
 /// out, and one source may meet two kills.

@@ -26,12 +26,12 @@ enum Kind {
 /// A new and empty database for one server.
 #[derive(Debug, Clone)]
 pub(crate) struct Database {
-    /// None where it is the file in the server's data directory.
+    /// `None` for the file in the server's data directory.
     postgres: Option<DatabaseUrl>,
 }
 
 impl Choice {
-    /// Makes it. Fails where PostgreSQL is asked for and not installed.
+    /// Makes it. Returns an error if PostgreSQL is wanted and not installed.
     pub(crate) fn open(&self) -> anyhow::Result<Database> {
         let postgres = match self.database {
             Kind::Sqlite => None,

@@ -52,7 +52,7 @@ const LEAST_FREE: u64 = 2 * 1_024 * 1_024;
 /// What a source may be in the end. Its processing may have met the full disk too often.
 const STATES: [&str; 2] = ["trained", "failed"];
 
-/// Runs it, and takes the disk away again whatever happens. Fails where a promise is broken.
+/// Runs it, and takes the disk away again whatever happens. Returns an error if a promise is broken.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     // Declared before the server, so that the server ends first.
@@ -208,7 +208,7 @@ async fn verify(client: &Client, models: &mut [Model]) -> anyhow::Result<usize> 
     Ok(failed)
 }
 
-/// One finding of SQLite about a file; `ok` where it is whole.
+/// One finding of SQLite about a file; `ok` if it is whole.
 #[derive(QueryableByName)]
 struct Finding {
     #[diesel(sql_type = Text)]

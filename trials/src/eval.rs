@@ -27,7 +27,7 @@ pub(crate) struct EvalArgs {
     /// The folder with the question sets
     #[arg(long)]
     data: PathBuf,
-    /// Only these sets: all of them where none is named. `docx`, `html` or `pdf` alone: how well such files are read
+    /// Only these sets; all of them if none is named. `docx`, `html` or `pdf` alone: how well such files are read
     sets: Vec<String>,
     /// Questions of which the right passage was not first are printed
     #[arg(long)]

@@ -35,7 +35,7 @@ const FILE_BYTES: usize = 300_000;
 /// Files on their way at once.
 const PARALLEL: usize = 8;
 
-/// Runs the rounds on the release binary. Fails where one is neither trained nor failed, and where the
+/// Runs the rounds on the release binary. Returns an error if one is neither trained nor failed, or if the
 /// server is another process than before.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let files = Arc::new(files(&arguments.data.join("pdf"))?);

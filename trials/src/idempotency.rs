@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 }
 
 /// Runs the rounds on the release binary, in turn creating an agent, adding a source and sending a
-/// message. Fails where a round had another effect than one.
+/// message. Returns an error if a round had not exactly one effect.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     let server = Server::of(&program).start();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Of sorted times, the one that this share of them stays within; zero where there are none.
+/// The time that this share of the sorted times does not exceed; zero if there are none.
 pub(crate) fn percentile(sorted: &[Duration], share: f64) -> Duration {
     let last = sorted.len().saturating_sub(1);
     let index = (last as f64 * share).round() as usize;

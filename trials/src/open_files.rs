@@ -5,8 +5,8 @@ use std::io;
 use anyhow::{Context as _, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Allows so many, here and in every program that is started from now on. Fails where the system
-/// allows fewer.
+/// Allows so many, here and in every program that is started from now on. Returns an
+/// error if the system allows fewer.
 pub(crate) fn allow(count: u64) -> anyhow::Result<()> {
     let now = getrlimit(Resource::Nofile);
     if now.current.is_none_or(|current| current >= count) {

@@ -53,7 +53,7 @@ const QUICK: Duration = Duration::from_millis(250);
 /// How long that is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Measures, floods, measures again. Fails where a promise is broken.
+/// Measures, floods, measures again. Returns an error if a promise is broken.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     open_files::allow(arguments.connections as u64 + 500)?;
@@ -135,7 +135,7 @@ fn report(answers: &Answers, time: Duration, rate: f64) {
     }
 }
 
-/// Fails where there were other answers than expected, or more than a few broken connections.
+/// Returns an error if there were unexpected answers or more than a few broken connections.
 fn judge(answers: &Answers) -> anyhow::Result<()> {
     let strange = answers.statuses.keys().find(|status| !STATUSES.contains(*status));
     ensure!(strange.is_none(), "answers of status {}", strange.copied().unwrap_or_default());

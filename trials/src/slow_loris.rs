@@ -41,7 +41,7 @@ const ARRIVAL: Duration = Duration::from_secs(3);
 const TIMES: u32 = 10;
 const MORE: Duration = Duration::from_millis(50);
 
-/// Measures the client alone and beside the slow connections. Fails where it is not served, or not
+/// Measures the client alone and beside the slow connections. Returns an error if it is not served, or not
 /// as quickly as it must be.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;

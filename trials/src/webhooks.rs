@@ -53,8 +53,8 @@ const WRITERS: usize = 16;
 /// takes a minute to run out.
 const STANDSTILL: Duration = Duration::from_secs(150);
 
-/// Runs it. Fails where an event is not accepted, is sent as two or with two bodies, or tells of a
-/// source that nobody was told of.
+/// Runs it. Returns an error if an event is not accepted, is sent twice or with two bodies, or names a
+/// source that no answer has named.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     let database = arguments.database.open()?;
@@ -159,7 +159,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// Fails where it has stood still for too long.
+    /// Returns an error if there was no progress for too long.
     fn note(&mut self, steps: usize) -> anyhow::Result<()> {
         if steps > self.steps {
             *self = Self { steps, since: Instant::now() };

@@ -1,4 +1,4 @@
-//! Memory, threads and processor time of a process, as Linux tells them.
+//! Memory, threads and processor time of a process, as Linux reports them.
 
 use std::fmt;
 use std::fs;
@@ -38,7 +38,7 @@ fn mib(kib: u64) -> f64 {
     kib as f64 / 1_024.0
 }
 
-/// Reads `/proc/PID/status`. Fails where the process has ended.
+/// Reads `/proc/PID/status`. Returns an error if the process has ended.
 pub(crate) fn of(pid: u32) -> anyhow::Result<Usage> {
     let path = format!("/proc/{pid}/status");
     let text = fs::read_to_string(&path).with_context(|| format!("reading `{path}`"))?;

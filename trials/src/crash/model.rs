@@ -1,4 +1,4 @@
-//! What one writer was told is done.
+//! What the server has acknowledged to one writer.
 
 use std::collections::BTreeMap;
 

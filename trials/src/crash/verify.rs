@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::model::Model;
 use super::random_below;
 
-/// Where sources are that are on their way.
+/// The states of sources that are still being processed.
 pub(super) const ON_THEIR_WAY: [&str; 2] = ["pending", "processing"];
 /// Of what was deleted before the last look, how much is looked for again.
 const DELETED_AGAIN: usize = 50;
@@ -91,7 +91,7 @@ impl Model {
 }
 
 /// Checks that the account has nothing but what is in the books: nothing is there twice, and nothing
-/// that nobody was told of.
+/// that no answer has named.
 pub(crate) async fn census(client: &Client, models: &[Model]) -> anyhow::Result<()> {
     let agents: BTreeSet<&str> = ids(models.iter().flat_map(|model| model.agents.keys()));
     same(client, "/v1/agents", &agents).await?;

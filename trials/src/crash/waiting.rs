@@ -22,7 +22,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Looks at the sources of all writers, and waits for those that have met two kills. Fails where
+    /// Looks at the sources of all writers, and waits for those that have met two kills. Returns an error if
     /// one is on its way for longer than it may.
     pub(super) async fn look(&mut self, client: &Client, models: &[Model]) -> anyhow::Result<()> {
         loop {

@@ -21,7 +21,7 @@ const NOWHERE: &str = "http://127.9.9.9:9/";
 /// How often a request is sent while its key is held, and the pause between.
 const TRIES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(100);
-/// How often where a killed server may have left the key held.
+/// How often, if a killed server may have left the key claimed.
 const TRIES_AFTER_KILL: usize = 3;
 
 /// What became of a request.
@@ -135,7 +135,7 @@ pub(crate) fn next(model: &mut Model) -> Pending {
     }
 }
 
-/// Something to delete, where a writer keeps more than it may.
+/// Something to delete, if a writer has more than it may keep.
 fn surplus(model: &Model) -> Option<(&'static str, String)> {
     let (kind, id) = if model.agents.len() > AGENTS {
         ("agents", pick(model.agents.keys()))
@@ -164,7 +164,7 @@ fn pick<'a>(mut ids: impl ExactSizeIterator<Item = &'a String>) -> Option<String
     ids.nth(index).cloned()
 }
 
-/// Sends a request, again where its key is held: the claim of a first try goes when that has ended.
+/// Sends a request, and repeats it while its key is claimed: the first try's claim ends with it.
 async fn send(client: &Client, request: &Pending, tries: usize) -> anyhow::Result<Sent> {
     for _ in 0..tries {
         let mut sent = client.request(request.method, &request.path).idempotent(&request.key);

@@ -64,7 +64,7 @@ impl Load {
         self.counts.reads.load(Ordering::Relaxed)
     }
 
-    /// Fails where one of them has met what it must not.
+    /// Returns an error if one of them saw something wrong.
     pub(super) fn check(&mut self) -> anyhow::Result<()> {
         match self.callers.try_join_next() {
             Some(ended) => {
@@ -109,7 +109,7 @@ async fn write(
     Ok(Some(model))
 }
 
-/// Sends a request once and without a key, which a full disk could not give back. None where it was
+/// Sends a request once and without a key, which a full disk could not give back. `None` if it was
 /// refused as a server does that cannot write; fails on any other refusal.
 pub(super) async fn send(client: &Client, request: &Pending) -> anyhow::Result<Option<Value>> {
     let Pending { method, path, body, .. } = request;

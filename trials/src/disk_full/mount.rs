@@ -21,7 +21,7 @@ pub(super) struct Mount {
 }
 
 impl Mount {
-    /// Mounts one of so many megabytes. Fails where that is not allowed.
+    /// Mounts one of so many megabytes. Returns an error if that is not allowed.
     pub(super) fn new(megabytes: u32) -> anyhow::Result<Self> {
         let folder = TempDir::with_prefix("cicerone-disk-").context("making a folder")?;
         let guardian = guardian(folder.path()).context("starting a shell")?;

@@ -25,7 +25,7 @@ impl Words {
     }
 
     /// The harmonic mean of precision and recall, each word counted as often as it stands there;
-    /// 1 where both are empty.
+    /// 1 if both are empty.
     pub(super) fn f1(&self, other: &Self) -> f64 {
         if self.total + other.total == 0 {
             return 1.0;

@@ -120,7 +120,7 @@ async fn keep_calling(
     answers
 }
 
-/// Sends a request over the connection, or over a new one where there is none.
+/// Sends a request over the connection, or over a new one if there is none.
 async fn call(
     socket: &mut Option<TcpStream>,
     address: SocketAddr,

@@ -15,7 +15,7 @@ use super::report::{RISE_MIB, Report};
 const CONNECTIONS: usize = 1_100;
 /// What a system usually allows at first.
 const SOFT: usize = 1_024;
-/// What it usually allows whoever asks.
+/// What it usually allows.
 const HARD: usize = 4_096;
 
 /// With the usual limits: the server raises the one that it may. The connections come from one address and

@@ -1,4 +1,4 @@
-//! Repeated requests across keys: an answer is given again only to whoever may see all of it.
+//! Repeated requests across keys: only keys that may see everything in a stored answer get it again.
 
 use anyhow::Context as _;
 use cicerone_tests::client::Client;
@@ -47,7 +47,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
         );
     }
 
-    // A secret that signs no more is not told again.
+    // A secret that no longer signs is not shown again.
     let body = json!({ "url": "http://127.9.9.9:9/" });
     let path = "/v1/webhook_endpoints";
     let made = owner.request("POST", path).json(&body).idempotent("three").send().await.expect(201);

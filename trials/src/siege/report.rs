@@ -123,7 +123,7 @@ impl Report {
         );
     }
 
-    /// The line that tells it.
+    /// The report's line.
     pub(super) fn line(&self, name: &str, took: Duration) -> String {
         let verdict = if self.is_held() { "held" } else { "FELL" };
         let mut parts = vec![self.said()];

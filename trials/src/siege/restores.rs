@@ -11,7 +11,7 @@ const ROUNDS: usize = 50;
 /// Carries it out, on SQLite: PostgreSQL has backups and restores of its own.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let rounds = field.count(ROUNDS, 12);
-    // Whatever is answered otherwise than it should be is a panic, which tells what it was.
+    // A wrong answer is a panic that shows it.
     let told = restores(&field.program, rounds, field.seed).await;
     let mut report = Report::default();
     report.attempted(format!(

@@ -83,7 +83,7 @@ pub(super) async fn keep(address: SocketAddr, part: Part, delay: Duration, end: 
     seen
 }
 
-/// Sends byte after byte. Gives the connection's age when the server closes it; none where it is
+/// Sends byte after byte. Returns the connection's age when the server closes it; `None` if it is
 /// open at the end.
 async fn hold(socket: TcpStream, part: Part, end: Instant) -> Option<Duration> {
     let opened = Instant::now();

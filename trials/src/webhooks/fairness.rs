@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 
 /// Endpoints of an account.
 const ENDPOINTS: usize = cicerone_domain::limits::WEBHOOK_ENDPOINTS;
-/// How soon the healthy endpoint must be told, but for one event in a hundred.
+/// How soon the healthy endpoint must get its events, except one in a hundred.
 const PROMPT: Duration = Duration::from_secs(2);
 /// How long those take that are slow.
 const LATE: Duration = Duration::from_secs(14);
@@ -53,7 +53,7 @@ struct Account {
     agent: String,
 }
 
-/// Runs the rounds. Fails where the healthy endpoint waits for its events.
+/// Runs the rounds. Returns an error if the healthy endpoint waits for its events.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     let server = Server::of(&program).env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8").start();
@@ -156,7 +156,7 @@ impl Account {
     }
 }
 
-/// The source that an event tells of; empty where it tells of none.
+/// The source that an event names; empty if it names none.
 fn source_of(received: &Received) -> String {
     let body: Value = serde_json::from_slice(&received.body).unwrap_or_default();
     body["data"]["id"].as_str().unwrap_or_default().to_owned()

@@ -60,7 +60,7 @@ impl Feed {
             let renewed = if self.is_shared { held / HELD } else { 0 };
             let key = format!("source-{number}-{renewed}");
             let request = client.request("POST", &path).idempotent(&key).json(&body);
-            // Where the connection breaks, the server is on its way up again.
+            // If the connection breaks, the server is starting again.
             if let Ok(answer) = request.try_send().await {
                 match answer.status {
                     201 => return id(&answer.json()),

@@ -108,7 +108,7 @@ impl Tally {
 }
 
 impl State {
-    /// Fails where this is not the one event of its source, or not as it was sent before.
+    /// Returns an error if this is not the only event of its source, or differs from how it was sent before.
     fn note(&mut self, received: &Received) -> anyhow::Result<()> {
         let id = received.header("webhook-id");
         ensure!(id.starts_with("evt_"), "`{id}` is no webhook-id");
