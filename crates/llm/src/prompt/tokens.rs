@@ -43,7 +43,7 @@ enum Kind {
 /// A word of Latin letters costs as much as one of this length, or less.
 const SHORT_WORD: u32 = 4;
 
-/// The tokens that a text takes, about.
+/// The tokens that a text takes, about; a token is at least a byte.
 pub(super) fn estimate(tokenizer: TokenizerName, text: &str) -> usize {
     let mut thousandths = 0_u64;
     let mut before = None;
@@ -54,7 +54,7 @@ pub(super) fn estimate(tokenizer: TokenizerName, text: &str) -> usize {
         before = Some(kind);
         thousandths += u64::from(cost(tokenizer, kind, char, length));
     }
-    usize::try_from(thousandths.div_ceil(1_000)).unwrap_or(usize::MAX)
+    usize::try_from(thousandths.div_ceil(1_000)).unwrap_or(usize::MAX).min(text.len())
 }
 
 /// What a character costs that is the last of a run of this length so far.
