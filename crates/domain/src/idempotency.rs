@@ -232,8 +232,19 @@ impl<T> fmt::Debug for Completion<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::Audience;
-    use crate::{Id, Scope, SystemEntropy};
+    use super::{Audience, IdempotencyKey};
+    use crate::{Id, Scope, SystemEntropy, limits};
+
+    #[test]
+    fn a_key_is_1_to_255_visible_characters() {
+        let longest = "~".repeat(limits::IDEMPOTENCY_KEY_CHARS);
+        for key in ["!", &longest] {
+            assert_eq!(IdempotencyKey::parse(key).unwrap().as_str(), key);
+        }
+        for key in ["", " ", "a b", "a\t", "é", &format!("{longest}~")] {
+            assert!(IdempotencyKey::parse(key).is_err(), "{key:?}");
+        }
+    }
 
     #[test]
     fn an_answer_goes_to_those_who_see_what_it_names_and_a_refusal_to_those_who_see_the_same() {

@@ -55,6 +55,32 @@ fn a_newcomer_gets_its_share_while_another_holds_everything() {
 }
 
 #[test]
+fn a_request_of_several_units_counts_its_own_party_for_the_share() {
+    let pool = Pool::new(4, 4);
+    let _a = places(&pool, A, 4);
+    assert!(pool.try_acquire(B, 3).is_none(), "of two parties each may have two units");
+    assert!(pool.try_acquire(B, 2).is_some());
+}
+
+#[test]
+fn the_last_free_units_go_even_to_a_party_beyond_its_share() {
+    let pool = Pool::new(4, 0);
+    let _a = pool.try_acquire(A, 1).unwrap();
+    assert!(pool.try_acquire(B, 3).is_some());
+}
+
+#[test]
+fn of_those_that_wait_the_one_that_holds_least_is_served_first() {
+    let pool = Pool::new(2, 0);
+    let (_a, b) = (pool.try_acquire(A, 1).unwrap(), pool.try_acquire(B, 1).unwrap());
+    let mut first = waiting(&pool, A, 1, Urgency::Question);
+    let mut second = waiting(&pool, B, 1, Urgency::Question);
+    drop(b);
+    assert!(poll(&mut first).is_none(), "A holds a unit, B none");
+    assert!(poll(&mut second).is_some());
+}
+
+#[test]
 fn the_reserve_is_a_bound_too() {
     let pool = Pool::new(4, 1);
     let _a = places(&pool, A, 4);
