@@ -258,6 +258,16 @@ mod tests {
     }
 
     #[test]
+    fn passages_leave_a_quarter_of_the_room_to_history() {
+        let passages = (0..8).map(|index| hit(&format!("p{index} ").repeat(200))).collect();
+        let words = "turn ".repeat(100);
+        let history = vec![message(Role::User, &words), message(Role::Assistant, &words)];
+        let messages = prompt(&request(passages, history), 2_000);
+        assert_eq!(messages.len(), 4);
+        assert!(messages[3].content.contains("p1 ") && !messages[3].content.contains("p2 "));
+    }
+
+    #[test]
     fn models_have_their_tokenizers() {
         for model in ["gpt-4-turbo", "gpt-3.5-turbo", "gpt-4"] {
             assert_eq!(tokenizer_of(model), TokenizerName::Cl100k);
