@@ -149,7 +149,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {
 #[cfg(test)]
 mod tests {
     use super::openapi;
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     fn document() -> Value {
         serde_json::to_value(openapi(&["local-model".to_owned()])).unwrap()
@@ -205,7 +205,50 @@ mod tests {
                 }
                 let keyed = method != "get" && !path.ends_with("/search");
                 assert_eq!(operation["responses"]["409"].is_object(), keyed, "{method} {path}");
+                // A repetition gets 404 once what the first answer contained was deleted.
+                let is_documented = operation["responses"]["404"].is_object();
+                assert_eq!(is_documented, keyed || path.contains('{'), "{method} {path}");
             }
         }
+    }
+
+    #[test]
+    fn operations_of_the_operator_and_no_others_need_no_key() {
+        let document = document();
+        let tags: Vec<_> =
+            document["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]).collect();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                let [tag] = operation["tags"].as_array().unwrap().as_slice() else {
+                    panic!("{method} {path} has several tags");
+                };
+                assert!(tags.contains(&tag), "{method} {path}: {tag}");
+                let is_open = operation["security"] == json!([]);
+                assert_eq!(tag == "Operation", is_open, "{method} {path}: {tag}");
+            }
+        }
+    }
+
+    /// Generators make a field with a default a required one, have no type for an enumeration of booleans,
+    /// and take `File` for their own type of an upload.
+    #[test]
+    fn schemas_have_nothing_that_generators_get_wrong() {
+        fn walk(path: &str, value: &Value) {
+            assert!(value.get("default").is_none_or(|_| path.contains("/parameters/")), "{path}");
+            let names = value.get("enum").and_then(Value::as_array);
+            assert!(!names.is_some_and(|names| names.iter().any(Value::is_boolean)), "{path}");
+            match value {
+                Value::Object(fields) => {
+                    fields.iter().for_each(|(name, field)| walk(&format!("{path}/{name}"), field));
+                }
+                Value::Array(items) => {
+                    items.iter().for_each(|item| walk(&format!("{path}/"), item));
+                }
+                _ => {}
+            }
+        }
+        let document = document();
+        walk("", &document);
+        assert!(document["components"]["schemas"].get("File").is_none());
     }
 }
