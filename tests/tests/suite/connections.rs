@@ -42,7 +42,7 @@ async fn idle_connections_of_one_address_shut_nobody_out() {
     for _ in 0..300 {
         idle.push(Connection::open_from(local(2), server.address()).await);
     }
-    // The flooding address, another one, and one that keeps its connection all the while.
+    // The flooding address, another address, and one that keeps a connection the whole time.
     for address in [local(2), local(3), local(4)] {
         let mut connection = Connection::open_from(address, server.address()).await.unwrap();
         connection.send(get("/healthz", None)).await;
@@ -58,12 +58,12 @@ async fn connections_of_one_address_that_are_not_idle_take_half_of_the_places_at
     let mut slow = Vec::new();
     for _ in 0..100 {
         let mut connection = Connection::open_from(local(2), server.address()).await.unwrap();
-        // Beyond its share the address is hung up on.
+        // Beyond its share, connections of the address are closed.
         connection.try_send("GET /healthz HTTP/1.1\r\n").await;
         slow.push(connection);
     }
     server.client().get("/v1/agents").await.expect(200);
-    // One that has not sent anything yet when another comes is closed for it; the others are refused.
+    // A connection that has sent nothing yet is closed when another comes; the others are refused.
     let judged = async {
         loop {
             let client = server.client();
@@ -123,7 +123,7 @@ async fn readers_that_read_nothing_hold_little_memory_and_leave_room_to_others()
         reader.send(request).await;
         readers.push(reader);
     }
-    // Another account's list of 600 kB still has room.
+    // There is still memory for another account's list of 600 kB.
     let path = format!("/v1/agents/{others}/sources");
     let page = other.get(&path).await.expect(200);
     assert_eq!(page["data"].as_array().unwrap().len(), 1);
@@ -154,7 +154,7 @@ async fn bodies_that_stall_leave_room_to_another_account() {
             8 * MEBIBYTE - 100
         );
         connection.send(head).await;
-        // Those that find no room are answered while they still send.
+        // Requests that find no memory are answered while their body is still being sent.
         connection.try_send(&half).await;
         stalled.push(connection);
     }

@@ -10,13 +10,13 @@ use serde_json::json;
 
 use crate::world::own_server;
 
-/// A word that stands in everything that is deleted, and nowhere else.
+/// A word that is in everything that is deleted, and nowhere else.
 const CANARY: &str = "zyxcanary";
 
 /// The files below a folder that hold the word.
 fn holding(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    // What is removed while this looks is gone.
+    // A file can be removed during the search.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {
@@ -30,7 +30,7 @@ fn holding(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A source of each type that keeps what it is given.
+/// A source of each type whose content is stored.
 async fn sources(client: &Client, agent: &str) -> Vec<String> {
     let path = format!("/v1/agents/{agent}/sources");
     let text = json!({ "type": "text", "content": format!("The {CANARY} museum opens at nine.") });

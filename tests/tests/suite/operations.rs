@@ -1,4 +1,4 @@
-//! What a server shows those who run it: health, metrics, the contract, and how it stops.
+//! What a server shows its operator: health, metrics, the contract, and how it stops.
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ async fn a_stop_finishes_what_is_in_flight_and_ends_well() {
         body.len()
     );
     connection.send(head).await;
-    // The server asks for the body once the request is in its hands.
+    // The server asks for the body once it has read the head.
     connection.read_until("100 Continue").await;
     connection.send(first).await;
     server.terminate();
@@ -145,7 +145,7 @@ async fn a_server_at_rest_stops_at_once() {
 async fn a_burst_of_connections_waits_for_a_busy_server() {
     let server = own_server();
     server.freeze();
-    // What the system does not take is tried again after seconds, and not taken either.
+    // A connection for which the queue of the operating system has no room would be tried again after seconds.
     let connections = (0..500).map(|_| TcpStream::connect(server.address()));
     let connections = timeout(Duration::from_secs(20), join_all(connections)).await;
     server.thaw();

@@ -1,4 +1,4 @@
-//! What holds for every request: routes, methods, bodies, headers, and requests that are none.
+//! What holds for every request: routes, methods, bodies, headers, and input that is not a request.
 
 use std::time::{Duration, Instant};
 
@@ -76,7 +76,7 @@ async fn a_body_that_is_not_utf8_is_refused() {
     let body = b"{\"name\": \"\xff\xfe\"}".to_vec();
     let request = client().request("POST", "/v1/agents").raw("application/json", body);
     request.send().await.refused(400, "invalid_parameter");
-    // Half of a surrogate pair is no character either.
+    // Half of a surrogate pair is not a character.
     let request = client().request("POST", "/v1/agents");
     let answer = request.raw("application/json", "{\"name\": \"\\ud83e\"}").send().await;
     answer.refused(400, "invalid_parameter");
@@ -128,7 +128,7 @@ async fn a_body_without_a_content_type_is_refused() {
 async fn a_body_beyond_any_request_is_refused() {
     let body = json!({ "name": "x".repeat(9 * 1_024 * 1_024) });
     client().post("/v1/agents", body).await.refused(413, "payload_too_large");
-    // Without a length in front of it, too.
+    // Also if the length of the body is not known beforehand.
     let huge = "x".repeat(9 * 1_024 * 1_024);
     let key = client().key().unwrap().to_owned();
     let mut connection = Connection::open(server().address()).await;
@@ -220,7 +220,7 @@ async fn a_head_that_does_not_arrive_in_time_is_refused_on_every_request_of_a_co
         assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
         assert!(answer.contains("\"request_id\":\"req_"), "{answer}");
     }
-    // One that has sent nothing gets no answer either.
+    // A connection that has sent nothing gets no answer.
     let silent = Connection::open(server.address()).await.read_to_end().await;
     assert_eq!(silent, "");
 }

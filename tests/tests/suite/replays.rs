@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::routes::{Names, ROUTES, Route};
 use crate::world::{NOWHERE, account};
 
-/// The routes whose answer names the agent of the request and nothing beyond it. The others answer with
-/// something of the account as a whole, or with nothing.
+/// The routes whose answer names only the agent of the request. The answers of the others concern the whole
+/// account, or are empty.
 const ABOUT_ONE_AGENT: [&str; 5] = [
     "PATCH /v1/agents/{agent_id}",
     "POST /v1/agents/{agent_id}/sources",
@@ -17,7 +17,7 @@ const ABOUT_ONE_AGENT: [&str; 5] = [
     "PATCH /v1/api_keys/{key_id}",
 ];
 
-/// A key of everything within these agents.
+/// A key with every permission within these agents.
 async fn within(owner: &Client, agents: &[&str]) -> Client {
     let body = json!({ "name": "Within", "permissions": ["*"], "agent_ids": agents });
     let key = owner.post("/v1/api_keys", body).await.expect(201);
@@ -100,7 +100,7 @@ async fn an_answer_about_a_key_of_two_agents_goes_to_keys_that_see_both() {
         send(&within(&owner, &[agent]).await).await.refused(422, "idempotency_key_reused");
     }
     assert!(is_replay(&send(&within(&owner, &[&other, &one]).await).await));
-    // That one of the agents is deleted changes nothing of the key.
+    // The deletion of one of its agents does not change the key.
     owner.delete(&format!("/v1/agents/{one}")).await.expect_nothing();
     assert!(is_replay(&send(&owner).await));
 }
@@ -143,7 +143,7 @@ async fn a_secret_is_not_given_again_after_its_rotation_or_deletion() {
     assert!(is_replay(&rotate("second").await));
     assert!(is_replay(&update().await), "an answer without a secret stays");
 
-    // To a key that could not see it, an erased answer is like any that is not for it.
+    // A key that could not see the answer gets the same refusal after it was erased.
     let agent = client.agent().await;
     let inside = within(&client, &[&agent]).await;
     let request = inside.request("POST", "/v1/webhook_endpoints").json(&body);

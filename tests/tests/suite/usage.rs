@@ -68,7 +68,7 @@ async fn messages_are_counted_by_day_and_agent() {
     ] {
         assert_eq!(usage(&client, &query).await.len(), count, "{query}");
     }
-    // It counts also when the agent is gone, and a key within agents sees its own.
+    // Usage stays when the agent is deleted, and a key within agents sees the usage of its own agents.
     let key = json!({ "name": "Key", "permissions": ["*"], "agent_ids": [agents[0]] });
     let key = client.post("/v1/api_keys", key).await.expect(201);
     let restricted = client.with_key(key["key"].as_str().unwrap());
@@ -108,7 +108,7 @@ async fn beyond_its_quota_an_account_is_refused_until_it_is_raised() {
     client.ask(&agent, "Hello there").await;
     let shown = server.succeed(&["account", "limit", "small", "--messages", "3"]);
     assert!(shown.contains("messages a month: 3, 1 used"), "{shown}");
-    // What an account may use is looked up once a second.
+    // The quotas of an account are read once a second.
     tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
     let body = json!({ "agent_id": agent, "message": "Hello there" });
     let asked = (0..10).map(|_| client.post("/v1/conversations", body.clone()));
@@ -122,7 +122,7 @@ async fn beyond_its_quota_an_account_is_refused_until_it_is_raised() {
     }
     let streamed = json!({ "agent_id": agent, "message": "Hello", "stream": true });
     client.post("/v1/conversations", streamed).await.refused(429, "quota_exceeded");
-    // Everything else goes on, and other accounts have their own.
+    // Everything else works, and other accounts have their own quotas.
     client.get(&format!("/v1/agents/{agent}")).await.expect(200);
     let other = server.client();
     let theirs = other.agent().await;
@@ -175,7 +175,7 @@ async fn beyond_the_bytes_that_an_account_may_keep_nothing_is_added_to_it() {
     let sources = format!("/v1/agents/{agent}/sources");
     let text = |bytes: usize| json!({ "type": "text", "content": "word ".repeat(bytes / 5) });
 
-    // 10,000 bytes are kept as they were given, as a document and as passages.
+    // The 10,000 bytes are kept three times: as given, as a document and as passages.
     let first = client.text(&agent, &"word ".repeat(2_000)).await;
     let used = kept(&server, "default");
     assert!((30_000..39_000).contains(&used), "{used}");
@@ -184,7 +184,7 @@ async fn beyond_the_bytes_that_an_account_may_keep_nothing_is_added_to_it() {
     assert!(error["message"].as_str().unwrap().contains("40000 bytes"), "{error}");
     let upload = client.upload("long.txt", "word ".repeat(3_000)).await;
     upload.refused(429, "quota_exceeded");
-    // Beyond it only when it is processed: the source says so, and keeps what it was given alone.
+    // The quota is exceeded only by processing: the source says so, and only its content is kept.
     let second = id(&client.post(&sources, text(1_000)).await.expect(201));
     client.trained(&second).await;
     client.delete(&format!("/v1/sources/{first}")).await.expect_nothing();
@@ -195,7 +195,7 @@ async fn beyond_the_bytes_that_an_account_may_keep_nothing_is_added_to_it() {
     assert!((20_000..30_000).contains(&used), "{used}");
     client.post(&sources, text(20_000)).await.refused(429, "quota_exceeded");
 
-    // Another account has its own, and room is made by deleting.
+    // Another account has its own quota, and deleting makes room.
     let theirs = other.agent().await;
     other.text(&theirs, &"word ".repeat(2_000)).await;
     client.delete(&format!("/v1/sources/{large}")).await.expect_nothing();

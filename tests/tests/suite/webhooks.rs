@@ -1,4 +1,4 @@
-//! `/v1/webhook_endpoints`, a file an endpoint, and what is sent.
+//! `/v1/webhook_endpoints`, one file for each endpoint, and the requests that are sent.
 
 pub(crate) mod create;
 pub(crate) mod delete;
@@ -22,7 +22,7 @@ use crate::world::{NOWHERE, program};
 /// How long a delivery may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that may send to loopback; pauses between attempts as given, in seconds.
+/// A server that may send to loopback, with these pauses between attempts, in seconds.
 fn sending(pauses: &[u64]) -> Server {
     let data = tempfile::TempDir::with_prefix("cicerone-test-").unwrap();
     let file = data.path().join("cicerone.toml");
@@ -33,7 +33,7 @@ fn sending(pauses: &[u64]) -> Server {
         .start_in(data)
 }
 
-/// A new endpoint at which nobody listens.
+/// A new endpoint whose address nobody listens at.
 async fn made(client: &Client) -> Value {
     client.post("/v1/webhook_endpoints", json!({ "url": NOWHERE })).await.expect(201)
 }
@@ -48,14 +48,14 @@ fn path(endpoint: &Value) -> String {
     format!("/v1/webhook_endpoints/{}", endpoint["id"].as_str().unwrap())
 }
 
-/// An endpoint as every answer but the first shows it.
+/// An endpoint without its secret, as every answer after the first shows it.
 fn without_secret(endpoint: &Value) -> Value {
     let mut endpoint = endpoint.clone();
     endpoint.as_object_mut().unwrap().remove("secret");
     endpoint
 }
 
-/// The one delivery of an endpoint once `is_so` holds of it.
+/// Waits until `is_so` holds for the only delivery of an endpoint, and returns the delivery.
 async fn delivery(client: &Client, endpoint: &Value, is_so: impl Fn(&Value) -> bool) -> Value {
     let deadline = Instant::now() + PATIENCE;
     let path = format!("{}/deliveries", path(endpoint));

@@ -17,7 +17,7 @@ pub(crate) const COVERS: Covers = Covers {
     ],
 };
 
-/// A conversation of so many turns with this message, and its path.
+/// A conversation of that many turns with this message, and its path.
 async fn conversation(client: &Client, agent: &str, message: &str, turns: usize) -> String {
     let body = json!({ "agent_id": agent, "message": message });
     let first = id(&client.post("/v1/conversations", body).await.expect(200));
@@ -48,7 +48,7 @@ async fn messages_are_listed_newest_first() {
 async fn a_long_conversation_shows_its_newest_messages_and_the_cursor_of_the_others() {
     let client = client();
     let agent = client.agent().await;
-    // In JSON each of these characters has six bytes: 180 questions are beyond 4 MiB.
+    // In JSON, each of these characters takes six bytes, so 180 questions exceed 4 MiB.
     let path = conversation(&client, &agent, &"\u{1}".repeat(4_000), 180).await;
     let answer = client.get(&path).await;
     assert!(answer.body.len() < 4_200_000, "{} bytes", answer.body.len());

@@ -1,5 +1,5 @@
-//! `POST /v1/files` while the file is on its way: where the transfer is cut, and what is left of one
-//! that does not end well.
+//! `POST /v1/files` while the file arrives: when the transfer is cut, and that nothing is left of an upload that
+//! fails.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,9 +15,9 @@ use crate::world::{account, client, own_server, program, server};
 
 /// The largest file, in bytes.
 const LIMIT: usize = 10 * 1_024 * 1_024;
-/// What is sent at once.
+/// Bytes that are sent at once.
 const PIECE: usize = 64 * 1_024;
-/// What the two systems and the server hold beyond the limit when the server stops to read.
+/// Bytes that client, network and server may hold beyond the limit when the server stops reading.
 const SLACK: usize = 32 * 1_024 * 1_024;
 
 /// The head of an upload, up to where the file begins.
@@ -36,21 +36,21 @@ const IMAGE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06
 const PART: &str =
     "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
 
-/// A server that takes one upload at a time, with further settings of the section.
+/// A server that accepts one upload at a time, with further settings of the section `http`.
 fn narrow_server(folder: &Path, section: &str) -> Server {
     let file = folder.join("cicerone.toml");
     fs::write(&file, format!("[http]\nuploads_at_once = 1\n{section}")).unwrap();
     Server::of(&program()).env("CICERONE_CONFIG", file.to_str().unwrap()).start()
 }
 
-/// Begins an upload on a server that takes one at a time.
+/// Begins an upload on a server that accepts one at a time.
 async fn begin(server: &Server) -> Connection {
     let client = server.client();
     let mut connection = Connection::open(server.address()).await;
     connection.send(head(&client, &format!("Content-Length: {}", 2 * LIMIT))).await;
     connection.send(PART).await;
     connection.send("x".repeat(LIMIT / 2)).await;
-    // More than the systems hold for it: the server has begun, and takes no other meanwhile.
+    // More than the network buffers hold: the server has begun to read, and accepts no other upload.
     client.upload("a.png", IMAGE).await.refused(503, "service_unavailable");
     connection
 }
@@ -73,7 +73,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// How many rows a table of the server's database has.
+/// The number of rows in a table of the server's database.
 fn rows(server: &Server, table: &str) -> i64 {
     #[derive(QueryableByName)]
     struct Count {
@@ -87,7 +87,7 @@ fn rows(server: &Server, table: &str) -> i64 {
     query.get_result::<Count>(&mut connection).unwrap().count
 }
 
-/// Nothing of any upload is there.
+/// Checks that nothing of any upload is left.
 fn assert_nothing_is_left(server: &Server) {
     assert_eq!(files(server.data()), Vec::<PathBuf>::new());
     assert_eq!((rows(server, "uploads"), rows(server, "discarded_objects")), (0, 0));
@@ -148,7 +148,7 @@ async fn a_caller_that_goes_away_in_the_middle_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let server = narrow_server(folder.path(), "");
     drop(begin(&server).await);
-    // It is over when another may come, which here is one that leaves nothing either.
+    // It has ended once another upload is accepted; that one leaves nothing either.
     while server.client().upload("a.png", IMAGE).await.status != 422 {}
     assert_nothing_is_left(&server);
 }

@@ -10,7 +10,7 @@ use crate::world::program;
 const KEY: &str = "AKIDOFTHETESTSUITE";
 const SECRET: &str = "the-secret-of-the-test-suite";
 
-/// A server whose uploads lie in a bucket; `endpoint` names the variable with the store's address.
+/// A server whose uploads are in a bucket; `endpoint` is the variable that holds the address of the store.
 fn server(buckets: &Buckets, endpoint: &str) -> Builder {
     Server::of(&program())
         .env("CICERONE_OBJECT_STORE_URL", "s3://museum/some/folder")
@@ -21,7 +21,7 @@ fn server(buckets: &Buckets, endpoint: &str) -> Builder {
         .env("AWS_SECRET_ACCESS_KEY", SECRET)
 }
 
-/// Where the object of a file lies.
+/// The path of a file's object.
 fn object(file: &str) -> String {
     format!("/museum/some/folder/uploads/{file}")
 }
@@ -57,7 +57,7 @@ async fn a_file_lies_in_the_bucket_until_it_is_deleted() {
 #[tokio::test]
 async fn a_source_is_trained_from_the_bucket() {
     let buckets = Buckets::start().await;
-    // The other name of the variable.
+    // The variable has two names.
     let server = server(&buckets, "AWS_ENDPOINT").start();
     let client = server.client();
     let agent = client.agent().await;
@@ -82,7 +82,7 @@ async fn while_the_bucket_is_out_of_reach_uploads_are_answered_503_and_may_be_re
     assert!(refused.header("retry-after").is_some());
     refused.refused(503, "service_unavailable");
     assert!(buckets.objects().is_empty());
-    // What else the server does needs no bucket.
+    // Everything else works without the bucket.
     client.agent().await;
 
     buckets.set_down(false);

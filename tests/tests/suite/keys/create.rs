@@ -149,7 +149,7 @@ async fn of_a_thousand_keys_none_more_is_made() {
     }
     let error = post().await.refused(409, "conflict");
     assert!(error["message"].as_str().unwrap().contains("1000"), "{error}");
-    // Another account has its own.
+    // Another account has its own limit.
     account().post("/v1/api_keys", body.clone()).await.expect(201);
 }
 
@@ -164,7 +164,7 @@ async fn a_key_that_was_just_deleted_leaves_nothing_that_gives_access() {
     let (other, _) = made(&owner, &["*"]).await;
     holder.get("/v1/agents").await.expect(200);
     owner.delete(&path(&own)).await.expect_nothing();
-    // For a moment its authentication is remembered.
+    // Its authentication is cached for a moment.
     let key = json!({ "name": "Key", "permissions": ["*"] });
     let change = json!({ "name": "Mine" });
     let answers = futures_util::future::join_all([
@@ -183,7 +183,7 @@ async fn a_key_that_was_just_deleted_leaves_nothing_that_gives_access() {
     }
     assert_eq!(owner.get(&path(&other)).await.expect(200), without_secret(&other));
     assert_eq!(owner.get(&endpoint).await.expect(200)["description"], Value::Null);
-    // The refusal gave the idempotency key back.
+    // The refusal released the idempotency key.
     owner.request("POST", "/v1/api_keys").json(&key).idempotent("late").send().await.expect(201);
 }
 

@@ -75,7 +75,7 @@ async fn the_root_key_is_what_it_was_after_the_next_start() {
     let narrow = server.client_with(&["keys:write"]);
     narrow.patch(&path(&before), change.clone()).await.refused(403, "forbidden");
     narrow.delete(&path(&before)).await.refused(403, "forbidden");
-    // One that covers it may, until the server starts again.
+    // A key that covers it can change it, until the server starts again.
     server.client().with_key(&other).patch(&path(&before), change).await.expect(200);
     server.restart();
     let restored = root(&server).await.unwrap();

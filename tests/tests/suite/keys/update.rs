@@ -82,7 +82,7 @@ async fn a_key_cannot_be_made_to_do_more_than_the_one_that_is_used() {
     for key in [&own, &narrow] {
         maker.patch(&path(key), wider.clone()).await.refused(403, "forbidden");
     }
-    // Nor is one changed that may do more already.
+    // A key that already has more permissions cannot be changed either.
     maker.patch(&path(&wide), json!({ "name": "Mine" })).await.refused(403, "forbidden");
     maker.patch(&path(&narrow), json!({ "name": "Mine" })).await.expect(200);
     maker.patch(&path(&own), json!({ "permissions": ["keys:write"] })).await.expect(200);

@@ -1,5 +1,5 @@
-//! Sources that are made to be large in one dimension: they end, with bounds on what is kept of them,
-//! and none of them raises the server's memory by more than 64 MB.
+//! Sources that are very large in one dimension. Their processing ends, what is kept of them is bounded, and none
+//! of them raises the server's memory by more than 64 MB.
 
 use cicerone_tests::scenario::{id, qa_content};
 use cicerone_tests::{Client, Resource, Server, Site};
@@ -7,14 +7,14 @@ use serde_json::json;
 
 use crate::world::{client, program};
 
-/// What a source may add to the server's memory, in kB.
+/// Most memory that a source may cost the server, in kB.
 const MOST_KB: u64 = 64 * 1_024;
-/// As large as files are here: a build without optimisation takes long for the largest that may be.
+/// The size of the files here. Builds without optimisation would be slow with the largest that are allowed.
 const FILE_BYTES: usize = 1_024 * 1_024;
-/// Titles and headings are cut at so many characters.
+/// Titles and headings are cut to this many characters.
 const HEADING_CHARS: usize = 200;
 
-/// A server that may fetch from loopback, and whose readers have time in a build without optimisation.
+/// A server that may fetch from loopback, and whose readers have enough time in a build without optimisation.
 fn patient_server() -> Server {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cicerone.toml");
@@ -32,19 +32,19 @@ fn memory(server: &Server, name: &str) -> u64 {
     line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Has a source processed, and gives its id and by how much the server's memory was higher meanwhile
-/// than before, in kB.
+/// Has a source processed. Returns its id, and by how much the peak of the server's memory exceeded its memory
+/// before, in kB.
 async fn raised(server: &Server, client: &Client, kind: &str, content: &str) -> (String, u64) {
     let agent = client.agent().await;
     let before = rest(server);
     let source = client.source(&agent, kind, content).await;
     client.trained(&source).await;
-    // The index is brought up by the first question at the latest.
+    // The first question brings the index up to date, if nothing has before.
     client.ask(&agent, "Where is the harbour light?").await;
     (source, memory(server, "VmHWM").saturating_sub(before))
 }
 
-/// The server's memory now, from where on its peak counts anew, in kB.
+/// The server's memory now, in kB. Its peak is reset to this value.
 fn rest(server: &Server) -> u64 {
     std::fs::write(format!("/proc/{}/clear_refs", server.pid()), "5").unwrap();
     memory(server, "VmRSS")
@@ -67,7 +67,7 @@ async fn no_source_raises_the_servers_memory_by_more_than_64_mb() {
     // Digits and Greek, whose language is recognised at once.
     let ascii = "1854 ".repeat(FILE_BYTES / 5);
     let ascii = id(&client.upload("ascii.txt", ascii).await.expect(201));
-    // An encoding of one byte a character, which has two in UTF-8 (ISO 8859-7).
+    // In ISO 8859-7 each of these characters takes one byte, in UTF-8 two.
     let greek = [&[0xd6, 0xdc, 0xf1, 0xef, 0xf2], &b" "[..]].concat().repeat(FILE_BYTES / 6);
     let greek = id(&client.upload("greek.txt", greek).await.expect(201));
     let headings = id(&client.upload("a.txt", many_sections(1_000_000, 30_000)).await.expect(201));

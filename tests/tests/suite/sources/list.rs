@@ -40,7 +40,7 @@ async fn sources_are_listed_newest_first_and_whole() {
 async fn a_page_ends_before_the_source_that_would_exceed_4_mib() {
     let client = client();
     let agent = client.agent().await;
-    // In JSON each of these characters has six bytes, so that six of these fit.
+    // In JSON, each of these characters takes six bytes, so six of these sources fit.
     let text = "\u{1}".repeat(100_000);
     let mut expected = Vec::new();
     for _ in 0..8 {

@@ -1,4 +1,4 @@
-//! What becomes of a source after it was added.
+//! The processing of a source after it was added.
 
 use cicerone_tests::scenario::id;
 use serde_json::Value;

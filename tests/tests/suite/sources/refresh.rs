@@ -44,7 +44,7 @@ async fn other_types_than_website_are_refused() {
     ];
     for (kind, content) in contents {
         let source = client.source(&agent, kind, &content).await;
-        // While it is processed and after: the type is wrong either way.
+        // The type is wrong whether it is still processed or not.
         let path = format!("/v1/sources/{source}/refresh");
         client.post_nothing(&path).await.refused(400, "invalid_operation");
         client.trained(&source).await;
@@ -56,7 +56,7 @@ async fn other_types_than_website_are_refused() {
 async fn a_website_that_is_being_processed_is_refused() {
     let client = client();
     let agent = client.agent().await;
-    // Of many that were just added, some still wait whatever the worker's speed.
+    // Of many that were just added, some still wait, however fast the worker is.
     let mut refused = 0;
     for _ in 0..20 {
         let source = client.source(&agent, "website", "http://127.0.0.1:9/").await;

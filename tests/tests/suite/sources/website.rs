@@ -14,7 +14,7 @@ fn crawling_server() -> Server {
     Server::of(&program()).env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8").start()
 }
 
-/// The one that these tests share.
+/// The server that these tests share.
 fn crawling() -> Client {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(crawling_server).client()
@@ -298,7 +298,7 @@ async fn an_interrupted_crawl_goes_on_where_it_was() {
     assert_eq!(pages(&client, &site, &source).await.len(), 41);
     let after = site.take_visits();
     let again = after.iter().filter(|visit| before.contains(visit) && visit.path != "/robots.txt");
-    // What was under way or not yet kept is fetched again, no more.
+    // Only what was in progress or not yet stored is fetched again.
     assert!(again.count() < 30, "{before:?} {after:?}");
 }
 
@@ -320,7 +320,7 @@ async fn addresses_that_are_not_public_are_refused_alike_and_never_connected_to(
     ] {
         let source = add(&client, &agent, &format!("http://{host}:{port}/"), false).await;
         let failed = client.failed(&source).await;
-        // Before the reason stands the address.
+        // The address comes before the reason.
         let (_, reason) = failed["error_message"].as_str().unwrap().rsplit_once(": ").unwrap();
         messages.push(reason.to_owned());
     }

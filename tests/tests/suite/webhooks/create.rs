@@ -100,7 +100,7 @@ async fn an_address_that_may_not_be_asked_is_refused() {
         let answer = client().post("/v1/webhook_endpoints", json!({ "url": url })).await;
         answer.refuses(400, "invalid_parameter", "url")
     };
-    // Not encrypted, and beyond what the operator allows.
+    // It is not encrypted, and not among the addresses that the operator allows.
     for url in ["http://127.0.0.1:9/", "http://1.1.1.1/", "http://localhost/", "http://10.0.0.1/"] {
         let message = refused(url).await["message"].clone();
         assert!(message.as_str().unwrap().contains("https"), "{url}: {message}");

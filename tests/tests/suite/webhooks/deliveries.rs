@@ -36,7 +36,7 @@ async fn deliveries_come_newest_first() {
     assert!(tried["attempts"][0]["error"].is_string(), "{tried}");
     assert!(tried["attempts"][0]["duration_ms"].is_u64(), "{tried}");
     assert!(tried["next_attempt_at"].as_str() > tried["attempts"][0]["at"].as_str(), "{tried}");
-    // Those of another endpoint are its own.
+    // Another endpoint has its own deliveries.
     let other = made(&client).await;
     let page = client.get(&format!("{}/deliveries", path(&other))).await.expect(200);
     assert_eq!(page["data"], json!([]));

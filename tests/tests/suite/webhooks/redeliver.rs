@@ -21,7 +21,7 @@ pub(crate) const COVERS: Covers = Covers {
 async fn a_delivery_is_sent_again_with_the_same_id_and_body() {
     let server = sending(&[]);
     let client = server.client();
-    // The first attempt is the only one by itself, and fails.
+    // There is only one automatic attempt, and it fails.
     let receiver =
         Receiver::reacting(|_, before| Reaction::status(if before == 0 { 500 } else { 200 })).await;
     let endpoint = made_for(&client, &receiver).await;

@@ -1,4 +1,5 @@
-//! What endpoints are sent: payloads, signatures, repetitions, and nothing where it must not go.
+//! The requests that endpoints receive: payloads, signatures and repetitions, and that nothing is sent to addresses
+//! that are not allowed.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use standardwebhooks::Webhook;
 
 use super::{delivery, made_for, path, sending};
 
-/// Whether the reference library takes what was sent for one signed with `secret`.
+/// Whether the reference library accepts a request as signed with `secret`.
 fn verifies(sent: &Received, secret: &Value) -> bool {
     let webhook = Webhook::new(secret.as_str().unwrap()).unwrap();
     let mut headers = http::HeaderMap::new();
@@ -114,7 +115,7 @@ async fn what_fails_is_sent_again_until_it_is_taken() {
     let receiver = Receiver::reacting(|_, before| match before {
         0 => Reaction::status(500),
         1 => Reaction::Cut,
-        // Not followed: the other address is not asked.
+        // The redirect is not followed.
         2 => Reaction::Answer(302, "location: /elsewhere\r\n".to_owned()),
         _ => Reaction::status(200),
     })
@@ -200,7 +201,7 @@ async fn endpoints_that_never_answer_delay_no_other() {
         assert!(began.elapsed() < Duration::from_secs(5), "the silent ones are in the way");
     }
     assert!(silent.received().len() <= 9, "one attempt at a time at each that is doubtful");
-    // One that nobody knows yet does not wait behind what waits for the silent ones.
+    // An endpoint that is new does not wait behind the deliveries to silent ones.
     let other = server.account("other");
     let new = Receiver::start().await;
     let endpoint = made_for(&other, &new).await;

@@ -22,7 +22,7 @@ async fn a_ping_is_queued_and_sent() {
     let server = sending(&[]);
     let client = server.client();
     let receiver = Receiver::start().await;
-    // Whatever it takes, it takes a ping.
+    // An endpoint receives a ping whichever events it has chosen.
     let body = json!({ "url": receiver.url(), "events": ["source.failed"], "payload": "thin" });
     let endpoint = client.post("/v1/webhook_endpoints", body).await.expect(201);
     let queued = client.post_nothing(&format!("{}/test", path(&endpoint))).await.expect(202);
