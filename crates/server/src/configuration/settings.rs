@@ -154,7 +154,8 @@ pub(crate) struct WorkersSection {
     /// share have a reserve of the same size. Each may take up to 1 GiB of address space.
     #[schema(default = "one per processor, at most 4")]
     pub(crate) readers: usize,
-    /// The longest that reading one document may take, in wall time and in processor time.
+    /// The processor time that reading one document may take. In wall time it may take three times as
+    /// long.
     pub(crate) document_seconds: u64,
 }
 

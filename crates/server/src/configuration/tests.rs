@@ -138,3 +138,11 @@ fn secrets_are_masked_wherever_settings_are_shown() {
     assert!(!shown.contains(key) && !shown.contains("sk-secret"), "{shown}");
     assert!(!format!("{configuration:?}").contains(key));
 }
+
+#[test]
+fn the_default_limits_of_readers_are_those_of_the_sandbox() {
+    let configuration = load(&environment(&[])).unwrap();
+    assert_eq!(configuration.settings.sandbox(), cicerone_ingestion::SandboxSettings::default());
+    assert_eq!(configuration.settings.workers(), cicerone_processing::WorkerSettings::default());
+    assert_eq!(configuration.settings.retention(), cicerone_processing::Retention::default());
+}

@@ -97,7 +97,7 @@ impl Default for WorkersSection {
             parallel: workers.parallel,
             deadline_seconds: workers.deadline.as_secs(),
             readers: sandbox.processes,
-            document_seconds: sandbox.wall.as_secs(),
+            document_seconds: sandbox.processor.as_secs(),
         }
     }
 }

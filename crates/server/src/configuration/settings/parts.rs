@@ -11,6 +11,10 @@ use cicerone_webhooks::DeliverySettings;
 
 use super::{DAY_SECONDS, LogFormat, Settings};
 
+/// A reader may take this many times its processor time in wall time: on a busy machine a process waits
+/// more than it runs.
+const WALL_FACTOR: u32 = 3;
+
 impl Settings {
     /// How log lines are written: as set, or by whether standard error is a terminal.
     pub(crate) fn log_format(&self) -> LogFormat {
@@ -87,11 +91,11 @@ impl Settings {
 
     /// The settings of the processes that read documents.
     pub(crate) fn sandbox(&self) -> SandboxSettings {
-        let limit = Duration::from_secs(self.workers.document_seconds);
+        let processor = Duration::from_secs(self.workers.document_seconds);
         SandboxSettings {
             processes: self.workers.readers,
-            wall: limit,
-            processor: limit,
+            wall: processor.saturating_mul(WALL_FACTOR),
+            processor,
             ..SandboxSettings::default()
         }
     }
