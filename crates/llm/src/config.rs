@@ -83,8 +83,8 @@ pub struct UpstreamConfig {
     pub send_temperature: bool,
     /// Whether to ask for token counts in a stream (`stream_options`). Some servers refuse it.
     pub stream_usage: bool,
-    /// The tokenizer that budgets are counted with. Unset: that of the model's name, and `o200k` for
-    /// an unknown name.
+    /// The tokenizer of the model, whose counts are estimated for `context_tokens`. Unset: that of the
+    /// model's name, and `o200k` for an unknown name.
     #[schema(inline)]
     pub tokenizer: Option<TokenizerName>,
     /// Tokens that prompt and reply may take together.
