@@ -16,7 +16,8 @@ use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 
 pub use bounds::{
-    KeyPatch, check_expiry, parse_agent_ids, parse_expiry, parse_permissions, unknown_agent,
+    KeyPatch, account_name_taken, check_expiry, may_add_key, parse_agent_ids, parse_expiry,
+    parse_permissions, unknown_agent,
 };
 
 /// An owner of agents, files and keys. Nothing crosses accounts.

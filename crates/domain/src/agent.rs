@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::FieldError;
 use crate::id::{Id, kind};
-use crate::limits;
+use crate::limits::{self, DAY_MILLIS};
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 
@@ -195,6 +195,11 @@ impl RetentionDays {
             FieldError::new("retention_days", message)
         };
         within(value, (low, high)).map(Self).ok_or_else(bad)
+    }
+
+    /// Conversations whose last message is from before this moment are over at `now`.
+    pub const fn kept_since(self, now: Timestamp) -> Timestamp {
+        now.plus_millis((self.0 as i64).saturating_mul(-DAY_MILLIS))
     }
 
     /// A number that a store holds. It was checked when it was written.
@@ -401,6 +406,13 @@ mod tests {
         ] {
             assert!(param(good).is_ok());
         }
+    }
+
+    #[test]
+    fn conversations_are_kept_for_so_many_days() {
+        let now = Timestamp::parse("2026-03-01T12:00:00Z").unwrap();
+        let since = RetentionDays::parse(2).unwrap().kept_since(now);
+        assert_eq!(since.to_string(), "2026-02-27T12:00:00.000Z");
     }
 
     #[test]

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::FieldError;
+use crate::error::{Error, FieldError};
 use crate::id::{Id, kind};
 use crate::limits;
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
-use crate::usage::TokenCount;
+use crate::usage::{Day, DayUsage, TokenCount};
 
 /// An ordered exchange between an end user and an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,21 @@ pub struct Conversation {
     pub created_at: Timestamp,
     /// The time of its last message.
     pub updated_at: Timestamp,
+}
+
+impl Conversation {
+    /// Checks that it is continued with its own agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] if it belongs to another one.
+    pub fn check_belongs_to(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
+        if self.agent_id == agent {
+            return Ok(());
+        }
+        let message = format!("the conversation belongs to the agent `{}`", self.agent_id);
+        Err(Error::Conflict(message))
+    }
 }
 
 /// String pairs that a caller attaches to a conversation: at most 20, keys of at most 40
@@ -157,4 +172,82 @@ pub struct Turn {
     pub reply: Message,
     /// The tokens that the model took.
     pub tokens: TokenCount,
+}
+
+impl Turn {
+    /// What it adds to the usage of its agent: one answered message and its tokens, on the day of the
+    /// reply.
+    pub fn usage(&self) -> DayUsage {
+        DayUsage {
+            day: Day::of(self.reply.timestamp),
+            agent_id: self.conversation.agent_id,
+            messages: 1,
+            tokens: self.tokens,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{Conversation, Message, Metadata, Role, Turn};
+    use crate::usage::{Day, TokenCount};
+    use crate::{Error, Id, SystemEntropy, Timestamp};
+
+    fn conversation() -> Conversation {
+        Conversation {
+            id: Id::random(&SystemEntropy),
+            account_id: Id::random(&SystemEntropy),
+            agent_id: Id::random(&SystemEntropy),
+            metadata: Metadata::default(),
+            created_at: Timestamp::from_millis(0),
+            updated_at: Timestamp::from_millis(0),
+        }
+    }
+
+    #[test]
+    fn a_conversation_is_continued_with_its_own_agent() {
+        let conversation = conversation();
+        conversation.check_belongs_to(conversation.agent_id).unwrap();
+        let other = conversation.check_belongs_to(Id::random(&SystemEntropy)).unwrap_err();
+        assert!(matches!(other, Error::Conflict(_)));
+        assert!(other.to_string().contains(&conversation.agent_id.to_string()));
+    }
+
+    #[test]
+    fn a_turn_counts_as_one_message_on_the_day_of_its_reply() {
+        let day = 24 * 60 * 60 * 1_000;
+        let message = |role, millis| Message {
+            role,
+            content: "text".to_owned(),
+            sources_used: Vec::new(),
+            timestamp: Timestamp::from_millis(millis),
+        };
+        let conversation = conversation();
+        let agent = conversation.agent_id;
+        let turn = Turn {
+            conversation,
+            is_first: true,
+            question: message(Role::User, day - 1),
+            reply: message(Role::Assistant, day),
+            tokens: TokenCount { prompt: 7, completion: 5 },
+        };
+        let usage = turn.usage();
+        assert_eq!((usage.day, usage.agent_id, usage.messages), (Day::from_number(1), agent, 1));
+        assert_eq!(usage.tokens, turn.tokens);
+    }
+
+    #[test]
+    fn metadata_has_20_keys_of_40_characters_and_values_of_500() {
+        let pairs = |count: usize, key: usize, value: usize| {
+            let pair = |number| (format!("{number:0>key$}"), "é".repeat(value));
+            (0..count).map(pair).collect::<BTreeMap<_, _>>()
+        };
+        assert!(Metadata::parse(pairs(20, 40, 500)).is_ok());
+        let param = |pairs| Metadata::parse(pairs).unwrap_err().param;
+        assert_eq!(param(pairs(21, 2, 1)), "metadata");
+        assert_eq!(param(pairs(1, 41, 1)), "metadata");
+        assert_eq!(param(pairs(1, 2, 501)), "metadata.00");
+    }
 }

@@ -107,6 +107,33 @@ pub enum Error {
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 impl Error {
+    /// Whether it is the outcome of the request, which the request's idempotency key keeps: repeating
+    /// the request gives the same refusal. After any other error the key is free again, so that the
+    /// request can be corrected or repeated.
+    pub const fn is_settled(&self) -> bool {
+        match self {
+            Self::NotFound { .. } | Self::Conflict(_) | Self::Validation { .. } => true,
+            Self::Missing { .. }
+            | Self::Invalid(_)
+            | Self::InvalidOperation(_)
+            | Self::Forbidden(_)
+            | Self::Unauthorized
+            | Self::KeyChanged
+            | Self::ClaimLost
+            | Self::QuotaExceeded { .. }
+            | Self::BytesExceeded { .. }
+            | Self::Overloaded
+            | Self::ModelUnavailable(_)
+            | Self::Unavailable(_)
+            | Self::Internal(_) => false,
+        }
+    }
+
+    /// Whether the same work may succeed later without being changed.
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, Self::Unavailable(_) | Self::Overloaded)
+    }
+
     /// A field with a bad value.
     pub fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Invalid(FieldError::new(param, message))

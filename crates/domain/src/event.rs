@@ -27,8 +27,9 @@ pub struct Event {
     pub payload: String,
 }
 
-/// The payload of an event without what its source held: what is deleted is told of, but not told.
-/// None where it is no payload.
+/// The payload of an event without the content of its source, for endpoints that want it thin and for
+/// sources that were deleted: the event names the source but does not contain it. `None` if the text is
+/// not a payload.
 pub fn without_content(payload: &str) -> Option<String> {
     let mut payload: serde_json::Value = serde_json::from_str(payload).ok()?;
     payload.get_mut("data")?.as_object_mut()?.remove("content");
@@ -36,6 +37,13 @@ pub fn without_content(payload: &str) -> Option<String> {
 }
 
 impl Event {
+    /// The event as it is kept if no endpoint takes it: without another copy of what its source holds.
+    #[must_use]
+    pub fn untaken(self) -> Self {
+        let payload = without_content(&self.payload).unwrap_or_default();
+        Self { payload, ..self }
+    }
+
     /// The event of a source whose processing has just ended. None while it is under way.
     pub fn of_finished(
         source: &Source,

@@ -1,5 +1,7 @@
 //! Idempotency: the same request with the same key has one effect and one answer.
 
+mod record;
+
 use std::fmt;
 
 use crate::access::{ActingKey, Scope, hex};
@@ -7,6 +9,8 @@ use crate::audit::AuditRecord;
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
+
+pub use record::{Record, RecordState};
 
 /// A caller's key: 1 to 255 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -78,6 +82,12 @@ pub struct Audience {
 }
 
 impl Audience {
+    /// Who may be given `response`, the answer to a request of `maker`.
+    pub fn of(maker: Scope, response: &StoredResponse) -> Self {
+        let agents = response.subject.as_ref().and_then(|subject| subject.agents.clone());
+        Self { maker, agents, is_refusal: response.is_refusal() }
+    }
+
     /// Whether `caller`, of the same account, may be given the answer.
     ///
     /// A success goes to every caller that sees all agents that it names; one that names none goes to
@@ -105,6 +115,13 @@ pub struct StoredResponse {
     pub body: Vec<u8>,
     /// The resource that the body contains, if any.
     pub subject: Option<Subject>,
+}
+
+impl StoredResponse {
+    /// Whether the request was refused.
+    pub const fn is_refusal(&self) -> bool {
+        self.status >= 400
+    }
 }
 
 /// What a stored answer contains. Deleting the resource, or its agent, erases the answer; replacing the
@@ -153,12 +170,12 @@ impl Subject {
 /// and changes nothing if the claim was lost ([`Error::ClaimLost`]) or if [`ActingKey::check`] fails.
 pub struct Completion<T> {
     answer: Option<(Claim, Render<T>)>,
-    record: Option<Record<T>>,
+    record: Option<MakeRecord<T>>,
     acting: Option<ActingKey>,
 }
 
 type Render<T> = Box<dyn Fn(&T) -> StoredResponse + Send>;
-type Record<T> = Box<dyn Fn(&T) -> AuditRecord + Send>;
+type MakeRecord<T> = Box<dyn Fn(&T) -> AuditRecord + Send>;
 
 impl<T> Completion<T> {
     /// A completion of `claim` whose answer `render` makes.
@@ -206,7 +223,7 @@ impl<T> Completion<T> {
             (claim, render)
         });
         let record = record.map(|record| {
-            let record: Record<U> = Box::new(move |outcome| record(&whole(outcome)));
+            let record: MakeRecord<U> = Box::new(move |outcome| record(&whole(outcome)));
             record
         });
         Completion { answer, record, acting }

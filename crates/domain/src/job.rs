@@ -93,6 +93,18 @@ pub enum ClaimableAccounts {
     Idle,
 }
 
+impl ClaimableAccounts {
+    /// Whose turn it is among `waiting` accounts, which come in the order of their oldest jobs: the
+    /// account with the fewest `running` jobs comes first, and equals stay in that order.
+    pub fn turns<A>(self, mut waiting: Vec<A>, running: impl Fn(&A) -> u64) -> Vec<A> {
+        if self == Self::Idle {
+            waiting.retain(|account| running(account) == 0);
+        }
+        waiting.sort_by_key(running);
+        waiting
+    }
+}
+
 /// Which jobs that are marked as running are taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reclaim {
@@ -147,7 +159,7 @@ impl Crashes {
 
 #[cfg(test)]
 mod tests {
-    use super::Crashes;
+    use super::{ClaimableAccounts, Crashes};
     use crate::limits;
 
     /// Crashes until the job ends, where so many pages are visited first between two of them.
@@ -163,6 +175,19 @@ mod tests {
     fn a_job_ends_after_three_crashes_without_progress_and_a_hundred_with() {
         assert_eq!(until_end(0), limits::JOB_CRASHES);
         assert_eq!(until_end(1), limits::JOB_CRASHES_IN_ALL);
+    }
+
+    #[test]
+    fn the_account_with_the_fewest_running_jobs_comes_first() {
+        let running = |account: &&str| match *account {
+            "busy" => 2,
+            "one" | "other" => 1,
+            _ => 0,
+        };
+        let waiting = vec!["busy", "one", "idle", "other", "new"];
+        let all = ClaimableAccounts::All.turns(waiting.clone(), running);
+        assert_eq!(all, ["idle", "new", "one", "other", "busy"]);
+        assert_eq!(ClaimableAccounts::Idle.turns(waiting, running), ["idle", "new"]);
     }
 
     #[test]

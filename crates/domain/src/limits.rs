@@ -2,6 +2,8 @@
 //!
 //! Lengths count Unicode scalar values, never bytes.
 
+/// Milliseconds of a day.
+pub const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 /// Longest agent name.
 pub const AGENT_NAME_CHARS: usize = 100;
 /// Longest system prompt of an agent.
@@ -74,12 +76,12 @@ pub const TITLE_CHARS: usize = 80;
 /// Longest `Idempotency-Key`, in visible ASCII characters.
 pub const IDEMPOTENCY_KEY_CHARS: usize = 255;
 /// Life of an idempotency record, from its first use.
-pub const IDEMPOTENCY_LIFE_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+pub const IDEMPOTENCY_LIFE_MILLIS: i64 = DAY_MILLIS;
 /// Life of the claim of a request that is being carried out. A request that takes longer than this
 /// may be repeated; its own completion is then refused, so that the effect happens once.
 pub const IDEMPOTENCY_LEASE_MILLIS: i64 = 10 * 60 * 1_000;
 /// Life of an uploaded file that no source uses.
-pub const UNUSED_UPLOAD_LIFE_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+pub const UNUSED_UPLOAD_LIFE_MILLIS: i64 = DAY_MILLIS;
 /// Largest JSON body of any request, in bytes. A text of 100,000 four-byte characters, each
 /// written as an escaped surrogate pair, is 1.2 MB; 500 long pairs are more.
 pub const BODY_BYTES: usize = 8 * 1_024 * 1_024;
@@ -113,14 +115,19 @@ pub const DESCRIPTION_CHARS: usize = 500;
 /// Secrets of a webhook endpoint that sign at once: the current one and those of the last 24 hours.
 pub const LIVE_SECRETS: usize = 10;
 /// How long a secret signs after it was replaced.
-pub const RETIRED_SECRET_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+pub const RETIRED_SECRET_MILLIS: i64 = DAY_MILLIS;
 /// How long an endpoint must have failed to be disabled.
-pub const ENDPOINT_FAILING_MILLIS: i64 = 5 * 24 * 60 * 60 * 1_000;
+pub const ENDPOINT_FAILING_MILLIS: i64 = 5 * DAY_MILLIS;
 /// How often it must have failed in that time.
 pub const ENDPOINT_FAILURES: u64 = 10;
-/// Pending deliveries from which an endpoint is not tested any more.
-pub const TESTED_BACKLOG: i64 = 100;
+/// Pending deliveries from which on an endpoint is not tested any more.
+pub const TESTED_BACKLOG: u64 = 100;
 /// Attempts of a delivery that are kept to be looked at.
 pub const ATTEMPTS_SHOWN: usize = 100;
+/// Life of the record of a delivery, and of an event without deliveries.
+pub const DELIVERY_LIFE_MILLIS: i64 = 7 * DAY_MILLIS;
+/// How long the usage of a day can be read: thirteen months, so that every month can be compared with
+/// the same month of the year before.
+pub const USAGE_LIFE_DAYS: i64 = 400;
 /// Life of the lease of an attempt at a delivery, which takes a fourth of it at most.
 pub const DELIVERY_LEASE_MILLIS: i64 = 60_000;

@@ -2,6 +2,8 @@
 
 mod listed;
 
+use crate::error::Error;
+use crate::limits;
 use crate::timestamp::Timestamp;
 
 /// A position in a list: the item that the page before ended with.
@@ -25,6 +27,77 @@ pub struct PageRequest {
     pub size: u32,
     /// Give what follows this position; from the start where none.
     pub after: Option<Position>,
+}
+
+/// What an item of a list takes in an answer besides its texts, in bytes.
+const ITEM_BYTES: usize = 80;
+
+/// How many items of a list a page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fit {
+    /// The items to read.
+    pub items: usize,
+    /// Whether others follow.
+    pub more: bool,
+}
+
+impl PageRequest {
+    /// The most items that can be on a page: more do not fit into [`limits::LIST_BYTES`].
+    pub const MOST_ITEMS: usize = limits::LIST_BYTES / ITEM_BYTES;
+
+    /// Items to look at for a page: one more than it shows, to know whether another page follows.
+    pub fn lookahead(&self) -> i64 {
+        i64::from(self.size) + 1
+    }
+
+    /// How many items fit on the page, by the bytes of the texts of each, of which
+    /// [`PageRequest::lookahead`] are looked at: up to the page's size and [`limits::LIST_BYTES`], and at
+    /// least one.
+    pub fn fit(&self, text_bytes: &[usize]) -> Fit {
+        let most = usize::try_from(self.size).unwrap_or(usize::MAX);
+        let mut left = limits::LIST_BYTES;
+        let mut items = 0;
+        for texts in text_bytes.iter().take(most) {
+            let bytes = ITEM_BYTES.saturating_add(*texts);
+            if items > 0 && bytes > left {
+                break;
+            }
+            left = left.saturating_sub(bytes);
+            items += 1;
+        }
+        Fit { items, more: text_bytes.len() > items }
+    }
+
+    /// Where a list that is ordered newest first goes on: the time and id of the last item seen.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the position is one of a list with another order.
+    pub fn created_before(&self) -> Result<Option<(Timestamp, &str)>, Error> {
+        match &self.after {
+            None => Ok(None),
+            Some(Position::Created { at, id }) => Ok(Some((*at, id))),
+            Some(Position::Numbered(_)) => Err(foreign()),
+        }
+    }
+
+    /// Where a list with an order of its own goes on: the number of the last item seen.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the position is one of a list that is ordered newest first.
+    pub fn numbered(&self) -> Result<Option<i64>, Error> {
+        match &self.after {
+            None => Ok(None),
+            Some(Position::Numbered(number)) => Ok(Some(*number)),
+            Some(Position::Created { .. }) => Err(foreign()),
+        }
+    }
+}
+
+/// The refusal of a position that another list gave.
+fn foreign() -> Error {
+    Error::invalid("cursor", "must be one that this list gave")
 }
 
 /// One page of a list.
@@ -70,5 +143,45 @@ impl Position {
     /// The position of an item of a list that is ordered newest first.
     pub fn created(at: Timestamp, id: impl std::fmt::Display) -> Self {
         Self::Created { at, id: id.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fit, ITEM_BYTES, PageRequest, Position};
+    use crate::{Timestamp, limits};
+
+    fn fit(size: u32, bytes: &[usize]) -> Fit {
+        PageRequest { size, after: None }.fit(bytes)
+    }
+
+    #[test]
+    fn a_page_ends_with_its_size_or_its_bytes() {
+        assert_eq!(fit(3, &[]), Fit { items: 0, more: false });
+        assert_eq!(fit(3, &[9, 9, 9]), Fit { items: 3, more: false });
+        assert_eq!(fit(3, &[9, 9, 9, 9]), Fit { items: 3, more: true });
+        let half = limits::LIST_BYTES / 2 - ITEM_BYTES;
+        assert_eq!(fit(9, &[half, half]), Fit { items: 2, more: false });
+        assert_eq!(fit(9, &[half, half, 0]), Fit { items: 2, more: true });
+        assert_eq!(fit(9, &[half, half + 1]), Fit { items: 1, more: true });
+    }
+
+    #[test]
+    fn one_item_is_shown_however_large_it_is() {
+        let large = 2 * limits::LIST_BYTES;
+        assert_eq!(fit(9, &[large, 1]), Fit { items: 1, more: true });
+        assert_eq!(fit(9, &[1, large]), Fit { items: 1, more: true });
+        assert_eq!(fit(9, &[usize::MAX]), Fit { items: 1, more: false });
+    }
+
+    #[test]
+    fn a_position_of_another_list_is_refused() {
+        let after = |position| PageRequest { size: 1, after: Some(position) };
+        let created = after(Position::created(Timestamp::from_millis(5), "x"));
+        assert_eq!(created.created_before().unwrap(), Some((Timestamp::from_millis(5), "x")));
+        assert!(created.numbered().is_err());
+        let numbered = after(Position::Numbered(7));
+        assert_eq!(numbered.numbered().unwrap(), Some(7));
+        assert!(numbered.created_before().is_err());
     }
 }

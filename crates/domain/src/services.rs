@@ -20,4 +20,6 @@ pub use keys::{Issued, Keys, NewKey, RootKey};
 pub use quotas::{QuotaPass, Quotas};
 pub use sources::{NewSource, Sources};
 pub use uploads::{IncomingFile, NewUpload, Uploads};
-pub use webhooks::{IssuedEndpoint, NewEndpoint, Webhooks};
+pub use webhooks::{NewEndpoint, Webhooks};
+
+pub use crate::webhook::IssuedEndpoint;

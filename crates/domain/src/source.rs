@@ -66,6 +66,71 @@ impl SourceType {
     }
 }
 
+impl Source {
+    /// Starts a refresh. Until it succeeds, the content of the last crawl answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOperation`] if the source is not a website; [`Error::Conflict`] while it is being
+    /// processed.
+    pub fn refresh(self) -> Result<Self, Error> {
+        self.check_is_website("refreshed")?;
+        Ok(Self { state: self.state.begin_refresh()?, progress: None, ..self })
+    }
+
+    /// Checks that the source has pages to list.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOperation`] if it is not a website.
+    pub fn check_has_pages(&self) -> Result<(), Error> {
+        self.check_is_website("listed by page")
+    }
+
+    /// A worker takes the source up. What answered before keeps answering.
+    #[must_use]
+    pub fn begin_work(self) -> Self {
+        Self { state: self.state.begin_work(), ..self }
+    }
+
+    /// Processing succeeded: `trained` answers from now on.
+    #[must_use]
+    pub fn train(self, trained: Trained) -> Self {
+        Self { state: SourceState::Trained(trained), progress: None, ..self }
+    }
+
+    /// Processing failed, for a reason that a person can act on. What answered before keeps answering.
+    #[must_use]
+    pub fn fail(self, message: String) -> Self {
+        Self { state: self.state.fail(message), progress: None, ..self }
+    }
+
+    /// Whether it has content that answers questions, so that deleting it changes what its agent knows.
+    pub const fn answers(&self) -> bool {
+        self.state.searchable().is_some()
+    }
+
+    /// The version that the source keeps after a crawl, so that no index reads it again: that of the
+    /// last crawl if no document was added or removed and the title is the same.
+    pub fn unchanged_version(&self, changed_documents: usize, title: Option<&str>) -> Option<u64> {
+        let last = self.state.searchable()?;
+        let is_same = changed_documents == 0 && last.title.as_deref() == title;
+        is_same.then_some(last.version)
+    }
+
+    fn check_is_website(&self, done: &str) -> Result<(), Error> {
+        match self.content.source_type() {
+            SourceType::Website => Ok(()),
+            other @ (SourceType::Text | SourceType::File | SourceType::Qa) => {
+                Err(Error::InvalidOperation(format!(
+                    "only a source of the type website can be {done}, and this one is of the type {}",
+                    other.name()
+                )))
+            }
+        }
+    }
+}
+
 /// What was last extracted from a source, and answers questions until something replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trained {
@@ -159,10 +224,7 @@ impl SourceState {
         }
     }
 
-    /// Starts a refresh: allowed once processing has ended, whichever way.
-    ///
-    /// Fails with [`Error::Conflict`] while it is under way.
-    pub fn begin_refresh(self) -> Result<Self, Error> {
+    fn begin_refresh(self) -> Result<Self, Error> {
         match self {
             Self::Trained(trained) => Ok(Self::Processing { last: Some(trained) }),
             Self::Failed { last, .. } => Ok(Self::Processing { last }),
@@ -172,8 +234,7 @@ impl SourceState {
         }
     }
 
-    /// A worker begins.
-    pub fn begin_work(self) -> Self {
+    fn begin_work(self) -> Self {
         match self {
             Self::Pending => Self::Processing { last: None },
             Self::Trained(trained) => Self::Processing { last: Some(trained) },
@@ -182,8 +243,7 @@ impl SourceState {
         }
     }
 
-    /// Processing failed; what answered before keeps answering.
-    pub fn fail(self, message: String) -> Self {
+    fn fail(self, message: String) -> Self {
         let last = match self {
             Self::Pending => None,
             Self::Processing { last } | Self::Failed { last, .. } => last,
@@ -255,5 +315,94 @@ impl CrawledPageStatus {
     /// The status of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Progress, Source, SourceContent, SourceState, SourceStatus, Trained};
+    use crate::{Error, Id, SystemEntropy, Timestamp};
+
+    fn source(kind: &str, content: &str, state: SourceState) -> Source {
+        Source {
+            id: Id::random(&SystemEntropy),
+            account_id: Id::random(&SystemEntropy),
+            agent_id: Id::random(&SystemEntropy),
+            content: SourceContent::parse(kind, content.to_owned(), false).unwrap(),
+            state,
+            progress: Some(Progress::default()),
+            created_at: Timestamp::from_millis(0),
+        }
+    }
+
+    fn website(state: SourceState) -> Source {
+        source("website", "https://example.com", state)
+    }
+
+    fn trained(version: u64) -> Trained {
+        Trained { character_count: 5, title: Some("A".to_owned()), version }
+    }
+
+    fn failed(last: Option<Trained>) -> SourceState {
+        SourceState::Failed { message: "why".to_owned(), last }
+    }
+
+    #[test]
+    fn only_websites_are_refreshed_and_listed_by_page() {
+        for (kind, content) in [
+            ("text", "x"),
+            ("file", "file_0123456789"),
+            ("qa", r#"[{"question":"Q","answer":"A"}]"#),
+        ] {
+            let other = source(kind, content, SourceState::Trained(trained(1)));
+            assert!(matches!(other.check_has_pages(), Err(Error::InvalidOperation(_))), "{kind}");
+            let refused = other.refresh().unwrap_err().to_string();
+            let expected = "only a source of the type website can be refreshed, and this one is of the \
+                type ";
+            assert_eq!(refused, format!("{expected}{kind}"));
+        }
+        website(SourceState::Pending).check_has_pages().unwrap();
+    }
+
+    #[test]
+    fn a_refresh_begins_when_processing_has_ended_and_keeps_what_answers() {
+        for under_way in [SourceState::Pending, SourceState::Processing { last: None }] {
+            assert!(matches!(website(under_way).refresh(), Err(Error::Conflict(_))));
+        }
+        for (ended, last) in [
+            (SourceState::Trained(trained(3)), Some(trained(3))),
+            (failed(Some(trained(3))), Some(trained(3))),
+            (failed(None), None),
+        ] {
+            let refreshed = website(ended).refresh().unwrap();
+            assert_eq!(refreshed.state, SourceState::Processing { last });
+            assert_eq!(refreshed.progress, None);
+        }
+    }
+
+    #[test]
+    fn what_answered_before_a_failure_keeps_answering() {
+        let refreshed = website(SourceState::Trained(trained(3))).refresh().unwrap();
+        let failed = refreshed.begin_work().fail("no page".to_owned());
+        assert!(failed.answers());
+        assert_eq!(failed.state.searchable(), Some(&trained(3)));
+        assert_eq!(failed.state.error_message(), Some("no page"));
+        assert_eq!(failed.progress, None);
+        let first = website(SourceState::Pending).begin_work();
+        assert_eq!(first.state.status(), SourceStatus::Processing);
+        let first = first.fail("no page".to_owned());
+        assert!(!first.answers());
+        let first = first.refresh().unwrap().train(trained(4));
+        assert_eq!((first.state, first.progress), (SourceState::Trained(trained(4)), None));
+    }
+
+    #[test]
+    fn a_crawl_that_found_the_same_keeps_the_version() {
+        let again = website(SourceState::Trained(trained(3))).refresh().unwrap();
+        assert_eq!(again.unchanged_version(0, Some("A")), Some(3));
+        assert_eq!(again.unchanged_version(1, Some("A")), None);
+        assert_eq!(again.unchanged_version(0, Some("B")), None);
+        assert_eq!(again.unchanged_version(0, None), None);
+        assert_eq!(website(SourceState::Pending).unchanged_version(0, None), None);
     }
 }

@@ -1,5 +1,7 @@
 //! Uploaded files.
 
+use crate::access::Scope;
+use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
 use crate::timestamp::Timestamp;
@@ -87,6 +89,17 @@ impl UploadType {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ObjectKey(pub String);
 
+/// Whether a file exists for a caller that sees `scope`; `users` are the agents whose sources use it.
+/// One that others' agents alone use does not exist for a caller that is restricted to agents.
+pub fn is_visible(users: &[Id<kind::Agent>], scope: &Scope) -> bool {
+    users.is_empty() || users.iter().any(|agent| scope.sees(*agent))
+}
+
+/// The refusal to delete a file that a source uses.
+pub fn in_use() -> Error {
+    Error::Conflict("a source uses the file".to_owned())
+}
+
 impl Upload {
     /// Where its bytes lie.
     pub fn object_key(&self) -> ObjectKey {
@@ -101,7 +114,21 @@ pub fn object_key(id: Id<kind::Upload>) -> ObjectKey {
 
 #[cfg(test)]
 mod tests {
-    use super::Filename;
+    use super::{Filename, is_visible};
+    use crate::{Id, Scope, SystemEntropy};
+
+    #[test]
+    fn a_file_that_other_agents_alone_use_does_not_exist_for_a_restricted_caller() {
+        let [own, other] = [Id::random(&SystemEntropy), Id::random(&SystemEntropy)];
+        let whole = Scope::account(Id::random(&SystemEntropy));
+        let restricted = Scope { agents: Some([own].into()), ..whole.clone() };
+        for (users, seen) in
+            [(vec![], true), (vec![own], true), (vec![other], false), (vec![other, own], true)]
+        {
+            assert!(is_visible(&users, &whole));
+            assert_eq!(is_visible(&users, &restricted), seen, "{users:?}");
+        }
+    }
 
     #[test]
     fn a_filename_keeps_its_last_part_only() {

@@ -8,10 +8,8 @@ use time::{Date, Month, OffsetDateTime};
 
 use crate::error::Error;
 use crate::id::{Id, kind};
+use crate::limits::{self, DAY_MILLIS};
 use crate::timestamp::Timestamp;
-
-/// Milliseconds of a day.
-const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// A day of UTC: whole days since 1970-01-01. Written as `2026-01-31`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +34,11 @@ impl Day {
     /// Its first moment.
     pub const fn start(self) -> Timestamp {
         Timestamp::from_millis(self.0.saturating_mul(DAY_MILLIS))
+    }
+
+    /// The first day whose usage can still be read at `now`; what is older is removed.
+    pub const fn kept_since(now: Timestamp) -> Self {
+        Self(Self::of(now).0 - limits::USAGE_LIFE_DAYS)
     }
 
     /// Reads `2026-01-31`, the value of the field `param`.
@@ -133,6 +136,42 @@ impl Quota {
     }
 }
 
+/// Checks that an account that keeps `kept` bytes of sources and files may keep `more`. There is no
+/// `limit` if it may keep any number.
+///
+/// # Errors
+///
+/// [`Error::BytesExceeded`] if it would keep more than it may.
+pub fn check_bytes(limit: Option<u64>, kept: u64, more: u64) -> Result<(), Error> {
+    match limit {
+        Some(limit) if kept.saturating_add(more) > limit => Err(Error::BytesExceeded { limit }),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Checks that an account may have another message answered. `used` is what it used of this month, and
+/// `in_progress` is how many messages are being answered; a quota of `None` is any number.
+///
+/// # Errors
+///
+/// [`Error::QuotaExceeded`].
+pub fn check_month(
+    quotas: DefaultQuotas,
+    used: Consumption,
+    in_progress: u64,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let (_, next) = Day::month_of(now);
+    let exceeded = |what, limit| Error::QuotaExceeded { what, limit, until: next.start(), now };
+    match (quotas.messages, quotas.tokens) {
+        (Some(most), _) if used.messages.saturating_add(in_progress) >= most => {
+            Err(exceeded("messages", most))
+        }
+        (_, Some(most)) if used.tokens >= most => Err(exceeded("model tokens", most)),
+        _ => Ok(()),
+    }
+}
+
 /// What an account may use in a month, and keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AccountQuotas {
@@ -201,8 +240,8 @@ pub struct UsageFilter {
 
 #[cfg(test)]
 mod tests {
-    use super::{Day, Quota};
-    use crate::Timestamp;
+    use super::{Consumption, Day, DefaultQuotas, Quota, check_bytes, check_month};
+    use crate::{Error, Timestamp};
 
     #[test]
     fn a_day_is_written_and_read_back() {
@@ -227,6 +266,44 @@ mod tests {
             let (from, to) = Day::month_of(Timestamp::parse(moment).unwrap());
             assert_eq!((from.to_string(), to.to_string()), (first.to_owned(), next.to_owned()));
         }
+    }
+
+    #[test]
+    fn an_account_keeps_as_many_bytes_as_its_quota_and_no_more() {
+        check_bytes(None, u64::MAX, u64::MAX).unwrap();
+        check_bytes(Some(10), 4, 6).unwrap();
+        let exceeded = check_bytes(Some(10), 4, 7).unwrap_err();
+        assert!(matches!(exceeded, Error::BytesExceeded { limit: 10 }));
+        assert!(check_bytes(Some(u64::MAX - 1), u64::MAX, 1).is_err(), "no overflow");
+    }
+
+    #[test]
+    fn messages_in_progress_count_and_either_quota_refuses() {
+        let now = Timestamp::parse("2026-12-05T10:00:00Z").unwrap();
+        let check = |messages, tokens, used: (u64, u64), in_progress| {
+            let quotas = DefaultQuotas { messages, tokens, bytes: None };
+            let used = Consumption { messages: used.0, tokens: used.1 };
+            match check_month(quotas, used, in_progress, now) {
+                Ok(()) => None,
+                Err(Error::QuotaExceeded { what, limit, until, .. }) => {
+                    assert_eq!(until.to_string(), "2027-01-01T00:00:00.000Z");
+                    Some((what, limit))
+                }
+                Err(other) => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(check(None, None, (u64::MAX, u64::MAX), 9), None);
+        assert_eq!(check(Some(10), None, (7, 99), 2), None);
+        assert_eq!(check(Some(10), None, (7, 99), 3), Some(("messages", 10)));
+        assert_eq!(check(Some(10), Some(50), (1, 49), 0), None);
+        assert_eq!(check(Some(10), Some(50), (1, 50), 0), Some(("model tokens", 50)));
+        assert_eq!(check(Some(0), None, (0, 0), 0), Some(("messages", 0)));
+    }
+
+    #[test]
+    fn the_usage_of_400_days_can_be_read() {
+        let now = Timestamp::parse("2026-11-22T23:59:59Z").unwrap();
+        assert_eq!(Day::kept_since(now).to_string(), "2025-10-18");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod delivery;
 mod health;
+mod schedule;
 mod secret;
 
 use url::Url;
@@ -15,8 +16,10 @@ use crate::timestamp::Timestamp;
 
 pub use delivery::{
     Attempt, AttemptOutcome, ClaimedDelivery, Delivery, DeliveryLease, DeliveryStatus, DueEndpoint,
+    Reception, may_begin,
 };
 pub use health::EndpointHealth;
+pub use schedule::SCHEDULE;
 pub use secret::{EndpointSecrets, RetiredSecret, WebhookSecret};
 
 /// What an event tells of.
@@ -103,6 +106,44 @@ pub struct WebhookEndpoint {
     pub updated_at: Timestamp,
 }
 
+/// An endpoint with the secret that was just made for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuedEndpoint {
+    /// The endpoint.
+    pub endpoint: WebhookEndpoint,
+    /// Its secret.
+    pub secret: WebhookSecret,
+}
+
+/// Checks that an account with `count` endpoints may have one more.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] if it has as many as an account may have.
+pub fn may_add(count: usize) -> Result<(), Error> {
+    if count < limits::WEBHOOK_ENDPOINTS {
+        return Ok(());
+    }
+    let most = limits::WEBHOOK_ENDPOINTS;
+    Err(Error::Conflict(format!(
+        "the account has {most} webhook endpoints, the most that it may have; delete one first"
+    )))
+}
+
+/// Checks that an endpoint for which `pending` deliveries wait may be sent a test event.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] if it does not keep up with what it is sent.
+pub fn may_test(pending: u64) -> Result<(), Error> {
+    if pending < limits::TESTED_BACKLOG {
+        return Ok(());
+    }
+    Err(Error::Conflict(format!(
+        "{pending} deliveries to the endpoint are pending; test it when they are fewer"
+    )))
+}
+
 /// Why an endpoint is disabled whose owner said so.
 pub const DISABLED_BY_OWNER: &str = "disabled through the API";
 
@@ -122,10 +163,25 @@ pub struct EndpointPatch {
 }
 
 impl WebhookEndpoint {
-    /// Applies a change. True where it enables an endpoint that was disabled: what it failed before
-    /// no longer counts.
+    /// Checks that something can be sent to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] if it is disabled.
+    pub fn check_enabled(&self) -> Result<(), Error> {
+        match &self.disabled {
+            None => Ok(()),
+            Some(reason) => Err(Error::Conflict(format!(
+                "the endpoint is disabled ({reason}); set `status` to `enabled` first"
+            ))),
+        }
+    }
+
+    /// Applies a change. Returns whether its health starts anew: it leads to another place, or was
+    /// disabled and is enabled again, so that earlier failures no longer count.
     pub fn apply(&mut self, patch: EndpointPatch, now: Timestamp) -> bool {
         let EndpointPatch { url, events, description, payload, is_enabled } = patch;
+        let is_other_place = url.as_ref().is_some_and(|url| *url != self.url);
         if let Some(url) = url {
             self.url = url;
         }
@@ -133,14 +189,15 @@ impl WebhookEndpoint {
         self.description = description.unwrap_or_else(|| self.description.take());
         self.payload = payload.unwrap_or(self.payload);
         self.updated_at = now;
-        match is_enabled {
+        let is_enabled_again = match is_enabled {
             Some(true) => self.disabled.take().is_some(),
             Some(false) => {
                 self.disabled.get_or_insert_with(|| DISABLED_BY_OWNER.to_owned());
                 false
             }
             None => false,
-        }
+        };
+        is_other_place || is_enabled_again
     }
 }
 
@@ -235,7 +292,7 @@ pub fn parse_status(name: &str) -> Result<bool, Error> {
 mod tests {
     use super::{
         DISABLED_BY_OWNER, EndpointDescription, EndpointPatch, EndpointUrl, EventName,
-        PayloadStyle, WebhookEndpoint, parse_events,
+        PayloadStyle, WebhookEndpoint, may_add, may_test, parse_events,
     };
     use crate::clock::SystemEntropy;
     use crate::{Error, Id, Timestamp};
@@ -287,6 +344,35 @@ mod tests {
         assert!(changed.apply(switch(true), now));
         assert_eq!(changed.disabled, None);
         assert!(!changed.apply(switch(true), now));
+    }
+
+    #[test]
+    fn the_health_of_an_endpoint_that_leads_elsewhere_starts_anew() {
+        let mut changed = endpoint();
+        let now = Timestamp::from_millis(5);
+        let to = |url: &str| EndpointPatch {
+            url: Some(EndpointUrl::parse(url).unwrap()),
+            ..EndpointPatch::default()
+        };
+        assert!(!changed.apply(to("https://example.com/hook"), now));
+        assert!(changed.apply(to("https://example.com/other"), now));
+        assert_eq!(changed.url.as_str(), "https://example.com/other");
+    }
+
+    #[test]
+    fn nothing_is_sent_to_a_disabled_endpoint() {
+        endpoint().check_enabled().unwrap();
+        let disabled = WebhookEndpoint { disabled: Some("it is gone".to_owned()), ..endpoint() };
+        let refused = disabled.check_enabled().unwrap_err();
+        assert!(matches!(&refused, Error::Conflict(text) if text.contains("(it is gone)")));
+    }
+
+    #[test]
+    fn ten_endpoints_and_a_short_backlog_are_the_bounds() {
+        may_add(9).unwrap();
+        assert!(matches!(may_add(10), Err(Error::Conflict(text)) if text.contains("has 10 ")));
+        may_test(99).unwrap();
+        assert!(matches!(may_test(100), Err(Error::Conflict(text)) if text.starts_with("100 ")));
     }
 
     #[test]

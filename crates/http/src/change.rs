@@ -247,10 +247,12 @@ where
     match AssertUnwindSafe(async { work(completion).await }).catch_unwind().await {
         Ok(Ok(outcome)) => Ok(Executed::now(render(&outcome))),
         Ok(Err(error)) => {
-            let was_lost = matches!(error, Error::ClaimLost);
+            let (was_lost, is_settled) = (matches!(error, Error::ClaimLost), error.is_settled());
             let problem = RequestError::from(error).report(request_id);
-            if !was_lost {
-                settle(idempotency, &claim, &problem, request_id).await;
+            if is_settled {
+                keep(idempotency, &claim, &problem, request_id).await;
+            } else if !was_lost {
+                release(idempotency, &claim).await;
             }
             Err(RequestError::Reported(Box::new(problem)))
         }
@@ -261,17 +263,8 @@ where
     }
 }
 
-/// Keeps a refusal that comes of the request itself; gives the key back where the request may be
-/// corrected or repeated.
-async fn settle(
-    idempotency: &Idempotency,
-    claim: &Claim,
-    problem: &Problem,
-    request_id: RequestId,
-) {
-    if !matches!(problem.status.as_u16(), 404 | 409 | 422) {
-        return release(idempotency, claim).await;
-    }
+/// Keeps a refusal as the answer to the request.
+async fn keep(idempotency: &Idempotency, claim: &Claim, problem: &Problem, request_id: RequestId) {
     let response = StoredResponse {
         status: problem.status.as_u16(),
         content_type: Some(JSON.to_owned()),

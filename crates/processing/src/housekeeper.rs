@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::ports::{Housekeeping, ObjectStore};
+use cicerone_domain::usage::Day;
 use cicerone_domain::{Clock, Error, Timestamp, limits};
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +33,8 @@ pub struct Swept {
     pub conversations: u64,
     /// Interrupted deletions that were finished.
     pub removals: u64,
+    /// Rows of usage that can no longer be read.
+    pub usage_days: u64,
 }
 
 /// How long records of the past are kept.
@@ -45,7 +48,10 @@ pub struct Retention {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { deliveries: DAY * 7, audit: DAY * 365 }
+        Self {
+            deliveries: Duration::from_millis(limits::DELIVERY_LIFE_MILLIS.unsigned_abs()),
+            audit: DAY * 365,
+        }
     }
 }
 
@@ -81,6 +87,7 @@ impl Housekeeper {
                     audit_records = swept.audit_records,
                     conversations = swept.conversations,
                     removals = swept.removals,
+                    usage_days = swept.usage_days,
                     "removed what is no longer needed"
                 ),
                 Ok(_) => {}
@@ -143,6 +150,7 @@ impl Housekeeper {
                 .await?,
             conversations: self.store.expire_conversations(now).await?,
             audit_records: self.store.expire_audit(before(now, self.retention.audit)).await?,
+            usage_days: self.store.expire_usage(Day::kept_since(now)).await?,
             objects: 0,
         };
         // An error of the object store must not stop the rest.

@@ -15,10 +15,10 @@ use diesel::prelude::*;
 use crate::columns::{id, named, narrow, narrow_option, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::events::erase_content;
 use crate::idempotency::erase_of_agent;
-use crate::pages::{created_before, lookahead};
+use crate::pages::created_before;
 use crate::removal::{Removed, remove};
 use crate::schema::{agents, sources};
 use crate::scope::Visible;
@@ -61,9 +61,9 @@ impl From<&Agent> for AgentRow {
 }
 
 impl TryFrom<AgentRow> for Agent {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: AgentRow) -> Result<Self, Failure> {
+    fn try_from(row: AgentRow) -> Result<Self, TransactionError> {
         Ok(Self {
             id: id("agents.id", &row.id)?,
             account_id: id("agents.account_id", &row.account_id)?,
@@ -89,7 +89,7 @@ pub(crate) fn find(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Agent>,
-) -> Result<Option<Agent>, Failure> {
+) -> Result<Option<Agent>, TransactionError> {
     let mut query = agents::table
         .filter(agents::id.eq(id.to_string()))
         .filter(agents::account_id.eq(&visible.account))
@@ -107,7 +107,7 @@ pub(crate) fn require(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Agent>,
-) -> Result<Agent, Failure> {
+) -> Result<Agent, TransactionError> {
     find(c, visible, id)?.ok_or_else(|| Error::not_found("agent", id).into())
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn require_locked(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Agent>,
-) -> Result<Agent, Failure> {
+) -> Result<Agent, TransactionError> {
     dialect::lock_agent(c, &id.to_string())?;
     require(c, visible, id)
 }
@@ -126,7 +126,7 @@ pub(crate) fn require_locked(
 /// Its lower 32 bits are drawn at random, so that a number never stands for two contents. Counting
 /// alone would repeat numbers after the database was put back to an earlier moment: by a backup, a
 /// copy of its file, a failover. An index that holds a version then holds exactly that content.
-pub(crate) fn raise_generation(c: &mut AnyConnection, id: &str) -> Result<i64, Failure> {
+pub(crate) fn raise_generation(c: &mut AnyConnection, id: &str) -> Result<i64, TransactionError> {
     Ok(dialect::raise_generation(c, id)?)
 }
 
@@ -209,12 +209,12 @@ fn list(
     visible: &Visible,
     status: Option<AgentStatus>,
     page: &PageRequest,
-) -> Result<Page<Agent>, Failure> {
+) -> Result<Page<Agent>, TransactionError> {
     let mut query = agents::table
         .filter(agents::account_id.eq(&visible.account))
         .filter(agents::removed_at.is_null())
         .order((agents::created_at.desc(), agents::id.desc()))
-        .limit(lookahead(page))
+        .limit(page.lookahead())
         .select(AgentRow::as_select())
         .into_boxed();
     if let Some(ids) = &visible.agents {

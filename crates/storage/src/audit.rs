@@ -10,8 +10,8 @@ use diesel::prelude::*;
 
 use crate::columns::{id, named, narrow, time};
 use crate::connection::AnyConnection;
-use crate::error::Failure;
-use crate::pages::{created_before, lookahead};
+use crate::error::TransactionError;
+use crate::pages::created_before;
 use crate::schema::audit_log;
 use crate::storage::Storage;
 
@@ -54,9 +54,9 @@ impl From<&AuditRecord> for RecordRow {
 }
 
 impl TryFrom<RecordRow> for AuditRecord {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: RecordRow) -> Result<Self, Failure> {
+    fn try_from(row: RecordRow) -> Result<Self, TransactionError> {
         let actor = match (row.key_id, row.key_name) {
             (Some(key), Some(name)) => Actor::ApiKey {
                 id: id("audit_log.key_id", &key)?,
@@ -87,7 +87,7 @@ impl TryFrom<RecordRow> for AuditRecord {
 }
 
 /// Adds a record, in the transaction of what it tells of.
-pub(crate) fn insert(c: &mut AnyConnection, record: &AuditRecord) -> Result<(), Failure> {
+pub(crate) fn insert(c: &mut AnyConnection, record: &AuditRecord) -> Result<(), TransactionError> {
     diesel::insert_into(audit_log::table).values(RecordRow::from(record)).execute(c)?;
     Ok(())
 }
@@ -107,7 +107,7 @@ pub(crate) fn expire(
     c: &mut AnyConnection,
     before: Timestamp,
     limit: i64,
-) -> Result<usize, Failure> {
+) -> Result<usize, TransactionError> {
     let ids: Vec<String> = audit_log::table
         .filter(audit_log::created_at.lt(before.as_millis()))
         .order(audit_log::created_at)
@@ -138,11 +138,11 @@ fn list(
     account: Id<kind::Account>,
     filter: AuditFilter,
     page: &PageRequest,
-) -> Result<Page<AuditRecord>, Failure> {
+) -> Result<Page<AuditRecord>, TransactionError> {
     let mut query = audit_log::table
         .filter(audit_log::account_id.eq(account.to_string()))
         .order((audit_log::created_at.desc(), audit_log::id.desc()))
-        .limit(lookahead(page))
+        .limit(page.lookahead())
         .select(RecordRow::as_select())
         .into_boxed();
     if let Some(action) = filter.action {

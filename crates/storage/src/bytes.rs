@@ -7,7 +7,8 @@
 //! that number by as much. The account's row is held last, after agents, sources, jobs and files; keys and
 //! webhook endpoints, which are changed under it, are never held with these.
 
-use cicerone_domain::{Error, Id, Source, kind};
+use cicerone_domain::usage::check_bytes;
+use cicerone_domain::{Id, Source, kind};
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -15,7 +16,7 @@ use diesel::sql_types::BigInt;
 use crate::columns::{narrow, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::schema::{accounts, documents, sources};
 use crate::usage::quota;
 
@@ -34,7 +35,7 @@ const OF_SOURCE: &str = "octet_length(content) \
 
 /// Counts again what a source takes, those of its documents first that are new. The source's row is
 /// held.
-pub(crate) fn recount(c: &mut AnyConnection, source: &Source) -> Result<(), Failure> {
+pub(crate) fn recount(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
     let id = source.id.to_string();
     let new =
         documents::table.filter(documents::source_id.eq(&id)).filter(documents::stored_bytes.eq(0));
@@ -49,7 +50,11 @@ pub(crate) fn recount(c: &mut AnyConnection, source: &Source) -> Result<(), Fail
 }
 
 /// Changes what an account keeps.
-pub(crate) fn change(c: &mut AnyConnection, account: &str, by: i64) -> Result<(), Failure> {
+pub(crate) fn change(
+    c: &mut AnyConnection,
+    account: &str,
+    by: i64,
+) -> Result<(), TransactionError> {
     if by != 0 {
         diesel::update(accounts::table.find(account))
             .set(accounts::stored_bytes.eq(accounts::stored_bytes + by))
@@ -59,14 +64,14 @@ pub(crate) fn change(c: &mut AnyConnection, account: &str, by: i64) -> Result<()
 }
 
 /// The bytes of an account's sources and files.
-pub(crate) fn kept(c: &mut AnyConnection, account: &str) -> Result<u64, Failure> {
+pub(crate) fn kept(c: &mut AnyConnection, account: &str) -> Result<u64, TransactionError> {
     let kept: Option<i64> =
         accounts::table.find(account).select(accounts::stored_bytes).get_result(c).optional()?;
     narrow("accounts.stored_bytes", kept.unwrap_or_default())
 }
 
-/// Fails with [`Error::BytesExceeded`] if an account would keep more than it may with `more` bytes.
-/// `default` holds for an account without a quota of its own.
+/// Checks that an account may keep `more` bytes: see [`check_bytes`]. `default` holds for an account
+/// without a quota of its own.
 ///
 /// The row of an account with a quota is held, so that what is added to it is checked one after the
 /// other.
@@ -75,16 +80,16 @@ pub(crate) fn check(
     default: Option<u64>,
     account: Id<kind::Account>,
     more: u64,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let account = account.to_string();
     let own: Option<Option<i64>> =
         accounts::table.find(&account).select(accounts::bytes_kept).get_result(c).optional()?;
-    let Some(limit) = quota(own.flatten()).resolve(default) else { return Ok(()) };
-    dialect::lock_account_row(c, &account)?;
-    if kept(c, &account)?.saturating_add(more) > limit {
-        return Err(Error::BytesExceeded { limit }.into());
+    let limit = quota(own.flatten()).resolve(default);
+    if limit.is_none() {
+        return Ok(());
     }
-    Ok(())
+    dialect::lock_account_row(c, &account)?;
+    Ok(check_bytes(limit, kept(c, &account)?, more)?)
 }
 
 /// Counts a source that was added, and checks the quota of its account.
@@ -92,7 +97,7 @@ pub(crate) fn add_source(
     c: &mut AnyConnection,
     default: Option<u64>,
     source: &Source,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let of_content = wide(source.content.as_text().len());
     diesel::update(sources::table.find(source.id.to_string()))
         .set(sources::stored_bytes.eq(of_content))

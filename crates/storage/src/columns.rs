@@ -7,10 +7,10 @@ use cicerone_domain::{Id, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Failure, Unreadable};
+use crate::error::{TransactionError, Unreadable};
 
 /// An id as it was written.
-pub(crate) fn id<K: Kind>(column: &'static str, text: &str) -> Result<Id<K>, Failure> {
+pub(crate) fn id<K: Kind>(column: &'static str, text: &str) -> Result<Id<K>, TransactionError> {
     Id::from_str(text).map_err(|_| unreadable(column, text))
 }
 
@@ -19,12 +19,15 @@ pub(crate) fn named<T>(
     column: &'static str,
     text: &str,
     found: impl Fn(&str) -> Option<T>,
-) -> Result<T, Failure> {
+) -> Result<T, TransactionError> {
     found(text).ok_or_else(|| unreadable(column, text))
 }
 
 /// A number that is narrower than its column.
-pub(crate) fn narrow<T: TryFrom<i64>>(column: &'static str, value: i64) -> Result<T, Failure> {
+pub(crate) fn narrow<T: TryFrom<i64>>(
+    column: &'static str,
+    value: i64,
+) -> Result<T, TransactionError> {
     T::try_from(value).map_err(|_| unreadable(column, &value.to_string()))
 }
 
@@ -32,7 +35,7 @@ pub(crate) fn narrow<T: TryFrom<i64>>(column: &'static str, value: i64) -> Resul
 pub(crate) fn narrow_option<T: TryFrom<i64>>(
     column: &'static str,
     value: Option<i64>,
-) -> Result<Option<T>, Failure> {
+) -> Result<Option<T>, TransactionError> {
     value.map(|value| narrow(column, value)).transpose()
 }
 
@@ -47,15 +50,15 @@ pub(crate) const fn time(millis: i64) -> Timestamp {
 }
 
 /// A value as JSON text.
-pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, Failure> {
-    serde_json::to_string(value).map_err(Failure::internal)
+pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, TransactionError> {
+    serde_json::to_string(value).map_err(TransactionError::internal)
 }
 
 /// A value from JSON text.
-pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
-    serde_json::from_str(text).map_err(Failure::internal)
+pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, TransactionError> {
+    serde_json::from_str(text).map_err(TransactionError::internal)
 }
 
-fn unreadable(column: &'static str, value: &str) -> Failure {
-    Failure::internal(Unreadable { column, value: value.to_owned() })
+fn unreadable(column: &'static str, value: &str) -> TransactionError {
+    TransactionError::internal(Unreadable { column, value: value.to_owned() })
 }

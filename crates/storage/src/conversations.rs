@@ -18,9 +18,9 @@ use crate::agents;
 use crate::columns::{from_json, id, named, time, to_json, wide};
 use crate::connection::AnyConnection;
 use crate::dialect::{Begin, transaction};
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::idempotency::erase_of;
-use crate::pages::{self, Size, created_before, fitting, lookahead, numbered_before, octet_length};
+use crate::pages::{Size, created_before, fitting, numbered_before, octet_length};
 use crate::removal::{AGENT_IS_THERE, Removed, remove};
 use crate::schema::{conversation_metadata, conversations, messages};
 use crate::scope::Visible;
@@ -64,9 +64,9 @@ pub(crate) struct MessageRow {
 }
 
 impl TryFrom<ConversationRow> for Conversation {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: ConversationRow) -> Result<Self, Failure> {
+    fn try_from(row: ConversationRow) -> Result<Self, TransactionError> {
         let metadata = Metadata::from_stored(from_json(&row.metadata)?);
         Ok(Self {
             id: id("conversations.id", &row.id)?,
@@ -80,7 +80,11 @@ impl TryFrom<ConversationRow> for Conversation {
 }
 
 impl MessageRow {
-    fn new(conversation: &Conversation, position: i64, message: &Message) -> Result<Self, Failure> {
+    fn new(
+        conversation: &Conversation,
+        position: i64,
+        message: &Message,
+    ) -> Result<Self, TransactionError> {
         let cited = !message.sources_used.is_empty();
         Ok(Self {
             conversation_id: conversation.id.to_string(),
@@ -95,9 +99,9 @@ impl MessageRow {
 }
 
 impl TryFrom<MessageRow> for Message {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: MessageRow) -> Result<Self, Failure> {
+    fn try_from(row: MessageRow) -> Result<Self, TransactionError> {
         let sources_used = row.sources_used.as_deref().map(from_json).transpose()?;
         Ok(Self {
             role: named("messages.role", &row.role, Role::from_name)?,
@@ -172,7 +176,7 @@ impl ConversationStore for Storage {
                 transaction(c, Begin::Snapshot, |c| {
                     let Some(conversation) = find(c, &visible, id)? else { return Ok(None) };
                     // More of them than this do not fit.
-                    let size = u32::try_from(pages::ROWS).unwrap_or(u32::MAX);
+                    let size = u32::try_from(PageRequest::MOST_ITEMS).unwrap_or(u32::MAX);
                     let newest = PageRequest { size, after: None };
                     Ok(Some((conversation, list_messages(c, id, &newest)?)))
                 })
@@ -223,7 +227,7 @@ pub(crate) fn expire(
     before: Timestamp,
     now: Timestamp,
     limit: i64,
-) -> Result<usize, Failure> {
+) -> Result<usize, TransactionError> {
     // No message is older than its conversation, whose beginning is in the index.
     let ids: Vec<String> = conversations::table
         .filter(conversations::agent_id.eq(agent))
@@ -253,7 +257,7 @@ fn find(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Conversation>,
-) -> Result<Option<Conversation>, Failure> {
+) -> Result<Option<Conversation>, TransactionError> {
     let mut query = conversations::table
         .filter(conversations::id.eq(id.to_string()))
         .filter(conversations::account_id.eq(&visible.account))
@@ -271,7 +275,7 @@ fn require(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Conversation>,
-) -> Result<Conversation, Failure> {
+) -> Result<Conversation, TransactionError> {
     find(c, visible, id)?.ok_or_else(|| Error::not_found("conversation", id).into())
 }
 
@@ -280,7 +284,7 @@ fn list_messages(
     c: &mut AnyConnection,
     conversation: Id<kind::Conversation>,
     page: &PageRequest,
-) -> Result<Page<PlacedMessage>, Failure> {
+) -> Result<Page<PlacedMessage>, TransactionError> {
     let (conversation, begin) = (conversation.to_string(), numbered_before(page)?);
     let query = || {
         messages::table
@@ -289,16 +293,16 @@ fn list_messages(
             .order(messages::position.desc())
     };
     let sizes: Vec<(Size, Size)> = query()
-        .limit(lookahead(page))
+        .limit(page.lookahead())
         .select((octet_length(messages::content.nullable()), octet_length(messages::sources_used)))
         .load(c)?;
     let sizes: Vec<_> = sizes.into_iter().map(<[Size; 2]>::from).collect();
     let fit = fitting(page, &sizes);
-    let rows: Vec<MessageRow> = query().limit(fit.rows).select(MessageRow::as_select()).load(c)?;
+    let rows: Vec<MessageRow> = query().limit(fit.count).select(MessageRow::as_select()).load(c)?;
     let placed = |row: MessageRow| {
         Ok(PlacedMessage { position: row.position, message: Message::try_from(row)? })
     };
-    let items: Result<Vec<_>, Failure> = rows.into_iter().map(placed).collect();
+    let items: Result<Vec<_>, TransactionError> = rows.into_iter().map(placed).collect();
     Ok(Page::of(items?, fit.more))
 }
 
@@ -308,13 +312,10 @@ fn context(
     agent: Id<kind::Agent>,
     conversation: Id<kind::Conversation>,
     messages: usize,
-) -> Result<ConversationContext, Failure> {
+) -> Result<ConversationContext, TransactionError> {
     let agent = agents::require(c, visible, agent)?;
     let conversation = require(c, visible, conversation)?;
-    if conversation.agent_id != agent.id {
-        let message = format!("the conversation belongs to the agent `{}`", conversation.agent_id);
-        return Err(Error::Conflict(message).into());
-    }
+    conversation.check_belongs_to(agent.id)?;
     let newest = messages::table
         .filter(messages::conversation_id.eq(conversation.id.to_string()))
         .order(messages::position.desc())
@@ -330,7 +331,7 @@ fn rare_pair(
     c: &mut AnyConnection,
     agent: &str,
     pairs: &[(String, String)],
-) -> Result<Option<usize>, Failure> {
+) -> Result<Option<usize>, TransactionError> {
     for (number, (name, value)) in pairs.iter().enumerate() {
         let beyond: Option<String> = conversation_metadata::table
             .filter(conversation_metadata::agent_id.eq(agent))
@@ -354,7 +355,7 @@ fn list(
     agent: Id<kind::Agent>,
     filter: &ConversationFilter,
     page: &PageRequest,
-) -> Result<Page<Conversation>, Failure> {
+) -> Result<Page<Conversation>, TransactionError> {
     agents::require(c, visible, agent)?;
     let agent = agent.to_string();
     let mut query = conversations::table
@@ -362,7 +363,7 @@ fn list(
         .filter(conversations::agent_id.eq(&agent))
         .filter(conversations::removed_at.is_null())
         .order((conversations::created_at.desc(), conversations::id.desc()))
-        .limit(lookahead(page))
+        .limit(page.lookahead())
         .select(ConversationRow::as_select())
         .into_boxed();
     if let Some(after) = filter.created_after {

@@ -25,9 +25,9 @@ use crate::bytes;
 use crate::columns::{narrow, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect::{self, Begin, transaction};
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::jobs::LEASED;
-use crate::pages::{Size, fitting, lookahead, numbered_after, octet_length};
+use crate::pages::{Size, fitting, numbered_after, octet_length};
 use crate::schema::{crawl_pages, crawls, jobs, sources};
 use crate::sources::remove_unseen;
 use crate::storage::Storage;
@@ -96,7 +96,7 @@ fn note_progress(
     c: &mut AnyConnection,
     lease: &Lease,
     visited_first: usize,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let before = crashes(c, lease)?;
     let after = before.after_progress(visited_first);
     if after != before {
@@ -108,7 +108,7 @@ fn note_progress(
 }
 
 /// How often the workers of the lease's job crashed.
-fn crashes(c: &mut AnyConnection, lease: &Lease) -> Result<Crashes, Failure> {
+fn crashes(c: &mut AnyConnection, lease: &Lease) -> Result<Crashes, TransactionError> {
     let (in_a_row, in_all): (i64, i64) = jobs::table
         .find(lease.job_id.to_string())
         .select((jobs::crashes, jobs::crashes_in_all))
@@ -120,18 +120,20 @@ fn crashes(c: &mut AnyConnection, lease: &Lease) -> Result<Crashes, Failure> {
 }
 
 /// The source of a lease that still holds; its row and the job's are held.
-fn leased_source(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, Failure> {
+fn leased_source(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, TransactionError> {
     let found = dialect::leased_job(c, &lease.job_id.to_string(), &lease.token)?;
     found.map(|(_, source)| Source::try_from(source)).transpose()
 }
 
 /// The number of the crawl that the lease's job has begun.
-fn running(c: &mut AnyConnection, lease: &Lease) -> Result<i64, Failure> {
+fn running(c: &mut AnyConnection, lease: &Lease) -> Result<i64, TransactionError> {
     let crawl = running_row(c, lease)?;
-    crawl.map(|row| row.number).ok_or_else(|| Failure::internal("the job has not begun its crawl"))
+    crawl
+        .map(|row| row.number)
+        .ok_or_else(|| TransactionError::internal("the job has not begun its crawl"))
 }
 
-fn running_row(c: &mut AnyConnection, lease: &Lease) -> Result<Option<CrawlRow>, Failure> {
+fn running_row(c: &mut AnyConnection, lease: &Lease) -> Result<Option<CrawlRow>, TransactionError> {
     Ok(crawls::table
         .filter(crawls::source_id.eq(lease.source_id.to_string()))
         .filter(crawls::job_id.eq(lease.job_id.to_string()))
@@ -145,7 +147,7 @@ fn begin(
     c: &mut AnyConnection,
     lease: &Lease,
     now: Timestamp,
-) -> Result<Option<CrawlSoFar>, Failure> {
+) -> Result<Option<CrawlSoFar>, TransactionError> {
     let Some(source) = leased_source(c, lease)? else { return Ok(None) };
     if let Some(crawl) = running_row(c, lease)? {
         let crashes = crashes(c, lease)?.in_a_row;
@@ -176,7 +178,7 @@ fn begin(
 }
 
 /// The pages of a crawl under way, in the order in which they were found.
-fn seen(c: &mut AnyConnection, crawl: &CrawlRow) -> Result<Vec<SeenRow>, Failure> {
+fn seen(c: &mut AnyConnection, crawl: &CrawlRow) -> Result<Vec<SeenRow>, TransactionError> {
     Ok(crawl_pages::table
         .filter(crawl_pages::source_id.eq(&crawl.source_id))
         .filter(crawl_pages::crawl.eq(crawl.number))
@@ -185,21 +187,25 @@ fn seen(c: &mut AnyConnection, crawl: &CrawlRow) -> Result<Vec<SeenRow>, Failure
         .load(c)?)
 }
 
-fn set_progress(c: &mut AnyConnection, source: &Source, progress: Progress) -> Result<(), Failure> {
+fn set_progress(
+    c: &mut AnyConnection,
+    source: &Source,
+    progress: Progress,
+) -> Result<(), TransactionError> {
     diesel::update(sources::table.find(source.id.to_string()))
         .set(sources::progress.eq(to_json(&progress)?))
         .execute(c)?;
     Ok(())
 }
 
-fn last_number(c: &mut AnyConnection, source: &str) -> Result<Option<i64>, Failure> {
+fn last_number(c: &mut AnyConnection, source: &str) -> Result<Option<i64>, TransactionError> {
     Ok(crawls::table
         .filter(crawls::source_id.eq(source))
         .select(max(crawls::number))
         .get_result(c)?)
 }
 
-fn known(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Vec<KnownPage>>, Failure> {
+fn known(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Vec<KnownPage>>, TransactionError> {
     let holds: i64 = jobs::table
         .filter(jobs::id.eq(lease.job_id.to_string()))
         .filter(jobs::lease_token.eq(&lease.token))
@@ -233,7 +239,7 @@ pub(crate) fn pages(
     c: &mut AnyConnection,
     source: Id<kind::Source>,
     page: &PageRequest,
-) -> Result<Page<CrawledPage>, Failure> {
+) -> Result<Page<CrawledPage>, TransactionError> {
     let source = source.to_string();
     // While it is under way, and after it failed, the last crawl is not the last that succeeded.
     let number = last_number(c, &source)?.unwrap_or_default();
@@ -247,7 +253,7 @@ pub(crate) fn pages(
             .order(crawl_pages::position)
     };
     let sizes: Vec<(Size, Size, Size)> = query()
-        .limit(lookahead(page))
+        .limit(page.lookahead())
         .select((
             octet_length(crawl_pages::url.nullable()),
             octet_length(crawl_pages::title),
@@ -256,7 +262,7 @@ pub(crate) fn pages(
         .load(c)?;
     let sizes: Vec<_> = sizes.into_iter().map(<[Size; 3]>::from).collect();
     let fit = fitting(page, &sizes);
-    let rows = query().limit(fit.rows).select(ShownRow::as_select()).load(c)?;
+    let rows = query().limit(fit.count).select(ShownRow::as_select()).load(c)?;
     let items: Result<Vec<CrawledPage>, _> = rows.into_iter().map(CrawledPage::try_from).collect();
     Ok(Page::of(items?, fit.more))
 }

@@ -16,7 +16,7 @@ use r2d2::Pool;
 use crate::connection::{Access, AnyConnection, Manager, Pooled, connect};
 use crate::deadline;
 use crate::dialect::{Begin, transaction};
-use crate::error::{Failure, OpenError};
+use crate::error::{OpenError, TransactionError};
 use crate::idempotency;
 use crate::reserve::Reserve;
 use crate::storage::{Limits, StorageOptions};
@@ -94,7 +94,7 @@ impl Db {
     pub(crate) async fn read<T, F>(&self, mut work: F) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
         let (pool, limit) = (self.pool.clone(), self.limits.read);
         let mut work = move |c: &mut AnyConnection| timed("read", limit, || guarded(c, &mut work));
@@ -106,7 +106,7 @@ impl Db {
     pub(crate) async fn lookup<T, F>(&self, mut work: F) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
         if self.writer.is_some()
             && let Some(mut connection) = self.pool.try_get()
@@ -123,7 +123,7 @@ impl Db {
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
         let outcome = self.change(Purpose::Change, work).await;
         self.writes.note(&outcome);
@@ -135,7 +135,7 @@ impl Db {
     pub(crate) async fn free<T, F>(&self, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
         self.change(Purpose::Deletion, work).await
     }
@@ -149,7 +149,7 @@ impl Db {
     async fn change<T, F>(&self, purpose: Purpose, mut work: F) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
         if let Some(writer) = &self.writer {
             return writer.run(self.party, purpose, work).await;
@@ -173,7 +173,7 @@ impl Db {
     ) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
         self.write(completing(completion, work)).await
     }
@@ -187,7 +187,7 @@ impl Db {
     ) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
         self.free(completing(completion, work)).await
     }
@@ -202,7 +202,7 @@ impl Db {
         let work = move || {
             let mut connection = connect(&url, Access::Write).map_err(Error::unavailable)?;
             let emptied = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)");
-            emptied.map_err(|error| Failure::from(error).into())
+            emptied.map_err(|error| TransactionError::from(error).into())
         };
         self.threads.run(self.party, work).await
     }
@@ -219,12 +219,12 @@ impl Db {
 /// `work` that holds the claim of a completion before, and completes it with its outcome.
 fn completing<T>(
     completion: Option<Completion<T>>,
-    mut work: impl FnMut(&mut AnyConnection) -> Result<T, Failure>,
-) -> impl FnMut(&mut AnyConnection) -> Result<T, Failure> {
+    mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
+) -> impl FnMut(&mut AnyConnection) -> Result<T, TransactionError> {
     move |c| {
-        idempotency::hold(c, completion.as_ref())?;
+        idempotency::begin(c, completion.as_ref())?;
         let outcome = work(c)?;
-        idempotency::settle(c, completion.as_ref(), &outcome)?;
+        idempotency::finish(c, completion.as_ref(), &outcome)?;
         Ok(outcome)
     }
 }
@@ -233,7 +233,7 @@ fn completing<T>(
 /// after a deadlock. A lost connection leaves the pool, which replaces it.
 fn pooled<T>(
     pool: &Pool<Manager>,
-    mut work: impl FnMut(&mut AnyConnection) -> Result<T, Failure>,
+    mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
 ) -> Result<T, Error> {
     let mut patience = Patience { lost: pool.max_size(), repeats: REPEATS };
     loop {
@@ -271,7 +271,7 @@ struct Patience {
 
 impl Patience {
     /// Fails with `failure` where the work is not to be done again.
-    fn try_again(&mut self, pooled: &mut Pooled, failure: Failure) -> Result<(), Error> {
+    fn try_again(&mut self, pooled: &mut Pooled, failure: TransactionError) -> Result<(), Error> {
         pooled.is_lost = failure.is_lost_connection();
         let left = if pooled.is_lost { &mut self.lost } else { &mut self.repeats };
         if !failure.is_repeatable() || *left == 0 {
@@ -287,8 +287,8 @@ impl Patience {
 fn timed<T>(
     door: &'static str,
     limit: Duration,
-    work: impl FnOnce() -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl FnOnce() -> Result<T, TransactionError>,
+) -> Result<T, TransactionError> {
     let began = Instant::now();
     let (outcome, is_cut_off) = deadline::within(limit, work);
     match outcome {
@@ -310,11 +310,11 @@ fn timed<T>(
 /// it is rolled back.
 fn guarded<T>(
     c: &mut AnyConnection,
-    mut work: impl FnMut(&mut AnyConnection) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
+) -> Result<T, TransactionError> {
     // Whatever the panic left half done is in the transaction, or in `work`, which is not used again.
     catch_unwind(AssertUnwindSafe(|| work(c)))
-        .unwrap_or_else(|_| Err(Failure::internal("a panic in a database transaction")))
+        .unwrap_or_else(|_| Err(TransactionError::internal("a panic in a database transaction")))
 }
 
 /// Reports why a pool could not connect; the next attempt follows by itself.
@@ -338,11 +338,11 @@ mod tests {
 
     use super::Db;
     use crate::connection::AnyConnection;
-    use crate::error::Failure;
+    use crate::error::TransactionError;
     use crate::storage::StorageOptions;
     use crate::url::DatabaseUrl;
 
-    fn select(c: &mut AnyConnection, text: &str) -> Result<i64, Failure> {
+    fn select(c: &mut AnyConnection, text: &str) -> Result<i64, TransactionError> {
         Ok(diesel::select(sql::<BigInt>(text)).get_result(c)?)
     }
 

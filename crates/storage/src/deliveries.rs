@@ -14,12 +14,12 @@ use cicerone_domain::webhook::{
 };
 use cicerone_domain::{Delivery, Error, Id, Timestamp};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text};
 
-use crate::columns::{from_json, id, named, narrow, time};
+use crate::columns::{from_json, id, named, narrow, time, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
-use crate::events::delivery_id;
+use crate::error::TransactionError;
 use crate::schema::{deliveries, events, webhook_endpoints};
 use crate::storage::Storage;
 
@@ -41,30 +41,53 @@ pub(crate) struct DeliveryRow {
 }
 
 impl DeliveryRow {
-    /// A delivery of an event that is due with it.
-    fn new(endpoint: &str, event: &Event) -> Self {
-        let now = event.created_at.as_millis();
-        Self {
-            id: delivery_id(event.id, endpoint).to_string(),
-            account_id: event.account_id.to_string(),
-            endpoint_id: endpoint.to_owned(),
-            event_id: event.id.to_string(),
-            event: event.name.name().to_owned(),
-            status: DeliveryStatus::Pending.name().to_owned(),
-            attempts: "[]".to_owned(),
+    /// A delivery of `account`'s that nobody has attempted yet.
+    fn new(delivery: &Delivery, account: Id<kind::Account>) -> Result<Self, TransactionError> {
+        Ok(Self {
+            id: delivery.id.to_string(),
+            account_id: account.to_string(),
+            endpoint_id: delivery.endpoint_id.to_string(),
+            event_id: delivery.event_id.to_string(),
+            event: delivery.event.name().to_owned(),
+            status: delivery.status.name().to_owned(),
+            attempts: to_json(&delivery.attempts)?,
             tries: 0,
-            next_attempt_at: Some(now),
+            next_attempt_at: delivery.next_attempt_at.map(Timestamp::as_millis),
             lease_token: None,
             lease_until: None,
-            created_at: now,
-        }
+            created_at: delivery.created_at.as_millis(),
+        })
+    }
+}
+
+/// What changes of a delivery with an attempt, or when it is sent again. Whoever attempts it loses the
+/// lease.
+#[derive(AsChangeset)]
+#[diesel(table_name = deliveries, treat_none_as_null = true)]
+pub(crate) struct DeliveryChange {
+    status: &'static str,
+    attempts: String,
+    next_attempt_at: Option<i64>,
+    lease_token: Option<String>,
+    lease_until: Option<i64>,
+}
+
+impl DeliveryChange {
+    pub(crate) fn of(delivery: &Delivery) -> Result<Self, TransactionError> {
+        Ok(Self {
+            status: delivery.status.name(),
+            attempts: to_json(&delivery.attempts)?,
+            next_attempt_at: delivery.next_attempt_at.map(Timestamp::as_millis),
+            lease_token: None,
+            lease_until: None,
+        })
     }
 }
 
 impl TryFrom<DeliveryRow> for Delivery {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: DeliveryRow) -> Result<Self, Failure> {
+    fn try_from(row: DeliveryRow) -> Result<Self, TransactionError> {
         let is_under_way = row.lease_until.is_some();
         Ok(Self {
             id: id("deliveries.id", &row.id)?,
@@ -80,7 +103,7 @@ impl TryFrom<DeliveryRow> for Delivery {
 }
 
 /// Whether an endpoint with that list of names takes an event.
-pub(crate) fn takes(events: &str, event: EventName) -> Result<bool, Failure> {
+pub(crate) fn takes(events: &str, event: EventName) -> Result<bool, TransactionError> {
     let names: Vec<String> = from_json(events)?;
     Ok(names.iter().any(|name| name == event.name()))
 }
@@ -88,12 +111,13 @@ pub(crate) fn takes(events: &str, event: EventName) -> Result<bool, Failure> {
 /// Queues an event for an endpoint, whose row is held.
 pub(crate) fn queue(
     c: &mut AnyConnection,
-    endpoint: &str,
+    endpoint: Id<kind::WebhookEndpoint>,
     event: &Event,
-) -> Result<Delivery, Failure> {
-    let row = DeliveryRow::new(endpoint, event);
-    diesel::insert_into(deliveries::table).values(&row).execute(c)?;
-    row.try_into()
+) -> Result<Delivery, TransactionError> {
+    let delivery = Delivery::of(event, endpoint);
+    let row = DeliveryRow::new(&delivery, event.account_id)?;
+    diesel::insert_into(deliveries::table).values(row).execute(c)?;
+    Ok(delivery)
 }
 
 /// Whether an event has a delivery, as a condition of a query for events.
@@ -110,7 +134,7 @@ pub(crate) fn expire(
     c: &mut AnyConnection,
     before: Timestamp,
     limit: i64,
-) -> Result<usize, Failure> {
+) -> Result<usize, TransactionError> {
     let old = || {
         deliveries::table
             .inner_join(webhook_endpoints::table)
@@ -144,7 +168,7 @@ pub(crate) fn counts(c: &mut AnyConnection, now: Timestamp) -> QueryResult<(i64,
 #[async_trait]
 impl DeliveryStore for Storage {
     async fn due_endpoints(&self, now: Timestamp) -> Result<Vec<DueEndpoint>, Error> {
-        self.db.lookup(move |c| due_endpoints(c, now.as_millis())).await
+        self.db.lookup(move |c| due_endpoints(c, now)).await
     }
 
     async fn claim_deliveries(
@@ -190,54 +214,79 @@ impl DeliveryStore for Storage {
     }
 }
 
-/// A probe of an index for each enabled endpoint. While an attempt is under way, its delivery is due
+/// The enabled endpoints that something is due for. While an attempt is under way, its delivery is due
 /// when its lease ends.
-fn due_endpoints(c: &mut AnyConnection, now: i64) -> Result<Vec<DueEndpoint>, Failure> {
-    let since = deliveries::table
-        .filter(deliveries::endpoint_id.eq(webhook_endpoints::id))
-        .filter(deliveries::next_attempt_at.le(now))
-        .order(deliveries::next_attempt_at)
-        .limit(1)
-        .select(deliveries::next_attempt_at)
-        .single_value();
-    let in_flight = deliveries::table
-        .filter(deliveries::endpoint_id.eq(webhook_endpoints::id))
-        .filter(deliveries::lease_until.gt(now))
-        .count()
-        .single_value();
-    let rows: Vec<DueRow> = webhook_endpoints::table
-        .filter(webhook_endpoints::disabled_reason.is_null())
-        .select((
-            webhook_endpoints::id,
-            since,
-            in_flight,
-            webhook_endpoints::failures,
-            webhook_endpoints::failing_since,
-            webhook_endpoints::succeeded_at,
-        ))
-        .load(c)?;
+///
+/// The index leads from one endpoint for which something waits to the next, so that a look costs nothing
+/// for the others, however many there are.
+fn due_endpoints(
+    c: &mut AnyConnection,
+    now: Timestamp,
+) -> Result<Vec<DueEndpoint>, TransactionError> {
+    let rows: Vec<DueRow> = dialect::load_sql(c, &due_endpoints_sql(now))?;
     let mut due = Vec::new();
-    for (endpoint, since, in_flight, failures, failing_since, succeeded_at) in rows {
-        let Some(since) = since else { continue };
+    for row in rows {
+        let Some(since) = row.since else { continue };
         due.push(DueEndpoint {
-            id: id("webhook_endpoints.id", &endpoint)?,
+            id: id("webhook_endpoints.id", &row.id)?,
             since: time(since),
-            in_flight: narrow("count", in_flight.unwrap_or_default())?,
-            health: health(failures, failing_since, succeeded_at)?,
+            in_flight: narrow("count", row.in_flight)?,
+            health: health(row.failures, row.failing_since, row.succeeded_at)?,
         });
     }
     Ok(due)
 }
 
-/// An endpoint's id, since when something is due for it, attempts under way, and its health.
-type DueRow = (String, Option<i64>, Option<i64>, i64, Option<i64>, Option<i64>);
+/// An endpoint for which something waits.
+#[derive(QueryableByName)]
+struct DueRow {
+    #[diesel(sql_type = Text)]
+    id: String,
+    /// Since when its oldest delivery is due.
+    #[diesel(sql_type = Nullable<BigInt>)]
+    since: Option<i64>,
+    /// Attempts that are under way.
+    #[diesel(sql_type = BigInt)]
+    in_flight: i64,
+    #[diesel(sql_type = BigInt)]
+    failures: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    failing_since: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    succeeded_at: Option<i64>,
+}
+
+fn due_endpoints_sql(now: Timestamp) -> String {
+    // A number of this program's own. Databases count placeholders in different ways.
+    let now = now.as_millis();
+    format!(
+        "WITH RECURSIVE waiting (endpoint_id) AS (
+            SELECT min(endpoint_id) FROM deliveries WHERE next_attempt_at IS NOT NULL
+            UNION ALL
+            SELECT (SELECT min(deliveries.endpoint_id) FROM deliveries
+                    WHERE deliveries.next_attempt_at IS NOT NULL
+                    AND deliveries.endpoint_id > waiting.endpoint_id)
+            FROM waiting WHERE waiting.endpoint_id IS NOT NULL
+        )
+        SELECT webhook_endpoints.id AS id,
+            (SELECT min(deliveries.next_attempt_at) FROM deliveries
+             WHERE deliveries.endpoint_id = webhook_endpoints.id
+             AND deliveries.next_attempt_at <= {now}) AS since,
+            (SELECT count(*) FROM deliveries
+             WHERE deliveries.endpoint_id = webhook_endpoints.id
+             AND deliveries.lease_until > {now}) AS in_flight,
+            failures, failing_since, succeeded_at
+        FROM waiting JOIN webhook_endpoints ON webhook_endpoints.id = waiting.endpoint_id
+        WHERE disabled_reason IS NULL"
+    )
+}
 
 /// An endpoint's health from its columns.
 pub(crate) fn health(
     failures: i64,
     failing_since: Option<i64>,
     succeeded_at: Option<i64>,
-) -> Result<EndpointHealth, Failure> {
+) -> Result<EndpointHealth, TransactionError> {
     Ok(EndpointHealth {
         failures: narrow("webhook_endpoints.failures", failures)?,
         failing_since: failing_since.map(time),
@@ -248,4 +297,45 @@ pub(crate) fn health(
 /// Holds an endpoint's row; the endpoint as it is then.
 pub(crate) fn hold(c: &mut AnyConnection, endpoint: &str) -> QueryResult<bool> {
     dialect::lock_endpoint(c, endpoint)
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::Timestamp;
+    use diesel::prelude::*;
+    use diesel::sql_types::Text;
+
+    use super::due_endpoints_sql;
+    use crate::connection::{Access, AnyConnection, connect};
+    use crate::migrations;
+    use crate::url::DatabaseUrl;
+
+    #[derive(QueryableByName)]
+    struct Step {
+        #[diesel(sql_type = Text)]
+        detail: String,
+    }
+
+    #[test]
+    fn a_look_at_what_is_due_reads_no_endpoint_for_which_nothing_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::sqlite(folder.path().join("plan.db"));
+        migrations::run(&url).unwrap();
+        let AnyConnection::Sqlite(mut c) = connect(&url, Access::Write).unwrap() else {
+            panic!("not a SQLite file");
+        };
+        let sql = due_endpoints_sql(Timestamp::from_millis(0));
+        let steps: Vec<Step> =
+            diesel::sql_query(format!("EXPLAIN QUERY PLAN {sql}")).load(&mut c).unwrap();
+        let plan: Vec<&str> = steps.iter().map(|step| step.detail.as_str()).collect();
+        assert!(plan.iter().any(|step| step.contains("SEARCH webhook_endpoints")), "{plan:#?}");
+        assert!(plan.iter().any(|step| step.contains("INDEX deliveries_due")), "{plan:#?}");
+        for table in ["webhook_endpoints", "deliveries"] {
+            let scan = format!("SCAN {table}");
+            let scans: Vec<_> = plan.iter().filter(|step| step.starts_with(&scan)).collect();
+            // The smallest id is the first entry of the index.
+            let are_entries = scans.iter().all(|step| step.contains("INDEX deliveries_due"));
+            assert!(are_entries, "{plan:#?}");
+        }
+    }
 }

@@ -11,18 +11,18 @@ use diesel::sqlite::Sqlite;
 use crate::connection::AnyConnection;
 use crate::conversations::{MessageRow, MetadataRow};
 use crate::crawls::PageRow;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::idempotency::ClaimRow;
 use crate::jobs::{JobRow, LEASED};
 use crate::keys::AccountRow;
 use crate::schema::{
     accounts, agents, api_keys, conversation_metadata, crawl_pages, discarded_objects,
     document_texts, documents, idempotency, installation, jobs, messages, passages, sources,
-    uploads, usage_days, webhook_endpoints,
+    uploads, usage_days, usage_months, webhook_endpoints,
 };
 use crate::sources::{DocumentRow, PassageRow, SourceRow, TextRow};
 use crate::storage::Limits;
-use crate::usage::UsageRow;
+use crate::usage::{MonthRow, UsageRow};
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
 pub(crate) const ROWS: usize = 500;
@@ -48,8 +48,8 @@ pub(crate) enum Begin {
 pub(crate) fn transaction<T>(
     c: &mut AnyConnection,
     begin: Begin,
-    work: impl FnOnce(&mut AnyConnection) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl FnOnce(&mut AnyConnection) -> Result<T, TransactionError>,
+) -> Result<T, TransactionError> {
     begin_transaction(c, begin)?;
     let outcome = work(c);
     end_transaction(c, outcome.is_ok())?;
@@ -58,9 +58,9 @@ pub(crate) fn transaction<T>(
 
 /// Commits what succeeded. What failed is rolled back; where the connection is lost, or SQLite ended
 /// the transaction by itself, that fails as well, and says less than the failure before.
-fn end_transaction(c: &mut AnyConnection, is_commit: bool) -> Result<(), Failure> {
+fn end_transaction(c: &mut AnyConnection, is_commit: bool) -> Result<(), TransactionError> {
     if is_commit {
-        return AnyConnection::commit_transaction(c).map_err(Failure::Final);
+        return AnyConnection::commit_transaction(c).map_err(TransactionError::Final);
     }
     if let Err(error) = AnyConnection::rollback_transaction(c) {
         tracing::debug!(%error, "a rollback failed after another failure");
@@ -247,7 +247,7 @@ pub(crate) fn next_job(
     }
 }
 
-/// Rows of a statement that diesel does not know.
+/// Rows of a statement that diesel cannot express.
 pub(crate) fn load_sql<T>(c: &mut AnyConnection, sql: &str) -> QueryResult<Vec<T>>
 where
     T: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static,
@@ -388,6 +388,24 @@ pub(crate) fn add_usage(c: &mut AnyConnection, row: &UsageRow) -> QueryResult<()
                 usage_days::prompt_tokens.eq(usage_days::prompt_tokens + row.prompt_tokens),
                 usage_days::completion_tokens
                     .eq(usage_days::completion_tokens + row.completion_tokens),
+            ))
+    };
+    match c {
+        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
+        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    }
+}
+
+/// Adds to what an account used in a month.
+pub(crate) fn add_month_usage(c: &mut AnyConnection, row: &MonthRow) -> QueryResult<()> {
+    let statement = || {
+        diesel::insert_into(usage_months::table)
+            .values(row)
+            .on_conflict((usage_months::account_id, usage_months::month))
+            .do_update()
+            .set((
+                usage_months::messages.eq(usage_months::messages + row.messages),
+                usage_months::tokens.eq(usage_months::tokens + row.tokens),
             ))
     };
     match c {

@@ -67,7 +67,7 @@ pub enum OpenError {
 
 /// What ends a transaction without a commit.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum TransactionError {
     /// A refusal or fault in the domain's own words; it passes through.
     Refused(Error),
     /// The database failed before anything could have been committed: the work may be repeated.
@@ -76,7 +76,7 @@ pub(crate) enum Failure {
     Final(DieselError),
 }
 
-impl Failure {
+impl TransactionError {
     /// A fault in the service: what the database holds, or what it was asked, makes no sense.
     pub(crate) fn internal(cause: impl Into<cicerone_domain::error::Cause>) -> Self {
         Self::Refused(Error::internal(cause))
@@ -124,7 +124,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for TransactionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(error) => error.fmt(f),
@@ -133,28 +133,24 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<DieselError> for Failure {
+impl From<DieselError> for TransactionError {
     fn from(error: DieselError) -> Self {
         Self::Database(error)
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for TransactionError {
     fn from(error: Error) -> Self {
         Self::Refused(error)
     }
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
+impl From<TransactionError> for Error {
+    fn from(failure: TransactionError) -> Self {
         match failure {
-            Failure::Refused(error) => error,
-            Failure::Database(error) | Failure::Final(error) => {
-                if is_passing(&error) {
-                    Self::unavailable(error)
-                } else {
-                    Self::internal(error)
-                }
+            TransactionError::Refused(error) => error,
+            TransactionError::Database(error) | TransactionError::Final(error) => {
+                if is_passing(&error) { Self::unavailable(error) } else { Self::internal(error) }
             }
         }
     }

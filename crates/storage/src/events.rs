@@ -1,14 +1,14 @@
 //! Events, written with what makes them true, and queued there for the endpoints that take them.
 
+use cicerone_domain::Timestamp;
 use cicerone_domain::event::{Event, without_content};
-use cicerone_domain::id::kind;
-use cicerone_domain::{Id, Timestamp};
 use diesel::prelude::*;
 
+use crate::columns::id;
 use crate::connection::AnyConnection;
 use crate::deliveries;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::schema::events;
 
 /// Source ids of one statement.
@@ -29,26 +29,25 @@ struct EventRow<'a> {
 /// Writes an event down and queues it for every enabled endpoint of its account that takes it. Until
 /// the transaction ends, none of these endpoints can be removed. Where nobody takes it, only that it
 /// happened is kept, and not once more what its source holds.
-pub(crate) fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), Failure> {
+pub(crate) fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
     let mut takers = Vec::new();
     for (endpoint, events) in dialect::hold_endpoints(c, &event.account_id.to_string())? {
         if deliveries::takes(&events, event.name)? {
-            takers.push(endpoint);
+            takers.push(id("webhook_endpoints.id", &endpoint)?);
         }
     }
     if takers.is_empty() {
-        let payload = without_content(&event.payload).unwrap_or_default();
-        return insert(c, &Event { payload, ..event.clone() });
+        return insert(c, &event.clone().untaken());
     }
     insert(c, event)?;
     for endpoint in takers {
-        deliveries::queue(c, &endpoint, event)?;
+        deliveries::queue(c, endpoint, event)?;
     }
     Ok(())
 }
 
 /// Writes an event down.
-pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), Failure> {
+pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
     let row = EventRow {
         id: event.id.to_string(),
         account_id: event.account_id.to_string(),
@@ -62,22 +61,21 @@ pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), Failure
     Ok(())
 }
 
-/// The id of an event's delivery to an endpoint: it has one at most.
-pub(crate) fn delivery_id(event: Id<kind::Event>, endpoint: &str) -> Id<kind::Delivery> {
-    Id::derived(&[event.suffix(), endpoint])
-}
-
 /// Takes the content out of the events of sources that are deleted. That something happened is still
 /// told.
-pub(crate) fn erase_content(c: &mut AnyConnection, sources: &[String]) -> Result<(), Failure> {
+pub(crate) fn erase_content(
+    c: &mut AnyConnection,
+    sources: &[String],
+) -> Result<(), TransactionError> {
     for sources in sources.chunks(AT_ONCE) {
         let told: Vec<(String, String)> = events::table
             .filter(events::source_id.eq_any(sources))
             .select((events::id, events::payload))
             .load(c)?;
         for (id, payload) in told {
-            let payload = without_content(&payload)
-                .ok_or_else(|| Failure::internal(format!("the event `{id}` has no payload")))?;
+            let payload = without_content(&payload).ok_or_else(|| {
+                TransactionError::internal(format!("the event `{id}` has no payload"))
+            })?;
             diesel::update(events::table.find(id)).set(events::payload.eq(payload)).execute(c)?;
         }
     }
@@ -90,7 +88,7 @@ pub(crate) fn expire(
     c: &mut AnyConnection,
     before: Timestamp,
     limit: i64,
-) -> Result<usize, Failure> {
+) -> Result<usize, TransactionError> {
     let ids: Vec<String> = events::table
         .filter(events::created_at.lt(before.as_millis()))
         .filter(diesel::dsl::not(deliveries::exists_of_event()))

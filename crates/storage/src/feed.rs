@@ -10,7 +10,7 @@ use diesel::prelude::*;
 use crate::columns::{id, narrow, narrow_option, wide};
 use crate::connection::AnyConnection;
 use crate::dialect::{Begin, transaction};
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::schema::{agents, documents, passages, sources};
 use crate::sources::PassageRow;
 use crate::storage::Storage;
@@ -118,7 +118,7 @@ impl Storage {
     ) -> Result<Option<T>, Error>
     where
         T: Send + 'static,
-        F: Fn(&mut AnyConnection, &str) -> Result<T, Failure> + Send + 'static,
+        F: Fn(&mut AnyConnection, &str) -> Result<T, TransactionError> + Send + 'static,
     {
         self.db
             .read(move |c| {

@@ -1,28 +1,30 @@
 //! Regular removal of what is over, and counts for the metrics.
 
 use async_trait::async_trait;
+use cicerone_domain::agent::RetentionDays;
 use cicerone_domain::ports::Housekeeping;
 use cicerone_domain::upload::ObjectKey;
+use cicerone_domain::usage::Day;
 use cicerone_domain::{Error, Timestamp};
 use diesel::dsl::{exists, min, not};
 use diesel::prelude::*;
 
 use crate::audit;
-use crate::columns::{narrow, time};
+use crate::columns::{narrow, narrow_option, time};
 use crate::connection::AnyConnection;
 use crate::conversations;
 use crate::deliveries;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::events;
 use crate::jobs::{LEASED, QUEUED};
 use crate::removal;
 use crate::schema::{agents, discarded_objects, idempotency, jobs, sources, uploads};
 use crate::storage::Storage;
 use crate::uploads::remove_unused;
+use crate::usage;
 
 /// Rows that are removed in one transaction, so that others need not wait long.
 const AT_ONCE: u32 = 500;
-const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 #[async_trait]
 impl Housekeeping for Storage {
@@ -123,7 +125,9 @@ impl Housekeeping for Storage {
             .await?;
         let mut total = 0;
         for (agent, days) in keeping {
-            let before = now.plus_millis(days.unwrap_or(i64::MAX).saturating_mul(-DAY_MILLIS));
+            let days =
+                narrow_option("agents.retention_days", days)?.map(RetentionDays::from_stored);
+            let Some(before) = days.map(|days| days.kept_since(now)) else { continue };
             loop {
                 let agent = agent.clone();
                 let removed = self
@@ -153,6 +157,17 @@ impl Housekeeping for Storage {
         let mut total = 0;
         loop {
             let removed = self.db.free(move |c| audit::expire(c, before, AT_ONCE.into())).await?;
+            total += u64::try_from(removed).unwrap_or(u64::MAX);
+            if removed == 0 {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn expire_usage(&self, before: Day) -> Result<u64, Error> {
+        let mut total = 0;
+        loop {
+            let removed = self.db.free(move |c| usage::expire(c, before, AT_ONCE.into())).await?;
             total += u64::try_from(removed).unwrap_or(u64::MAX);
             if removed == 0 {
                 return Ok(total);
@@ -200,7 +215,7 @@ impl Housekeeping for Storage {
 
 /// Removes some idempotency records whose life ended by `now`, the oldest first. Gives their number, and
 /// whether that were all.
-fn expire_records(c: &mut AnyConnection, now: i64) -> Result<(usize, bool), Failure> {
+fn expire_records(c: &mut AnyConnection, now: i64) -> Result<(usize, bool), TransactionError> {
     let last: Option<i64> = idempotency::table
         .filter(idempotency::expires_at.le(now))
         .order(idempotency::expires_at)

@@ -3,17 +3,18 @@
 use async_trait::async_trait;
 use cicerone_domain::id::{Id, kind};
 use cicerone_domain::idempotency::{
-    Audience, Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
+    Claim, Claimed, Completion, Fingerprint, IdempotencyKey, Record, RecordState, StoredResponse,
+    Subject,
 };
 use cicerone_domain::ports::IdempotencyStore;
-use cicerone_domain::{Error, Scope, Timestamp, limits};
+use cicerone_domain::{Error, Scope, Timestamp};
 use diesel::prelude::*;
 
 use crate::audit;
-use crate::columns::{from_json, id, narrow_option, to_json};
+use crate::columns::{from_json, id, narrow_option, time, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::keys;
 use crate::schema::idempotency;
 use crate::storage::Storage;
@@ -54,16 +55,23 @@ impl ClaimRow {
         scope: &Scope,
         fingerprint: Fingerprint,
         now: Timestamp,
-    ) -> Result<Self, Failure> {
-        let maker_agents = scope.agents.as_ref().map(|agents| to_json(&agents.as_ref()));
+    ) -> Result<Self, TransactionError> {
+        let record = Record::claimed(fingerprint, scope.clone(), claim.token.clone(), now);
+        let (token, lease_until) = match record.state {
+            RecordState::Claimed { token, lease_until } => (token, lease_until),
+            RecordState::Completed(_) | RecordState::Erased { .. } => {
+                return Err(TransactionError::internal("a new claim is not claimed"));
+            }
+        };
+        let maker_agents = record.maker.agents.map(|agents| to_json(&agents.as_ref()));
         Ok(Self {
-            account_id: claim.account.to_string(),
+            account_id: record.maker.account.to_string(),
             idempotency_key: claim.key.as_str().to_owned(),
-            fingerprint: fingerprint.0.to_vec(),
+            fingerprint: record.fingerprint.0.to_vec(),
             state: CLAIMED.to_owned(),
-            token: claim.token.clone(),
-            lease_until: now.plus_millis(limits::IDEMPOTENCY_LEASE_MILLIS).as_millis(),
-            expires_at: now.plus_millis(limits::IDEMPOTENCY_LIFE_MILLIS).as_millis(),
+            token,
+            lease_until: lease_until.as_millis(),
+            expires_at: record.expires_at.as_millis(),
             status: None,
             content_type: None,
             body: None,
@@ -75,51 +83,40 @@ impl ClaimRow {
         })
     }
 
-    /// Whether the key may be claimed anew.
-    fn is_free(&self, now: i64) -> bool {
-        self.expires_at <= now || (self.state == CLAIMED && self.lease_until <= now)
-    }
-
-    /// What a request with this fingerprint finds in a record that is not free.
-    fn meet(self, fingerprint: Fingerprint) -> Result<Claimed, Failure> {
-        if self.fingerprint != fingerprint.0 {
-            return Ok(Claimed::Reused);
-        }
-        match self.state.as_str() {
-            CLAIMED => Ok(Claimed::InProgress),
-            ERASED => self.audience().map(Claimed::Erased),
-            _ => {
-                let audience = self.audience()?;
-                Ok(Claimed::Replay(self.into_response()?, audience))
-            }
-        }
-    }
-
-    fn audience(&self) -> Result<Audience, Failure> {
+    fn into_record(self) -> Result<Record, TransactionError> {
         let maker: Option<Vec<Id<kind::Agent>>> =
             self.maker_agents.as_deref().map(from_json).transpose()?;
-        Ok(Audience {
-            maker: Scope {
-                account: id("idempotency.account_id", &self.account_id)?,
-                agents: maker.map(Into::into),
-            },
-            agents: self.answer_agents()?,
-            // An answer that was erased had a subject, and refusals have none.
-            is_refusal: self.status.is_some_and(|status| status >= 400),
-        })
+        let maker = Scope {
+            account: id("idempotency.account_id", &self.account_id)?,
+            agents: maker.map(Into::into),
+        };
+        let fingerprint = <[u8; 32]>::try_from(self.fingerprint.as_slice());
+        let fingerprint = fingerprint.map_err(|_| {
+            TransactionError::internal("an idempotency fingerprint does not have 32 bytes")
+        })?;
+        let expires_at = time(self.expires_at);
+        let state = match self.state.as_str() {
+            CLAIMED => {
+                RecordState::Claimed { token: self.token, lease_until: time(self.lease_until) }
+            }
+            ERASED => RecordState::Erased { agents: self.answer_agents()? },
+            _ => RecordState::Completed(self.into_response()?),
+        };
+        Ok(Record { fingerprint: Fingerprint(fingerprint), state, maker, expires_at })
     }
 
-    fn answer_agents(&self) -> Result<Option<Vec<Id<kind::Agent>>>, Failure> {
+    fn answer_agents(&self) -> Result<Option<Vec<Id<kind::Agent>>>, TransactionError> {
         self.answer_agents.as_deref().map(from_json).transpose()
     }
 
-    fn into_response(self) -> Result<StoredResponse, Failure> {
+    fn into_response(self) -> Result<StoredResponse, TransactionError> {
         let agent = self.subject_agent_id.as_deref();
         let agent_id = agent.map(|text| id("idempotency.subject_agent_id", text)).transpose()?;
         let status = narrow_option("idempotency.status", self.status)?;
         let (agents, holds_secret) = (self.answer_agents()?, self.holds_secret);
         Ok(StoredResponse {
-            status: status.ok_or_else(|| Failure::internal("a stored answer has no status"))?,
+            status: status
+                .ok_or_else(|| TransactionError::internal("a stored answer has no status"))?,
             content_type: self.content_type,
             body: self.body.unwrap_or_default(),
             subject: self.subject_id.map(|id| Subject { id, agent_id, agents, holds_secret }),
@@ -142,9 +139,9 @@ struct AnswerRow {
 }
 
 impl TryFrom<StoredResponse> for AnswerRow {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(response: StoredResponse) -> Result<Self, Failure> {
+    fn try_from(response: StoredResponse) -> Result<Self, TransactionError> {
         let subject = response.subject.as_ref();
         let agent = subject.and_then(|subject| subject.agent_id);
         let agents = subject.and_then(|subject| subject.agents.as_ref());
@@ -163,15 +160,15 @@ impl TryFrom<StoredResponse> for AnswerRow {
 
 /// Holds the record of a completion's claim, at the start of its transaction, so that nothing can
 /// come between when it is completed at the end. Then checks the key that makes the change.
-pub(crate) fn hold<T>(
+pub(crate) fn begin<T>(
     c: &mut AnyConnection,
     completion: Option<&Completion<T>>,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let Some(completion) = completion else { return Ok(()) };
     if let Some(claim) = completion.claim() {
         let record = dialect::lock_record(c, &claim.account.to_string(), claim.key.as_str())?;
-        let is_held = |row: &ClaimRow| row.state == CLAIMED && row.token == claim.token;
-        if !record.as_ref().is_some_and(is_held) {
+        let record = record.map(ClaimRow::into_record).transpose()?;
+        if !record.is_some_and(|record| record.is_held_by(claim)) {
             return Err(Error::ClaimLost.into());
         }
     }
@@ -180,11 +177,11 @@ pub(crate) fn hold<T>(
 
 /// Completes the claim with the answer for `outcome`, and records what was done, at the end of the
 /// transaction of its effect.
-pub(crate) fn settle<T>(
+pub(crate) fn finish<T>(
     c: &mut AnyConnection,
     completion: Option<&Completion<T>>,
     outcome: &T,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let Some(completion) = completion else { return Ok(()) };
     if let Some(record) = completion.record(outcome) {
         audit::insert(c, &record)?;
@@ -201,7 +198,7 @@ fn complete(
     c: &mut AnyConnection,
     claim: &Claim,
     response: StoredResponse,
-) -> Result<bool, Failure> {
+) -> Result<bool, TransactionError> {
     let count = diesel::update(
         idempotency::table
             .find((claim.account.to_string(), claim.key.as_str()))
@@ -214,7 +211,7 @@ fn complete(
 }
 
 /// Takes back the answers that contain what was deleted.
-pub(crate) fn erase_of(c: &mut AnyConnection, subject: &str) -> Result<(), Failure> {
+pub(crate) fn erase_of(c: &mut AnyConnection, subject: &str) -> Result<(), TransactionError> {
     diesel::update(idempotency::table.filter(idempotency::subject_id.eq(subject)))
         .set(erased())
         .execute(c)?;
@@ -222,7 +219,10 @@ pub(crate) fn erase_of(c: &mut AnyConnection, subject: &str) -> Result<(), Failu
 }
 
 /// Takes back the answers that hold a secret of this resource, which was replaced.
-pub(crate) fn erase_secrets_of(c: &mut AnyConnection, subject: &str) -> Result<(), Failure> {
+pub(crate) fn erase_secrets_of(
+    c: &mut AnyConnection,
+    subject: &str,
+) -> Result<(), TransactionError> {
     let answers = idempotency::table
         .filter(idempotency::subject_id.eq(subject))
         .filter(idempotency::holds_secret.eq(true));
@@ -231,7 +231,7 @@ pub(crate) fn erase_secrets_of(c: &mut AnyConnection, subject: &str) -> Result<(
 }
 
 /// The same as [`erase_of`] for an agent and everything that belonged to it.
-pub(crate) fn erase_of_agent(c: &mut AnyConnection, agent: &str) -> Result<(), Failure> {
+pub(crate) fn erase_of_agent(c: &mut AnyConnection, agent: &str) -> Result<(), TransactionError> {
     erase_of(c, agent)?;
     diesel::update(idempotency::table.filter(idempotency::subject_agent_id.eq(agent)))
         .set(erased())
@@ -240,7 +240,7 @@ pub(crate) fn erase_of_agent(c: &mut AnyConnection, agent: &str) -> Result<(), F
 }
 
 /// Frees the keys of requests that were being carried out: their process is gone.
-pub(crate) fn free_claims(c: &mut AnyConnection) -> Result<(), Failure> {
+pub(crate) fn free_claims(c: &mut AnyConnection) -> Result<(), TransactionError> {
     diesel::delete(idempotency::table.filter(idempotency::state.eq(CLAIMED))).execute(c)?;
     Ok(())
 }
@@ -317,7 +317,7 @@ fn take(
     scope: &Scope,
     fingerprint: Fingerprint,
     now: Timestamp,
-) -> Result<Claimed, Failure> {
+) -> Result<Claimed, TransactionError> {
     let row = ClaimRow::new(claim, scope, fingerprint, now)?;
     for _ in 0..LOOKS {
         if dialect::insert_record(c, &row)? {
@@ -327,8 +327,8 @@ fn take(
         let Some(found) = dialect::lock_record(c, &row.account_id, &row.idempotency_key)? else {
             continue;
         };
-        if !found.is_free(now.as_millis()) {
-            return found.meet(fingerprint);
+        if let Some(met) = found.into_record()?.meet(fingerprint, now) {
+            return Ok(met);
         }
         diesel::update(idempotency::table.find((&row.account_id, &row.idempotency_key)))
             .set(&row)

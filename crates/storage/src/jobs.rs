@@ -16,7 +16,7 @@ use cicerone_domain::job::{
 };
 use cicerone_domain::ports::JobStore;
 use cicerone_domain::source::Trained;
-use cicerone_domain::{Error, Id, Source, SourceState, Timestamp};
+use cicerone_domain::{Error, Id, Source, Timestamp};
 use diesel::dsl::min;
 use diesel::prelude::*;
 
@@ -26,7 +26,7 @@ use crate::columns::{id, narrow, time};
 use crate::connection::AnyConnection;
 use crate::crawls;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::events;
 use crate::idempotency::free_claims;
 use crate::schema::{jobs, sources};
@@ -62,7 +62,7 @@ pub(crate) struct JobRow {
 }
 
 impl JobRow {
-    fn crashes(&self) -> Result<Crashes, Failure> {
+    fn crashes(&self) -> Result<Crashes, TransactionError> {
         Ok(Crashes {
             in_a_row: narrow("jobs.crashes", self.crashes)?,
             in_all: narrow("jobs.crashes_in_all", self.crashes_in_all)?,
@@ -76,7 +76,7 @@ pub(crate) fn queue(
     source: &Source,
     job: NewJob,
     now: Timestamp,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let row = JobRow {
         id: job.id.to_string(),
         account_id: source.account_id.to_string(),
@@ -257,7 +257,10 @@ impl Storage {
 }
 
 /// The source of a lease that still holds, with its agent's row, its own and the job's held.
-pub(crate) fn hold_lease(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, Failure> {
+pub(crate) fn hold_lease(
+    c: &mut AnyConnection,
+    lease: &Lease,
+) -> Result<Option<Source>, TransactionError> {
     let agent: Option<String> = sources::table
         .find(lease.source_id.to_string())
         .select(sources::agent_id)
@@ -292,8 +295,8 @@ fn store_part(
     quota: Option<u64>,
     event: Id<kind::Event>,
     now: Timestamp,
-) -> Result<Part, Failure> {
-    let Some(mut source) = hold_lease(c, lease)? else { return Ok(Part::Lost) };
+) -> Result<Part, TransactionError> {
+    let Some(source) = hold_lease(c, lease)? else { return Ok(Part::Lost) };
     let extracted = intake.extracted();
     let account = source.account_id;
     if intake.is_at_start() {
@@ -302,7 +305,7 @@ fn store_part(
         clear(c, &source)?;
     }
     let mut stored = intake.store_part(c, &source)?;
-    while source.state.searchable().is_some() && !stored.is_complete() {
+    while source.answers() && !stored.is_complete() {
         stored = stored.store_part(c, &source)?;
     }
     if !stored.is_complete() {
@@ -310,7 +313,7 @@ fn store_part(
     }
     let generation = raise_generation(c, &source.agent_id.to_string())?;
     show(c, &source, generation)?;
-    source.state = SourceState::Trained(Trained {
+    let source = source.train(Trained {
         character_count: extracted.character_count(),
         title: extracted.title.clone(),
         version: narrow("agents.index_generation", generation)?,
@@ -324,26 +327,24 @@ fn store_part(
 fn fail(
     c: &mut AnyConnection,
     job: &str,
-    mut source: Source,
+    source: Source,
     message: String,
     event: Id<kind::Event>,
     now: Timestamp,
-) -> Result<Source, Failure> {
-    source.state = source.state.fail(message);
+) -> Result<Source, TransactionError> {
     crawls::fail(c, &source.id.to_string())?;
     remove_unseen(c, &source.id.to_string())?;
-    end(c, job, source, event, now)
+    end(c, job, source.fail(message), event, now)
 }
 
 /// Ends a job: the source's state, its event, and the job gone.
 pub(crate) fn end(
     c: &mut AnyConnection,
     job: &str,
-    mut source: Source,
+    source: Source,
     event: Id<kind::Event>,
     now: Timestamp,
-) -> Result<Source, Failure> {
-    source.progress = None;
+) -> Result<Source, TransactionError> {
     update_state(c, &source)?;
     // Before the endpoints are held that are told of it.
     bytes::recount(c, &source)?;
@@ -351,14 +352,14 @@ pub(crate) fn end(
         jobs::table.find(job).select(jobs::request_id).get_result(c).optional()?;
     let request_id = request(request_id.flatten().as_deref())?;
     let event = Event::of_finished(&source, event, request_id, now)
-        .ok_or_else(|| Failure::internal("a job ended with its source still under way"))?;
+        .ok_or_else(|| TransactionError::internal("a job ended with its source still under way"))?;
     events::tell(c, &event)?;
     diesel::delete(jobs::table.find(job)).execute(c)?;
     Ok(source)
 }
 
 /// The request that a row names.
-pub(crate) fn request(text: Option<&str>) -> Result<Option<Id<kind::Request>>, Failure> {
+pub(crate) fn request(text: Option<&str>) -> Result<Option<Id<kind::Request>>, TransactionError> {
     text.map(|text| id("request_id", text)).transpose()
 }
 
@@ -368,7 +369,7 @@ fn reclaim(
     until: i64,
     now: Timestamp,
     event_id: &(dyn Fn() -> Id<kind::Event> + Send + Sync),
-) -> Result<Reclaimed, Failure> {
+) -> Result<Reclaimed, TransactionError> {
     let mut done = Reclaimed::default();
     for (job, source) in dialect::abandoned_jobs(c, until, RECLAIMED_AT_ONCE)? {
         let crashes = job.crashes()?.and_another();
@@ -389,7 +390,7 @@ fn release(
     job: &str,
     crashes: Crashes,
     now: Timestamp,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     diesel::update(jobs::table.find(job))
         .set((
             jobs::state.eq(QUEUED),

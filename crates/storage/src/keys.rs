@@ -7,7 +7,7 @@
 mod managed;
 
 use async_trait::async_trait;
-use cicerone_domain::access::{AccountName, KeyHash, KeyName, KeyPatch};
+use cicerone_domain::access::{AccountName, KeyHash, KeyName, KeyPatch, account_name_taken};
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::KeyStore;
@@ -20,7 +20,7 @@ use crate::audit;
 use crate::columns::{self, from_json, id, time, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::schema::{accounts, api_keys, installation};
 use crate::storage::Storage;
 
@@ -64,9 +64,9 @@ impl From<&Account> for AccountRow {
 }
 
 impl TryFrom<AccountRow> for Account {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: AccountRow) -> Result<Self, Failure> {
+    fn try_from(row: AccountRow) -> Result<Self, TransactionError> {
         Ok(Self {
             id: id("accounts.id", &row.id)?,
             name: AccountName::from_stored(row.name),
@@ -76,7 +76,7 @@ impl TryFrom<AccountRow> for Account {
 }
 
 impl KeyRow {
-    fn new(key: &ApiKey, hash: KeyHash, is_root: bool) -> Result<Self, Failure> {
+    fn new(key: &ApiKey, hash: KeyHash, is_root: bool) -> Result<Self, TransactionError> {
         Ok(Self {
             id: key.id.to_string(),
             account_id: key.account_id.to_string(),
@@ -92,14 +92,14 @@ impl KeyRow {
         })
     }
 
-    fn into_key(self) -> Result<ApiKey, Failure> {
+    fn into_key(self) -> Result<ApiKey, TransactionError> {
         let permissions: Vec<String> = from_json(&self.permissions)?;
         Ok(ApiKey {
             id: id("api_keys.id", &self.id)?,
             account_id: id("api_keys.account_id", &self.account_id)?,
             name: KeyName::from_stored(self.name),
             permissions: Permissions::from_names(permissions.iter().map(String::as_str))
-                .map_err(Failure::internal)?,
+                .map_err(TransactionError::internal)?,
             agent_ids: self.agent_ids.as_deref().map(from_json).transpose()?,
             expires_at: self.expires_at.map(time),
             last_used_at: self.last_used_at.map(time),
@@ -110,7 +110,7 @@ impl KeyRow {
 }
 
 /// Writes the cursor secret as it is: a change that changes nothing, which shows whether writes work.
-pub(crate) fn rewrite_secret(c: &mut AnyConnection) -> Result<(), Failure> {
+pub(crate) fn rewrite_secret(c: &mut AnyConnection) -> Result<(), TransactionError> {
     diesel::update(installation::table.find(CURSOR_SECRET))
         .set(installation::value.eq(installation::value))
         .execute(c)?;
@@ -125,8 +125,7 @@ impl KeyStore for Storage {
                 let row = AccountRow::from(&account);
                 match diesel::insert_into(accounts::table).values(row).execute(c) {
                     Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-                        let message = format!("an account named `{}` exists", account.name);
-                        Err(Error::Conflict(message).into())
+                        Err(account_name_taken(&account.name).into())
                     }
                     other => Ok(other.map(|_| ())?),
                 }
@@ -302,7 +301,7 @@ impl KeyStore for Storage {
         completion: Option<Completion<ApiKey>>,
     ) -> Result<Option<ApiKey>, Error> {
         let deleted = self.db.write_completing(completion, move |c| {
-            let found = |c: &mut AnyConnection| -> Result<KeyRow, Failure> {
+            let found = |c: &mut AnyConnection| -> Result<KeyRow, TransactionError> {
                 let query = api_keys::table.find(id.to_string()).select(KeyRow::as_select());
                 let row: Option<KeyRow> = query.get_result(c).optional()?;
                 row.ok_or_else(|| Error::not_found("API key", id).into())
@@ -347,34 +346,37 @@ impl KeyStore for Storage {
                     .get_result(c)?;
                 secret
                     .try_into()
-                    .map_err(|_| Failure::internal("the cursor secret has not 32 bytes"))
+                    .map_err(|_| TransactionError::internal("the cursor secret has not 32 bytes"))
             })
             .await
     }
 }
 
-/// The account's row is held, so that two servers that start together follow each other. A root key that
-/// is in place keeps its id, its name and its last use.
+/// The account's row is held, so that two servers that start together follow each other.
 fn set_root_key(
     c: &mut AnyConnection,
     account: &Account,
     key: &ApiKey,
     hash: KeyHash,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     dialect::insert_account_once(c, &AccountRow::from(account))?;
     let owner = dialect::lock_account(c, &account.name)?;
     let of_owner = api_keys::account_id.eq(owner.clone()).and(api_keys::is_root.eq(true));
     let with_hash = api_keys::hash.eq(hash.0.to_vec());
-    let row = KeyRow { account_id: owner, ..KeyRow::new(key, hash, true)? };
-    let is_set = api_keys::table.filter(of_owner.clone()).filter(with_hash.clone());
-    let restored = (
-        api_keys::permissions.eq(&row.permissions),
-        api_keys::agent_ids.eq(&row.agent_ids),
-        api_keys::expires_at.eq(row.expires_at),
-    );
-    if diesel::update(is_set).set(restored).execute(c)? > 0 {
+    let in_place: Option<KeyRow> = api_keys::table
+        .filter(of_owner.clone())
+        .filter(with_hash.clone())
+        .select(KeyRow::as_select())
+        .get_result(c)
+        .optional()?;
+    if let Some(row) = in_place {
+        let reinstated = row.into_key()?.reinstated(key);
+        diesel::update(api_keys::table.find(reinstated.id.to_string()))
+            .set(KeyRow::new(&reinstated, hash, true)?)
+            .execute(c)?;
         return Ok(());
     }
+    let row = KeyRow { account_id: owner, ..KeyRow::new(key, hash, true)? };
     diesel::delete(api_keys::table.filter(of_owner.or(with_hash))).execute(c)?;
     diesel::insert_into(api_keys::table).values(row).execute(c)?;
     Ok(())

@@ -11,7 +11,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{self, Begin, transaction};
-use crate::error::{Failure, OpenError};
+use crate::error::{OpenError, TransactionError};
 use crate::schema::__diesel_schema_migrations;
 use crate::url::DatabaseUrl;
 
@@ -90,7 +90,7 @@ pub(crate) fn check(url: &DatabaseUrl) -> Result<(), OpenError> {
 }
 
 /// [`check`] over a connection that is open, for a health check.
-pub(crate) fn check_applied(c: &mut AnyConnection) -> Result<(), Failure> {
+pub(crate) fn check_applied(c: &mut AnyConnection) -> Result<(), TransactionError> {
     let (statuses, unknown) = stored(c)?;
     let pending = statuses.into_iter().find(|status| !status.is_applied);
     match pending.map(|status| status.name).or(unknown) {
@@ -104,21 +104,23 @@ pub(crate) fn check_applied(c: &mut AnyConnection) -> Result<(), Failure> {
 
 /// The status of each migration of this program, and one that the database has beyond them, without
 /// changing anything. Both databases have migrations of the same names.
-fn stored(c: &mut AnyConnection) -> Result<(Vec<MigrationStatus>, Option<String>), Failure> {
+fn stored(
+    c: &mut AnyConnection,
+) -> Result<(Vec<MigrationStatus>, Option<String>), TransactionError> {
     let mut versions = BTreeSet::new();
     if dialect::has_migrations_table(c)? {
         let column = __diesel_schema_migrations::version;
         versions.extend(__diesel_schema_migrations::table.select(column).load::<String>(c)?);
     }
-    let known = migrations::<Sqlite>(SQLITE).map_err(Failure::internal)?;
+    let known = migrations::<Sqlite>(SQLITE).map_err(TransactionError::internal)?;
     Ok(matched(&known, versions))
 }
 
-fn failed(url: &DatabaseUrl, failure: Failure) -> OpenError {
+fn failed(url: &DatabaseUrl, failure: TransactionError) -> OpenError {
     let cause = match failure {
-        Failure::Refused(Error::Internal(cause)) => cause.to_string(),
-        Failure::Refused(error) => error.to_string(),
-        Failure::Database(error) | Failure::Final(error) => error.to_string(),
+        TransactionError::Refused(Error::Internal(cause)) => cause.to_string(),
+        TransactionError::Refused(error) => error.to_string(),
+        TransactionError::Database(error) | TransactionError::Final(error) => error.to_string(),
     };
     OpenError::Migration { url: url.clone(), cause }
 }
@@ -139,11 +141,11 @@ fn exclusively<T>(
     let mut connection = connect(url, Access::Write)?;
     transaction(&mut connection, Begin::Write, |c| {
         dialect::lock_migrations(c, ADVISORY_LOCK)?;
-        let (statuses, unknown) = compare(c).map_err(Failure::internal)?;
+        let (statuses, unknown) = compare(c).map_err(TransactionError::internal)?;
         if let Some(migration) = unknown {
             return Ok(Err(OpenError::Newer { url: url.clone(), migration }));
         }
-        work(c, &statuses).map(Ok).map_err(Failure::internal)
+        work(c, &statuses).map(Ok).map_err(TransactionError::internal)
     })
     .unwrap_or_else(|failure| Err(failed(url, failure)))
 }

@@ -15,7 +15,7 @@ use crate::bytes;
 use crate::columns::wide;
 use crate::connection::AnyConnection;
 use crate::db::Db;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::idempotency;
 use crate::pages::{Size, octet_length};
 use crate::schema::{
@@ -91,7 +91,7 @@ impl Removed {
         c: &mut AnyConnection,
         now: Timestamp,
         part: &mut Part,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, TransactionError> {
         match self {
             Self::Agent(id) => delete_agent(c, id, now, part),
             Self::Source(id) => delete_source(c, id, now, part),
@@ -100,7 +100,7 @@ impl Removed {
     }
 
     /// Hides it, and everything of it.
-    fn hide(&self, c: &mut AnyConnection, now: Timestamp) -> Result<(), Failure> {
+    fn hide(&self, c: &mut AnyConnection, now: Timestamp) -> Result<(), TransactionError> {
         let at = now.as_millis();
         match self {
             Self::Agent(id) => {
@@ -142,17 +142,17 @@ pub(crate) async fn remove<T, F>(
 ) -> Result<T, Error>
 where
     T: Send + 'static,
-    F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+    F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
 {
     let begun = removed.clone();
     let first = db.free(move |c| {
-        idempotency::hold(c, completion.as_ref())?;
+        idempotency::begin(c, completion.as_ref())?;
         let found = before(c)?;
         let is_done = begun.delete(c, now, &mut Part::new())?;
         if !is_done {
             begun.hide(c, now)?;
         }
-        idempotency::settle(c, completion.as_ref(), &())?;
+        idempotency::finish(c, completion.as_ref(), &())?;
         Ok((found, is_done))
     });
     let (found, is_done) = first.await?;
@@ -177,7 +177,7 @@ pub(crate) async fn finish(db: &Db, removed: Removed, now: Timestamp) -> Result<
 }
 
 /// A deletion that has begun and is not done.
-pub(crate) fn unfinished(c: &mut AnyConnection) -> Result<Option<Removed>, Failure> {
+pub(crate) fn unfinished(c: &mut AnyConnection) -> Result<Option<Removed>, TransactionError> {
     let agent = agents::table
         .filter(agents::removed_at.is_not_null())
         .select(agents::id)
@@ -204,7 +204,7 @@ fn delete_agent(
     id: &str,
     now: Timestamp,
     part: &mut Part,
-) -> Result<bool, Failure> {
+) -> Result<bool, TransactionError> {
     loop {
         let next: Option<String> = sources::table
             .filter(sources::agent_id.eq(id))
@@ -242,7 +242,7 @@ fn delete_source(
     id: &str,
     now: Timestamp,
     part: &mut Part,
-) -> Result<bool, Failure> {
+) -> Result<bool, TransactionError> {
     let is_empty = delete_passages(c, id, part)?
         && delete_documents(c, id, part)?
         && delete_crawl_pages(c, id, part)?;
@@ -262,7 +262,11 @@ fn delete_source(
     Ok(true)
 }
 
-fn delete_passages(c: &mut AnyConnection, source: &str, part: &mut Part) -> Result<bool, Failure> {
+fn delete_passages(
+    c: &mut AnyConnection,
+    source: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
     let of_source = || passages::table.filter(passages::source_id.eq(source));
     let rows: Vec<(i64, Size)> = of_source()
         .order(passages::position)
@@ -277,7 +281,11 @@ fn delete_passages(c: &mut AnyConnection, source: &str, part: &mut Part) -> Resu
 }
 
 /// Deletes documents without passages, with their texts.
-fn delete_documents(c: &mut AnyConnection, source: &str, part: &mut Part) -> Result<bool, Failure> {
+fn delete_documents(
+    c: &mut AnyConnection,
+    source: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
     let of_source = || documents::table.filter(documents::source_id.eq(source));
     let is_text_of = document_texts::source_id
         .eq(documents::source_id)
@@ -299,7 +307,7 @@ fn delete_crawl_pages(
     c: &mut AnyConnection,
     source: &str,
     part: &mut Part,
-) -> Result<bool, Failure> {
+) -> Result<bool, TransactionError> {
     loop {
         let next: Option<i64> = crawl_pages::table
             .filter(crawl_pages::source_id.eq(source))
@@ -327,7 +335,11 @@ fn delete_crawl_pages(
     }
 }
 
-fn delete_conversation(c: &mut AnyConnection, id: &str, part: &mut Part) -> Result<bool, Failure> {
+fn delete_conversation(
+    c: &mut AnyConnection,
+    id: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
     let of_conversation = || messages::table.filter(messages::conversation_id.eq(id));
     let rows: Vec<(i64, Size, Size)> = of_conversation()
         .order(messages::position)

@@ -288,6 +288,15 @@ table! {
 }
 
 table! {
+    usage_months (account_id, month) {
+        account_id -> Text,
+        month -> BigInt,
+        messages -> BigInt,
+        tokens -> BigInt,
+    }
+}
+
+table! {
     audit_log (id) {
         id -> Text,
         account_id -> Text,

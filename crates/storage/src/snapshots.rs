@@ -10,7 +10,7 @@ use diesel::sql_types::Text;
 
 use crate::columns::id;
 use crate::connection::{Access, AnyConnection, connect};
-use crate::error::{Failure, OpenError};
+use crate::error::{OpenError, TransactionError};
 use crate::migrations;
 use crate::schema::uploads;
 use crate::url::DatabaseUrl;
@@ -43,13 +43,16 @@ pub fn take(url: &DatabaseUrl, into: &Path) -> Result<Vec<ObjectKey>, OpenError>
 }
 
 fn objects(c: &mut AnyConnection) -> Result<Vec<ObjectKey>, cicerone_domain::Error> {
-    let ids: Vec<String> =
-        uploads::table.order(uploads::id).select(uploads::id).load(c).map_err(Failure::from)?;
-    let key = |text: &String| -> Result<ObjectKey, Failure> {
+    let ids: Vec<String> = uploads::table
+        .order(uploads::id)
+        .select(uploads::id)
+        .load(c)
+        .map_err(TransactionError::from)?;
+    let key = |text: &String| -> Result<ObjectKey, TransactionError> {
         let upload: Id<kind::Upload> = id("uploads.id", text)?;
         Ok(object_key(upload))
     };
-    Ok(ids.iter().map(key).collect::<Result<_, Failure>>()?)
+    Ok(ids.iter().map(key).collect::<Result<_, TransactionError>>()?)
 }
 
 /// Checks that every page of the SQLite file `path` is as it was written, and that this program knows

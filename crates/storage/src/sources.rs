@@ -28,11 +28,11 @@ use crate::columns::{id, named, time};
 use crate::connection::AnyConnection;
 use crate::crawls;
 use crate::dialect::{self, Begin, transaction};
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::events::erase_content;
 use crate::idempotency::erase_of;
 use crate::jobs;
-use crate::pages::{Size, created_before, fitting, lookahead, octet_length};
+use crate::pages::{Size, created_before, fitting, octet_length};
 use crate::removal::{AGENT_IS_THERE, Removed, remove};
 use crate::schema::sources;
 use crate::scope::Visible;
@@ -55,9 +55,9 @@ pub(crate) struct SourceRow {
 }
 
 impl TryFrom<&Source> for SourceRow {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(source: &Source) -> Result<Self, Failure> {
+    fn try_from(source: &Source) -> Result<Self, TransactionError> {
         let (crawl_subpages, upload_id) = match &source.content {
             SourceContent::Website { crawl_subpages, .. } => (*crawl_subpages, None),
             SourceContent::File(upload) => (false, Some(upload.to_string())),
@@ -78,9 +78,9 @@ impl TryFrom<&Source> for SourceRow {
 }
 
 impl TryFrom<SourceRow> for Source {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: SourceRow) -> Result<Self, Failure> {
+    fn try_from(row: SourceRow) -> Result<Self, TransactionError> {
         let content = match named("sources.source_type", &row.source_type, SourceType::from_name)? {
             SourceType::Website => {
                 let url = WebsiteUrl::from_stored(row.content);
@@ -104,7 +104,7 @@ impl TryFrom<SourceRow> for Source {
 }
 
 /// Writes a source's state.
-pub(crate) fn update_state(c: &mut AnyConnection, source: &Source) -> Result<(), Failure> {
+pub(crate) fn update_state(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
     diesel::update(sources::table.find(source.id.to_string()))
         .set(StateRow::of(source)?)
         .execute(c)?;
@@ -116,7 +116,7 @@ fn find(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Source>,
-) -> Result<Option<Source>, Failure> {
+) -> Result<Option<Source>, TransactionError> {
     let mut query = sources::table
         .filter(sources::id.eq(id.to_string()))
         .filter(sources::account_id.eq(&visible.account))
@@ -135,7 +135,7 @@ fn require(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Source>,
-) -> Result<Source, Failure> {
+) -> Result<Source, TransactionError> {
     find(c, visible, id)?.ok_or_else(|| Error::not_found("source", id).into())
 }
 
@@ -144,7 +144,7 @@ fn require_locked(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Source>,
-) -> Result<Source, Failure> {
+) -> Result<Source, TransactionError> {
     let source = require(c, visible, id)?;
     dialect::lock_agent(c, &source.agent_id.to_string())?;
     // Another may have changed or deleted it while this one waited.
@@ -219,11 +219,8 @@ impl SourceStore for Storage {
         self.db
             .of(scope.account)
             .write_completing(completion, move |c| {
-                let mut source = require_locked(c, &visible, id)?;
-                require_website(&source, "refreshed")?;
-                source.state = source.state.begin_refresh()?;
+                let source = require_locked(c, &visible, id)?.refresh()?;
                 bytes::check(c, quota, source.account_id, 0)?;
-                source.progress = None;
                 update_state(c, &source)?;
                 jobs::queue(c, &source, job, now)?;
                 Ok(source)
@@ -243,7 +240,7 @@ impl SourceStore for Storage {
         let source = id.to_string();
         remove(&db, Removed::Source(source.clone()), now, completion, move |c| {
             let found = require_locked(c, &visible, id)?;
-            if found.state.searchable().is_some() {
+            if found.answers() {
                 raise_generation(c, &found.agent_id.to_string())?;
             }
             erase_content(c, std::slice::from_ref(&source))?;
@@ -300,24 +297,11 @@ impl SourceStore for Storage {
             .of(scope.account)
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
-                    require_website(&require(c, &visible, id)?, "listed by page")?;
+                    require(c, &visible, id)?.check_has_pages()?;
                     crawls::pages(c, id, &page)
                 })
             })
             .await
-    }
-}
-
-fn require_website(source: &Source, done: &str) -> Result<(), Failure> {
-    match source.content.source_type() {
-        SourceType::Website => Ok(()),
-        other @ (SourceType::Text | SourceType::File | SourceType::Qa) => {
-            let message = format!(
-                "only a source of the type website can be {done}, and this one is of the type {}",
-                other.name()
-            );
-            Err(Error::InvalidOperation(message).into())
-        }
     }
 }
 
@@ -327,7 +311,7 @@ fn list(
     agent: Id<kind::Agent>,
     filter: SourceFilter,
     page: &PageRequest,
-) -> Result<Page<Source>, Failure> {
+) -> Result<Page<Source>, TransactionError> {
     agents::require(c, visible, agent)?;
     let agent = agent.to_string();
     let begin = created_before(page)?;
@@ -351,11 +335,13 @@ fn list(
         }
         query
     };
-    let sizes: Vec<Size> =
-        query().limit(lookahead(page)).select(octet_length(sources::content.nullable())).load(c)?;
+    let sizes: Vec<Size> = query()
+        .limit(page.lookahead())
+        .select(octet_length(sources::content.nullable()))
+        .load(c)?;
     let sizes: Vec<_> = sizes.into_iter().map(|size| [size]).collect();
     let fit = fitting(page, &sizes);
-    let rows = query().limit(fit.rows).select(SourceRow::as_select()).load(c)?;
+    let rows = query().limit(fit.count).select(SourceRow::as_select()).load(c)?;
     let items: Result<Vec<Source>, _> = rows.into_iter().map(Source::try_from).collect();
     Ok(Page::of(items?, fit.more))
 }

@@ -6,16 +6,16 @@ use async_trait::async_trait;
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::UploadStore;
-use cicerone_domain::upload::{Filename, ObjectKey, object_key};
+use cicerone_domain::upload::{Filename, ObjectKey, in_use, is_visible, object_key};
 use cicerone_domain::{Error, Id, Scope, Timestamp, Upload, UploadType};
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 
 use crate::bytes;
-use crate::columns::{id, named, narrow, time, wide};
+use crate::columns::{self, id, named, narrow, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::idempotency::erase_of;
 use crate::schema::{discarded_objects, sources, uploads};
 use crate::scope::Visible;
@@ -49,9 +49,9 @@ impl From<&Upload> for UploadRow {
 }
 
 impl TryFrom<UploadRow> for Upload {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: UploadRow) -> Result<Self, Failure> {
+    fn try_from(row: UploadRow) -> Result<Self, TransactionError> {
         let content_type =
             named("uploads.content_type", &row.content_type, UploadType::from_media_type)?;
         Ok(Self {
@@ -71,7 +71,7 @@ pub(crate) fn remove_unused(
     c: &mut AnyConnection,
     ids: &[String],
     now: Timestamp,
-) -> Result<u64, Failure> {
+) -> Result<u64, TransactionError> {
     let mut count = 0;
     let mut freed: BTreeMap<String, i64> = BTreeMap::new();
     for ids in ids.chunks(IDS) {
@@ -99,12 +99,12 @@ pub(crate) fn remove_unused(
     Ok(count)
 }
 
-/// The upload, where it lies in the scope: within agents, one that others alone use does not.
+/// The upload, if it exists in the scope.
 fn find(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Upload>,
-) -> Result<Option<Upload>, Failure> {
+) -> Result<Option<Upload>, TransactionError> {
     let found: Option<UploadRow> = uploads::table
         .filter(uploads::id.eq(id.to_string()))
         .filter(uploads::account_id.eq(&visible.account))
@@ -112,13 +112,15 @@ fn find(
         .get_result(c)
         .optional()?;
     let Some(row) = found else { return Ok(None) };
-    if let Some(agents) = &visible.agents {
+    if visible.agents.is_some() {
         let users: Vec<String> = sources::table
             .filter(sources::upload_id.eq(id.to_string()))
             .select(sources::agent_id)
             .distinct()
             .load(c)?;
-        if !users.is_empty() && !users.iter().any(|agent| agents.contains(agent)) {
+        let users: Result<Vec<_>, _> =
+            users.iter().map(|agent| columns::id("sources.agent_id", agent)).collect();
+        if !is_visible(&users?, &visible.scope) {
             return Ok(None);
         }
     }
@@ -131,13 +133,17 @@ pub(crate) fn hold(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Upload>,
-) -> Result<bool, Failure> {
+) -> Result<bool, TransactionError> {
     Ok(dialect::hold_upload(c, &visible.account, &id.to_string())?
         && find(c, visible, id)?.is_some())
 }
 
 /// Notes that the object of an upload is to be removed.
-fn discard(c: &mut AnyConnection, id: Id<kind::Upload>, now: Timestamp) -> Result<(), Failure> {
+fn discard(
+    c: &mut AnyConnection,
+    id: Id<kind::Upload>,
+    now: Timestamp,
+) -> Result<(), TransactionError> {
     Ok(dialect::discard_object(c, &object_key(id).0, now.as_millis())?)
 }
 
@@ -198,7 +204,7 @@ impl UploadStore for Storage {
                     return Err(Error::not_found("file", id).into());
                 }
                 if remove_unused(c, &upload, now)? == 0 {
-                    return Err(Error::Conflict("a source uses the file".to_owned()).into());
+                    return Err(in_use().into());
                 }
                 Ok(())
             })

@@ -14,9 +14,9 @@ use crate::bytes;
 use crate::columns::{id, narrow, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
-use crate::pages::{created_before, lookahead};
-use crate::schema::{accounts, usage_days};
+use crate::error::TransactionError;
+use crate::pages::created_before;
+use crate::schema::{accounts, usage_days, usage_months};
 use crate::scope::Visible;
 use crate::storage::Storage;
 
@@ -34,18 +34,61 @@ pub(crate) struct UsageRow {
     pub(crate) completion_tokens: i64,
 }
 
-/// Counts an answered message, at the end of its transaction: those of one agent and day follow each
-/// other from here on.
-pub(crate) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<(), Failure> {
+/// What an account used in a month.
+#[derive(Insertable)]
+#[diesel(table_name = usage_months)]
+pub(crate) struct MonthRow {
+    account_id: String,
+    /// The first day of the month.
+    month: i64,
+    pub(crate) messages: i64,
+    pub(crate) tokens: i64,
+}
+
+/// Counts an answered message. This comes last in its transaction, since messages of the same account
+/// wait for each other from here on.
+pub(crate) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<(), TransactionError> {
+    let usage = turn.usage();
     let row = UsageRow {
         account_id: turn.conversation.account_id.to_string(),
-        day: Day::of(turn.reply.timestamp).number(),
-        agent_id: turn.conversation.agent_id.to_string(),
-        messages: 1,
-        prompt_tokens: wide(turn.tokens.prompt),
-        completion_tokens: wide(turn.tokens.completion),
+        day: usage.day.number(),
+        agent_id: usage.agent_id.to_string(),
+        messages: wide(usage.messages),
+        prompt_tokens: wide(usage.tokens.prompt),
+        completion_tokens: wide(usage.tokens.completion),
     };
-    Ok(dialect::add_usage(c, &row)?)
+    let (month, _) = Day::month_of(usage.day.start());
+    let in_month = MonthRow {
+        account_id: row.account_id.clone(),
+        month: month.number(),
+        messages: row.messages,
+        tokens: row.prompt_tokens.saturating_add(row.completion_tokens),
+    };
+    dialect::add_usage(c, &row)?;
+    Ok(dialect::add_month_usage(c, &in_month)?)
+}
+
+/// Removes the usage of days before one, and of the months before that of this day, at most `limit` rows
+/// of either. Returns how many were removed.
+pub(crate) fn expire(
+    c: &mut AnyConnection,
+    before: Day,
+    limit: i64,
+) -> Result<usize, TransactionError> {
+    let last: Option<i64> = usage_days::table
+        .filter(usage_days::day.lt(before.number()))
+        .order(usage_days::day)
+        .offset(limit)
+        .limit(1)
+        .select(usage_days::day)
+        .get_result(c)
+        .optional()?;
+    let until = last.map_or(before.number(), |day| day + 1);
+    let days = usage_days::table.filter(usage_days::day.lt(until.min(before.number())));
+    let removed = diesel::delete(days).execute(c)?;
+    let (month, _) = Day::month_of(before.start());
+    let months = usage_months::table.filter(usage_months::month.lt(month.number()));
+    Ok(removed + diesel::delete(months).execute(c)?)
 }
 
 /// The quota that a column says.
@@ -101,27 +144,21 @@ impl UsageStore for Storage {
     async fn consumption(
         &self,
         account: Id<kind::Account>,
-        since: Day,
+        month: Day,
     ) -> Result<Consumption, Error> {
         self.db
             .of(account)
             .lookup(move |c| {
-                let rows: Vec<(i64, i64, i64)> = usage_days::table
-                    .filter(usage_days::account_id.eq(account.to_string()))
-                    .filter(usage_days::day.ge(since.number()))
-                    .select((
-                        usage_days::messages,
-                        usage_days::prompt_tokens,
-                        usage_days::completion_tokens,
-                    ))
-                    .load(c)?;
-                let mut used = Consumption::default();
-                for (messages, prompt, completion) in rows {
-                    used.messages += narrow::<u64>("usage_days.messages", messages)?;
-                    used.tokens += narrow::<u64>("usage_days.prompt_tokens", prompt)?;
-                    used.tokens += narrow::<u64>("usage_days.completion_tokens", completion)?;
-                }
-                Ok(used)
+                let used: Option<(i64, i64)> = usage_months::table
+                    .find((account.to_string(), month.number()))
+                    .select((usage_months::messages, usage_months::tokens))
+                    .get_result(c)
+                    .optional()?;
+                let (messages, tokens) = used.unwrap_or_default();
+                Ok(Consumption {
+                    messages: narrow("usage_months.messages", messages)?,
+                    tokens: narrow("usage_months.tokens", tokens)?,
+                })
             })
             .await
     }
@@ -145,7 +182,7 @@ fn set(
     c: &mut AnyConnection,
     name: &str,
     change: Option<AccountQuotas>,
-) -> Result<(Id<kind::Account>, AccountQuotas), Failure> {
+) -> Result<(Id<kind::Account>, AccountQuotas), TransactionError> {
     let target = || accounts::table.filter(accounts::name.eq(name));
     if let Some(change) = change {
         diesel::update(target())
@@ -170,11 +207,11 @@ fn list(
     visible: &Visible,
     filter: UsageFilter,
     page: &PageRequest,
-) -> Result<Page<DayUsage>, Failure> {
+) -> Result<Page<DayUsage>, TransactionError> {
     let mut query = usage_days::table
         .filter(usage_days::account_id.eq(&visible.account))
         .order((usage_days::day.desc(), usage_days::agent_id.desc()))
-        .limit(lookahead(page))
+        .limit(page.lookahead())
         .select((
             usage_days::day,
             usage_days::agent_id,
@@ -205,7 +242,7 @@ fn list(
     Ok(Page::from_lookahead(items?, page.size))
 }
 
-fn usage((day, agent, messages, prompt, completion): Row) -> Result<DayUsage, Failure> {
+fn usage((day, agent, messages, prompt, completion): Row) -> Result<DayUsage, TransactionError> {
     Ok(DayUsage {
         day: Day::from_number(day),
         agent_id: id("usage_days.agent_id", &agent)?,

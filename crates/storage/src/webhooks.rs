@@ -5,23 +5,22 @@ use cicerone_domain::event::Event;
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::WebhookStore;
-use cicerone_domain::services::IssuedEndpoint;
 use cicerone_domain::webhook::{
     DeliveryStatus, EndpointDescription, EndpointPatch, EndpointSecrets, EndpointUrl, EventName,
-    PayloadStyle, RetiredSecret, WebhookSecret,
+    IssuedEndpoint, PayloadStyle, RetiredSecret, WebhookSecret, may_add, may_test,
 };
-use cicerone_domain::{Delivery, Error, Id, Page, PageRequest, Timestamp, WebhookEndpoint, limits};
+use cicerone_domain::{Delivery, Error, Id, Page, PageRequest, Timestamp, WebhookEndpoint};
 use diesel::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::columns::{from_json, id, named, time, to_json};
+use crate::columns::{from_json, id, named, narrow, time, to_json};
 use crate::connection::AnyConnection;
-use crate::deliveries::{self, DeliveryRow};
+use crate::deliveries::{self, DeliveryChange, DeliveryRow};
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::events;
 use crate::idempotency::{erase_of, erase_secrets_of};
-use crate::pages::{Size, created_before, fitting, lookahead, octet_length};
+use crate::pages::{Size, created_before, fitting, octet_length};
 use crate::schema::{deliveries as rows, webhook_endpoints};
 use crate::storage::Storage;
 
@@ -64,7 +63,7 @@ struct Retired {
 }
 
 impl EndpointRow {
-    fn new(endpoint: &WebhookEndpoint, secret: &WebhookSecret) -> Result<Self, Failure> {
+    fn new(endpoint: &WebhookEndpoint, secret: &WebhookSecret) -> Result<Self, TransactionError> {
         Ok(Self {
             id: endpoint.id.to_string(),
             account_id: endpoint.account_id.to_string(),
@@ -85,9 +84,9 @@ impl EndpointRow {
 }
 
 impl TryFrom<EndpointRow> for WebhookEndpoint {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: EndpointRow) -> Result<Self, Failure> {
+    fn try_from(row: EndpointRow) -> Result<Self, TransactionError> {
         let names: Vec<String> = from_json(&row.events)?;
         let event = |name: &String| named("webhook_endpoints.events", name, EventName::from_name);
         Ok(Self {
@@ -104,20 +103,20 @@ impl TryFrom<EndpointRow> for WebhookEndpoint {
     }
 }
 
-fn names(events: &[EventName]) -> Result<String, Failure> {
+fn names(events: &[EventName]) -> Result<String, TransactionError> {
     to_json(&events.iter().map(|event| event.name()).collect::<Vec<_>>())
 }
 
 /// Secrets as they were written.
-pub(crate) fn secrets(current: &str, retired: &str) -> Result<EndpointSecrets, Failure> {
-    let read = |text: &str| text.parse::<WebhookSecret>().map_err(Failure::internal);
+pub(crate) fn secrets(current: &str, retired: &str) -> Result<EndpointSecrets, TransactionError> {
+    let read = |text: &str| text.parse::<WebhookSecret>().map_err(TransactionError::internal);
     let retired: Vec<Retired> = from_json(retired)?;
     let retired = retired
         .into_iter()
         .map(|one| Ok(RetiredSecret { secret: read(&one.secret)?, until: one.until }));
     Ok(EndpointSecrets {
         current: read(current)?,
-        retired: retired.collect::<Result<_, Failure>>()?,
+        retired: retired.collect::<Result<_, TransactionError>>()?,
     })
 }
 
@@ -212,7 +211,7 @@ impl WebhookStore for Storage {
                 require_enabled(c, event.account_id, endpoint)?;
                 check_backlog(c, endpoint)?;
                 events::insert(c, &event)?;
-                deliveries::queue(c, &endpoint.to_string(), &event)
+                deliveries::queue(c, endpoint, &event)
             })
             .await
     }
@@ -250,20 +249,14 @@ fn insert(
     c: &mut AnyConnection,
     endpoint: &WebhookEndpoint,
     secret: &WebhookSecret,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let account = endpoint.account_id.to_string();
     dialect::lock_account_row(c, &account)?;
     let count: i64 = webhook_endpoints::table
         .filter(webhook_endpoints::account_id.eq(&account))
         .count()
         .get_result(c)?;
-    if usize::try_from(count).unwrap_or(usize::MAX) >= limits::WEBHOOK_ENDPOINTS {
-        let most = limits::WEBHOOK_ENDPOINTS;
-        let text = format!(
-            "the account has {most} webhook endpoints, the most that it may have; delete one first"
-        );
-        return Err(Error::Conflict(text).into());
-    }
+    may_add(narrow("count", count)?)?;
     let row = EndpointRow::new(endpoint, secret)?;
     diesel::insert_into(webhook_endpoints::table).values(row).execute(c)?;
     Ok(())
@@ -274,7 +267,7 @@ fn find(
     c: &mut AnyConnection,
     account: Id<kind::Account>,
     id: Id<kind::WebhookEndpoint>,
-) -> Result<Option<(WebhookEndpoint, EndpointSecrets)>, Failure> {
+) -> Result<Option<(WebhookEndpoint, EndpointSecrets)>, TransactionError> {
     let row: Option<EndpointRow> = webhook_endpoints::table
         .find(id.to_string())
         .filter(webhook_endpoints::account_id.eq(account.to_string()))
@@ -291,7 +284,7 @@ fn require(
     c: &mut AnyConnection,
     account: Id<kind::Account>,
     id: Id<kind::WebhookEndpoint>,
-) -> Result<(WebhookEndpoint, EndpointSecrets), Failure> {
+) -> Result<(WebhookEndpoint, EndpointSecrets), TransactionError> {
     deliveries::hold(c, &id.to_string())?;
     find(c, account, id)?.ok_or_else(|| Error::not_found("webhook endpoint", id).into())
 }
@@ -301,45 +294,33 @@ fn require_enabled(
     c: &mut AnyConnection,
     account: Id<kind::Account>,
     id: Id<kind::WebhookEndpoint>,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let (endpoint, _) = require(c, account, id)?;
-    match endpoint.disabled {
-        None => Ok(()),
-        Some(reason) => {
-            let text =
-                format!("the endpoint is disabled ({reason}); set `status` to `enabled` first");
-            Err(Error::Conflict(text).into())
-        }
-    }
+    Ok(endpoint.check_enabled()?)
 }
 
 /// Refuses another test of an endpoint that does not keep up with what it is sent.
 fn check_backlog(
     c: &mut AnyConnection,
     endpoint: Id<kind::WebhookEndpoint>,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let pending: i64 = rows::table
         .filter(rows::endpoint_id.eq(endpoint.to_string()))
         .filter(rows::next_attempt_at.is_not_null())
         .count()
         .get_result(c)?;
-    if pending < limits::TESTED_BACKLOG {
-        return Ok(());
-    }
-    let text =
-        format!("{pending} deliveries to the endpoint are pending; test it when they are fewer");
-    Err(Error::Conflict(text).into())
+    Ok(may_test(narrow("count", pending)?)?)
 }
 
 fn list(
     c: &mut AnyConnection,
     account: Id<kind::Account>,
     page: &PageRequest,
-) -> Result<Page<WebhookEndpoint>, Failure> {
+) -> Result<Page<WebhookEndpoint>, TransactionError> {
     let mut query = webhook_endpoints::table
         .filter(webhook_endpoints::account_id.eq(account.to_string()))
         .order((webhook_endpoints::created_at.desc(), webhook_endpoints::id.desc()))
-        .limit(lookahead(page))
+        .limit(page.lookahead())
         .select(EndpointRow::as_select())
         .into_boxed();
     if let Some((at, id)) = created_before(page)? {
@@ -358,10 +339,9 @@ fn update(
     id: Id<kind::WebhookEndpoint>,
     patch: EndpointPatch,
     now: Timestamp,
-) -> Result<WebhookEndpoint, Failure> {
+) -> Result<WebhookEndpoint, TransactionError> {
     let (mut endpoint, _) = require(c, account, id)?;
-    let is_other_place = patch.url.as_ref().is_some_and(|url| *url != endpoint.url);
-    let is_enabled_again = endpoint.apply(patch, now);
+    let starts_anew = endpoint.apply(patch, now);
     let row = ChangeRow {
         url: endpoint.url.to_string(),
         events: names(&endpoint.events)?,
@@ -372,7 +352,7 @@ fn update(
     };
     let target = || webhook_endpoints::table.find(id.to_string());
     diesel::update(target()).set(row).execute(c)?;
-    if is_enabled_again || is_other_place {
+    if starts_anew {
         diesel::update(target())
             .set((
                 webhook_endpoints::failures.eq(0),
@@ -390,7 +370,7 @@ fn rotate(
     id: Id<kind::WebhookEndpoint>,
     secret: WebhookSecret,
     now: Timestamp,
-) -> Result<IssuedEndpoint, Failure> {
+) -> Result<IssuedEndpoint, TransactionError> {
     let (mut endpoint, mut secrets) = require(c, account, id)?;
     secrets.rotate(secret.clone(), now)?;
     endpoint.updated_at = now;
@@ -416,27 +396,21 @@ fn redeliver(
     endpoint: Id<kind::WebhookEndpoint>,
     id: Id<kind::Delivery>,
     now: Timestamp,
-) -> Result<Delivery, Failure> {
+) -> Result<Delivery, TransactionError> {
     require_enabled(c, account, endpoint)?;
+    let found: Option<DeliveryRow> = rows::table
+        .find(id.to_string())
+        .filter(rows::endpoint_id.eq(endpoint.to_string()))
+        .select(DeliveryRow::as_select())
+        .get_result(c)
+        .optional()?;
+    let row = found.ok_or_else(|| Error::not_found("delivery", id))?;
+    let delivery = Delivery::try_from(row)?.again(now);
     // An attempt that is under way may fail: it loses its lease, and this one is made beside it.
-    let target = rows::table
-        .filter(rows::id.eq(id.to_string()))
-        .filter(rows::endpoint_id.eq(endpoint.to_string()));
-    let count = diesel::update(target)
-        .set((
-            rows::status.eq(DeliveryStatus::Pending.name()),
-            rows::tries.eq(0),
-            rows::next_attempt_at.eq(now.as_millis()),
-            rows::lease_token.eq(None::<String>),
-            rows::lease_until.eq(None::<i64>),
-        ))
+    diesel::update(rows::table.find(id.to_string()))
+        .set((DeliveryChange::of(&delivery)?, rows::tries.eq(0)))
         .execute(c)?;
-    if count == 0 {
-        return Err(Error::not_found("delivery", id).into());
-    }
-    let row: DeliveryRow =
-        rows::table.find(id.to_string()).select(DeliveryRow::as_select()).get_result(c)?;
-    row.try_into()
+    Ok(delivery)
 }
 
 fn list_deliveries(
@@ -445,7 +419,7 @@ fn list_deliveries(
     endpoint: Id<kind::WebhookEndpoint>,
     status: Option<DeliveryStatus>,
     page: &PageRequest,
-) -> Result<Page<Delivery>, Failure> {
+) -> Result<Page<Delivery>, TransactionError> {
     let found = find(c, account, endpoint)?;
     let (of, _) = found.ok_or_else(|| Error::not_found("webhook endpoint", endpoint))?;
     let endpoint = endpoint.to_string();
@@ -466,16 +440,11 @@ fn list_deliveries(
         query
     };
     let sizes: Vec<Size> =
-        query().limit(lookahead(page)).select(octet_length(rows::attempts.nullable())).load(c)?;
+        query().limit(page.lookahead()).select(octet_length(rows::attempts.nullable())).load(c)?;
     let sizes: Vec<_> = sizes.into_iter().map(|size| [size]).collect();
     let fit = fitting(page, &sizes);
-    let read = |row: DeliveryRow| {
-        let delivery = Delivery::try_from(row)?;
-        // Nothing is attempted while the endpoint is disabled.
-        let next_attempt_at = delivery.next_attempt_at.filter(|_| of.disabled.is_none());
-        Ok(Delivery { next_attempt_at, ..delivery })
-    };
-    let found = query().limit(fit.rows).select(DeliveryRow::as_select()).load(c)?;
-    let items: Result<Vec<_>, Failure> = found.into_iter().map(read).collect();
+    let read = |row: DeliveryRow| Ok(Delivery::try_from(row)?.shown_for(&of));
+    let found = query().limit(fit.count).select(DeliveryRow::as_select()).load(c)?;
+    let items: Result<Vec<_>, TransactionError> = found.into_iter().map(read).collect();
     Ok(Page::of(items?, fit.more))
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cicerone_domain::ports::{DeliveryStore, WorkSignal};
-use cicerone_domain::webhook::{Attempt, AttemptOutcome, ClaimedDelivery};
+use cicerone_domain::webhook::{Attempt, AttemptOutcome, ClaimedDelivery, Reception};
 use cicerone_domain::{Clock, Entropy, Error, Id, kind, limits};
 use cicerone_egress::Egress;
 use tokio::task::JoinSet;
@@ -15,15 +15,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::fairness::{Share, Taken, Waiting, share};
-use crate::schedule::{DeliverySettings, pause};
-use crate::send::{Reception, send};
+use crate::send::send;
+use crate::settings::DeliverySettings;
 
 /// The pause after a failure of the database.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(1);
 /// How long it is remembered when an endpoint was last sent something.
 const REMEMBERED: Duration = Duration::from_secs(60);
-/// The status of an endpoint that is no more.
-const GONE: u16 = 410;
 /// The gauge of attempts under way.
 const IN_FLIGHT: &str = "cicerone_webhook_attempts_in_flight";
 
@@ -162,9 +160,14 @@ impl Deliverer {
         let duration = began.elapsed();
         let received = received.unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "a delivery cannot be made");
-            Reception { status: None, error: Some("internal error".to_owned()), retry_after: None }
+            Reception::failed("internal error")
         });
-        let outcome = self.outcome(&received, delivery.tries);
+        let outcome = received.outcome(
+            &self.settings.schedule,
+            delivery.tries,
+            self.clock.now(),
+            self.entropy.as_ref(),
+        );
         count(outcome, duration);
         let attempt = Attempt {
             at,
@@ -190,20 +193,6 @@ impl Deliverer {
                 error = &error as &dyn std::error::Error,
                 "an attempt could not be noted; the delivery will be sent again"
             ),
-        }
-    }
-
-    fn outcome(&self, received: &Reception, tries: u32) -> AttemptOutcome {
-        if received.error.is_none() {
-            return AttemptOutcome::Delivered;
-        }
-        if received.status == Some(GONE) {
-            return AttemptOutcome::Gone;
-        }
-        let schedule = &self.settings.schedule;
-        match pause(schedule, tries, received.retry_after, self.entropy.as_ref()) {
-            Some(pause) => AttemptOutcome::Retry(self.clock.now().after(pause)),
-            None => AttemptOutcome::GivenUp,
         }
     }
 }

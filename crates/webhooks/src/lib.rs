@@ -11,12 +11,12 @@
 
 mod deliverer;
 mod fairness;
-mod schedule;
 mod send;
+mod settings;
 mod signature;
 mod target;
 
 pub use deliverer::Deliverer;
-pub use schedule::{DeliverySettings, SCHEDULE};
+pub use settings::DeliverySettings;
 pub use signature::sign;
 pub use target::Targets;

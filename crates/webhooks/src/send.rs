@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use cicerone_domain::event::without_content;
-use cicerone_domain::webhook::{ClaimedDelivery, PayloadStyle};
+use cicerone_domain::webhook::{ClaimedDelivery, Reception};
 use cicerone_domain::{Error, Timestamp};
 use cicerone_egress::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use cicerone_egress::{Answer, Egress, Request, StatusCode, retry_after};
+use cicerone_egress::{Answer, Egress, Request, retry_after};
 use tokio::time::timeout;
 
 use crate::signature::sign;
@@ -16,39 +15,26 @@ const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// An answer's body is of no interest. A short one is read nevertheless, so that its connection can be
-/// used again.
+/// The body of an answer is not used. A short one is read nevertheless, so that the connection can be used
+/// again.
 const BODY_READ: usize = 16 * 1_024;
 /// How long that may take.
 const BODY_PATIENCE: Duration = Duration::from_millis(500);
 
-/// What an endpoint made of an attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reception {
-    /// The status of its answer.
-    pub(crate) status: Option<u16>,
-    /// What went wrong.
-    pub(crate) error: Option<String>,
-    /// How long it asks to be left alone.
-    pub(crate) retry_after: Option<Duration>,
-}
-
-impl Reception {
-    fn failed(error: impl Into<String>) -> Self {
-        Self { status: None, error: Some(error.into()), retry_after: None }
-    }
-}
-
 /// Sends a delivery, signed with the time `now`.
 ///
-/// Fails where what is stored of it cannot be understood.
+/// # Errors
+///
+/// [`Error::Internal`] if what is stored of it cannot be read.
 pub(crate) async fn send(
     egress: &Egress,
     delivery: &ClaimedDelivery,
     limit: Duration,
     now: Timestamp,
 ) -> Result<Reception, Error> {
-    let body = body(delivery)?;
+    let no_payload =
+        || Error::internal(format!("the event `{}` has no payload", delivery.event_id));
+    let body = delivery.body().ok_or_else(no_payload)?.into_owned();
     let url = delivery.lease.url.to_url().map_err(Error::internal)?;
     let id = delivery.event_id.to_string();
     let seconds = now.as_millis().div_euclid(1_000);
@@ -73,29 +59,10 @@ pub(crate) async fn send(
     Ok(reception)
 }
 
-/// The bytes that are signed and sent: the same on every attempt.
-fn body(delivery: &ClaimedDelivery) -> Result<String, Error> {
-    match delivery.style {
-        PayloadStyle::Full => Ok(delivery.payload.clone()),
-        PayloadStyle::Thin => without_content(&delivery.payload).ok_or_else(|| {
-            Error::internal(format!("the event `{}` has no payload", delivery.event_id))
-        }),
-    }
-}
-
 fn judge(answer: &Answer, now: Timestamp) -> Reception {
-    let status = answer.status;
-    let error = match status {
-        _ if status.is_success() => None,
-        _ if status.is_redirection() => {
-            Some(format!("answered {}; redirects are not followed", status.as_u16()))
-        }
-        StatusCode::GONE => Some("answered 410: the endpoint is no more".to_owned()),
-        _ => Some(format!("answered {}", status.as_u16())),
-    };
     let asked = answer.headers.get(RETRY_AFTER).and_then(|value| {
         let now = u64::try_from(now.as_millis()).ok()?;
         retry_after(value.to_str().ok()?, Duration::from_millis(now))
     });
-    Reception { status: Some(status.as_u16()), error, retry_after: asked }
+    Reception::answered(answer.status.as_u16(), asked)
 }

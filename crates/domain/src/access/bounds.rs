@@ -1,6 +1,6 @@
 //! What one key may do to others: nothing that would give away more than it has itself.
 
-use super::{ApiKey, KeyName, Permission, Permissions};
+use super::{AccountName, ApiKey, KeyName, Permission, Permissions};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
@@ -29,6 +29,18 @@ impl ApiKey {
         self.permissions = permissions.unwrap_or(self.permissions);
         self.agent_ids = agent_ids.unwrap_or_else(|| self.agent_ids.take());
         self.expires_at = expires_at.unwrap_or(self.expires_at);
+    }
+
+    /// The root key that is in place, when the program starts with the same root key again: it gets the
+    /// permissions, agents and end of `configured`, and keeps everything else.
+    #[must_use]
+    pub fn reinstated(self, configured: &Self) -> Self {
+        Self {
+            permissions: configured.permissions,
+            agent_ids: configured.agent_ids.clone(),
+            expires_at: configured.expires_at,
+            ..self
+        }
     }
 
     /// Whether `other`, of the same account, exists for this key: one that is restricted to agents
@@ -96,6 +108,26 @@ impl ApiKey {
     }
 }
 
+/// Checks that an account with `count` keys may have one more. Its expired keys give way first.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] if it has as many as an account may have.
+pub fn may_add_key(count: usize) -> Result<(), Error> {
+    if count < limits::ACCOUNT_KEYS {
+        return Ok(());
+    }
+    let most = limits::ACCOUNT_KEYS;
+    Err(Error::Conflict(format!(
+        "the account has {most} API keys, the most that it may have; delete one first"
+    )))
+}
+
+/// The refusal of an account whose name another account has.
+pub fn account_name_taken(name: &AccountName) -> Error {
+    Error::Conflict(format!("an account named `{name}` exists"))
+}
+
 /// Reads the names of permissions: at least one, each known.
 pub fn parse_permissions(names: &[String]) -> Result<Permissions, Error> {
     if names.is_empty() {
@@ -149,7 +181,7 @@ pub fn check_expiry(end: Timestamp, now: Timestamp) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KeyPatch, parse_agent_ids, parse_expiry, parse_permissions};
+    use super::{KeyPatch, may_add_key, parse_agent_ids, parse_expiry, parse_permissions};
     use crate::access::KeyName;
     use crate::clock::SystemEntropy;
     use crate::{ApiKey, Error, Id, Permission, Permissions, Timestamp};
@@ -232,6 +264,28 @@ mod tests {
         assert_eq!(changed, ApiKey { expires_at: Some(end), ..before.clone() });
         changed.apply(KeyPatch { expires_at: Some(None), ..KeyPatch::default() });
         assert_eq!(changed, before);
+    }
+
+    #[test]
+    fn a_root_key_gets_back_what_it_may_do_and_keeps_the_rest() {
+        let configured = key(&["*"]);
+        let narrowed = ApiKey {
+            permissions: Permissions::default(),
+            agent_ids: Some(vec![Id::random(&SystemEntropy)]),
+            expires_at: Some(Timestamp::from_millis(10)),
+            last_used_at: Some(Timestamp::from_millis(5)),
+            ..key(&["*"])
+        };
+        let restored = narrowed.clone().reinstated(&configured);
+        let expected =
+            ApiKey { permissions: Permissions::ALL, agent_ids: None, expires_at: None, ..narrowed };
+        assert_eq!(restored, expected);
+    }
+
+    #[test]
+    fn an_account_has_1000_keys_at_most() {
+        may_add_key(999).unwrap();
+        assert!(matches!(may_add_key(1_000), Err(Error::Conflict(_))));
     }
 
     #[test]

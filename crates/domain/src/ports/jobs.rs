@@ -12,6 +12,7 @@ use crate::job::{Claimable, ClaimedJob, Lane, Lease, Reclaim, Reclaimed};
 use crate::source::Source;
 use crate::timestamp::Timestamp;
 use crate::upload::ObjectKey;
+use crate::usage::Day;
 
 /// Jobs as leased rows. A method that takes a [`Lease`] gives `None` or false, and changes nothing,
 /// where it was lost: the job went to another worker, or the source was deleted.
@@ -93,6 +94,8 @@ pub trait Housekeeping: Send + Sync {
     async fn expire_conversations(&self, now: Timestamp) -> Result<u64, Error>;
     /// Removes records of the audit log from before a moment. Gives their number.
     async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error>;
+    /// Removes the usage of days before `before`. Returns how many rows were removed.
+    async fn expire_usage(&self, before: Day) -> Result<u64, Error>;
     /// Makes what was deleted gone from the database's files: where there is a write-ahead log, it is
     /// carried over and emptied.
     async fn empty_log(&self) -> Result<(), Error>;

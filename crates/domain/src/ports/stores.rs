@@ -377,11 +377,11 @@ pub trait UsageStore: Send + Sync {
         name: &str,
         change: Option<AccountQuotas>,
     ) -> Result<(Id<kind::Account>, AccountQuotas), Error>;
-    /// What an account has used since the beginning of a day.
+    /// What an account used in the month of UTC that begins on the day `month`.
     async fn consumption(
         &self,
         account: Id<kind::Account>,
-        since: Day,
+        month: Day,
     ) -> Result<Consumption, Error>;
     /// Bytes of an account's sources, with what was extracted from them, and of its files.
     async fn kept_bytes(&self, account: Id<kind::Account>) -> Result<u64, Error>;

@@ -8,11 +8,10 @@ use crate::event::Event;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::page::{Page, PageRequest};
-use crate::services::IssuedEndpoint;
 use crate::timestamp::Timestamp;
 use crate::webhook::{
     Attempt, AttemptOutcome, ClaimedDelivery, Delivery, DeliveryLease, DeliveryStatus, DueEndpoint,
-    EndpointPatch, WebhookEndpoint, WebhookSecret,
+    EndpointPatch, IssuedEndpoint, WebhookEndpoint, WebhookSecret,
 };
 
 /// The webhook endpoints of accounts, and their deliveries as their owners see them.

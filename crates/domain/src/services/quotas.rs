@@ -12,7 +12,7 @@ use crate::ports::UsageStore;
 use crate::timestamp::Timestamp;
 use crate::usage::{
     AccountQuotas, Allowance, Allowances, Day, DayUsage, DefaultQuotas, Quota, Standing,
-    UsageFilter,
+    UsageFilter, check_month,
 };
 
 /// How long an account's quotas are taken for valid without another look.
@@ -79,17 +79,11 @@ impl Quotas {
         if messages.is_none() && tokens.is_none() {
             return Ok(pass);
         }
-        let (month, next) = Day::month_of(now);
+        let (month, _) = Day::month_of(now);
         let used = self.store.consumption(account, month).await?;
-        let exceeded =
-            |what, limit| Err(Error::QuotaExceeded { what, limit, until: next.start(), now });
-        match (messages, tokens) {
-            (Some(most), _) if used.messages.saturating_add(before) >= most => {
-                exceeded("messages", most)
-            }
-            (_, Some(most)) if used.tokens >= most => exceeded("model tokens", most),
-            _ => Ok(pass),
-        }
+        let quotas = DefaultQuotas { messages, tokens, bytes: None };
+        check_month(quotas, used, before, now)?;
+        Ok(pass)
     }
 
     /// What the account's agents used, by day and agent, the latest day first. A caller within agents

@@ -13,7 +13,7 @@ use crate::page::{Page, PageRequest};
 use crate::ports::{CheckTarget, WebhookStore, WorkSignal};
 use crate::webhook::{
     Delivery, DeliveryStatus, EndpointDescription, EndpointPatch, EndpointUrl, EventName,
-    PayloadStyle, WebhookEndpoint, WebhookSecret,
+    IssuedEndpoint, PayloadStyle, WebhookEndpoint, WebhookSecret,
 };
 
 /// An endpoint to create, already parsed.
@@ -34,15 +34,6 @@ pub struct NewEndpoint {
 /// Addresses that are checked at once, and as many in reserve for accounts that have fewer than their
 /// share; others wait.
 const CHECKS: u64 = 8;
-
-/// An endpoint with the secret that was just made for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IssuedEndpoint {
-    /// The endpoint.
-    pub endpoint: WebhookEndpoint,
-    /// Its secret.
-    pub secret: WebhookSecret,
-}
 
 /// Manages webhook endpoints. They belong to the account and take the events of all its agents: for
 /// a key that is restricted to agents none exists.

@@ -1,9 +1,16 @@
 //! One event on its way to one endpoint.
 
+use std::borrow::Cow;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use super::{EndpointHealth, EndpointUrl, EventName, PayloadStyle, WebhookSecret};
+use super::schedule::pause;
+use super::{EndpointHealth, EndpointUrl, EventName, PayloadStyle, WebhookEndpoint, WebhookSecret};
+use crate::clock::Entropy;
+use crate::event::{Event, without_content};
 use crate::id::{Id, kind};
+use crate::limits;
 use crate::timestamp::Timestamp;
 
 /// Where a delivery stands.
@@ -70,6 +77,57 @@ pub struct Delivery {
     pub created_at: Timestamp,
 }
 
+impl Delivery {
+    /// The delivery of an event to an endpoint, due at once. Its id follows from both, so that an event
+    /// has one delivery to an endpoint at most.
+    pub fn of(event: &Event, endpoint: Id<kind::WebhookEndpoint>) -> Self {
+        Self {
+            id: Id::derived(&[event.id.suffix(), &endpoint.to_string()]),
+            endpoint_id: endpoint,
+            event_id: event.id,
+            event: event.name,
+            status: DeliveryStatus::Pending,
+            attempts: Vec::new(),
+            next_attempt_at: Some(event.created_at),
+            created_at: event.created_at,
+        }
+    }
+
+    /// The delivery after an attempt. The latest [`limits::ATTEMPTS_SHOWN`] attempts are kept.
+    #[must_use]
+    pub fn after(mut self, attempt: Attempt, outcome: AttemptOutcome) -> Self {
+        self.attempts.push(attempt);
+        self.attempts.drain(..self.attempts.len().saturating_sub(limits::ATTEMPTS_SHOWN));
+        (self.status, self.next_attempt_at) = match outcome {
+            AttemptOutcome::Delivered => (DeliveryStatus::Succeeded, None),
+            AttemptOutcome::Retry(at) => (DeliveryStatus::Pending, Some(at)),
+            AttemptOutcome::GivenUp | AttemptOutcome::Gone => (DeliveryStatus::Failed, None),
+        };
+        self
+    }
+
+    /// The delivery as it is sent again by hand: due now, with the whole schedule before it.
+    #[must_use]
+    pub fn again(self, now: Timestamp) -> Self {
+        Self { status: DeliveryStatus::Pending, next_attempt_at: Some(now), ..self }
+    }
+
+    /// The delivery as the owner of its endpoint is shown it: while the endpoint is disabled, nothing is
+    /// attempted.
+    #[must_use]
+    pub fn shown_for(self, endpoint: &WebhookEndpoint) -> Self {
+        let next_attempt_at = self.next_attempt_at.filter(|_| endpoint.disabled.is_none());
+        Self { next_attempt_at, ..self }
+    }
+}
+
+/// How many attempts may begin at an endpoint: at most `wanted`, as long as no more than `most` are
+/// under way, `in_flight` being so by now.
+pub const fn may_begin(wanted: u32, most: u32, in_flight: u32) -> u32 {
+    let room = most.saturating_sub(in_flight);
+    if wanted < room { wanted } else { room }
+}
+
 /// The right to attempt a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryLease {
@@ -102,6 +160,70 @@ pub struct ClaimedDelivery {
     pub tries: u32,
 }
 
+impl ClaimedDelivery {
+    /// The bytes that are signed and sent, the same on every attempt; `None` if the event has no
+    /// payload that can be cut down.
+    pub fn body(&self) -> Option<Cow<'_, str>> {
+        match self.style {
+            PayloadStyle::Full => Some(self.payload.as_str().into()),
+            PayloadStyle::Thin => without_content(&self.payload).map(Cow::Owned),
+        }
+    }
+}
+
+/// How an endpoint received an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reception {
+    /// The status of its answer.
+    pub status: Option<u16>,
+    /// What went wrong; `None` if nothing did.
+    pub error: Option<String>,
+    /// How long it asks not to be sent anything.
+    pub retry_after: Option<Duration>,
+}
+
+/// The status of an endpoint that does not exist any more.
+const GONE: u16 = 410;
+
+impl Reception {
+    /// No answer came.
+    pub fn failed(error: impl Into<String>) -> Self {
+        Self { status: None, error: Some(error.into()), retry_after: None }
+    }
+
+    /// An answer: success is a status of 2xx, and redirects are not followed.
+    pub fn answered(status: u16, retry_after: Option<Duration>) -> Self {
+        let error = match status {
+            200..300 => None,
+            300..400 => Some(format!("answered {status}; redirects are not followed")),
+            GONE => Some("answered 410: the endpoint is no more".to_owned()),
+            _ => Some(format!("answered {status}")),
+        };
+        Self { status: Some(status), error, retry_after }
+    }
+
+    /// What becomes of a delivery that was received like this at `now`, `tries` attempts having been
+    /// made before.
+    pub fn outcome(
+        &self,
+        schedule: &[Duration],
+        tries: u32,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> AttemptOutcome {
+        if self.error.is_none() {
+            return AttemptOutcome::Delivered;
+        }
+        if self.status == Some(GONE) {
+            return AttemptOutcome::Gone;
+        }
+        match pause(schedule, tries, self.retry_after, entropy) {
+            Some(pause) => AttemptOutcome::Retry(now.after(pause)),
+            None => AttemptOutcome::GivenUp,
+        }
+    }
+}
+
 /// What becomes of a delivery after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
@@ -111,8 +233,20 @@ pub enum AttemptOutcome {
     Retry(Timestamp),
     /// It is given up.
     GivenUp,
-    /// It is given up, and the endpoint says that it is no more.
+    /// It is given up, and the endpoint says that it does not exist any more.
     Gone,
+}
+
+impl AttemptOutcome {
+    /// The outcome for an endpoint whose address has changed since the attempt began: what the old
+    /// address did not take is sent to the new one at once.
+    #[must_use]
+    pub const fn after_move(self, now: Timestamp) -> Self {
+        match self {
+            Self::Delivered => Self::Delivered,
+            Self::Retry(_) | Self::GivenUp | Self::Gone => Self::Retry(now),
+        }
+    }
 }
 
 /// An enabled endpoint that something is due for.
@@ -126,4 +260,129 @@ pub struct DueEndpoint {
     pub in_flight: u32,
     /// How it took what it was sent.
     pub health: EndpointHealth,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{
+        Attempt, AttemptOutcome, ClaimedDelivery, Delivery, DeliveryLease, DeliveryStatus,
+        Reception, may_begin,
+    };
+    use crate::event::Event;
+    use crate::webhook::{EndpointUrl, PayloadStyle, SCHEDULE};
+    use crate::{Id, SystemEntropy, Timestamp, limits};
+
+    const NOW: Timestamp = Timestamp::from_millis(10_000);
+
+    fn ping() -> Event {
+        let [endpoint, account, id] =
+            [(); 3].map(|()| Id::<crate::kind::Event>::random(&SystemEntropy));
+        let endpoint = Id::derived(&[endpoint.suffix()]);
+        Event::ping(endpoint, Id::derived(&[account.suffix()]), id, None, NOW)
+    }
+
+    fn delivery() -> Delivery {
+        Delivery::of(&ping(), Id::random(&SystemEntropy))
+    }
+
+    fn attempt(number: u64) -> Attempt {
+        Attempt { at: NOW, http_status: None, error: None, duration_ms: number }
+    }
+
+    #[test]
+    fn an_event_has_one_delivery_to_an_endpoint_which_is_due_at_once() {
+        let (event, endpoint) = (ping(), Id::random(&SystemEntropy));
+        let delivery = Delivery::of(&event, endpoint);
+        assert_eq!(delivery.id, Delivery::of(&event, endpoint).id);
+        assert_ne!(delivery.id, Delivery::of(&event, Id::random(&SystemEntropy)).id);
+        assert_ne!(delivery.id, Delivery::of(&ping(), endpoint).id);
+        assert_eq!(delivery.next_attempt_at, Some(NOW));
+        assert_eq!(delivery.status, DeliveryStatus::Pending);
+    }
+
+    #[test]
+    fn each_outcome_leaves_a_status_and_the_next_attempt() {
+        let later = NOW.plus_millis(5_000);
+        for (outcome, status, next) in [
+            (AttemptOutcome::Delivered, DeliveryStatus::Succeeded, None),
+            (AttemptOutcome::Retry(later), DeliveryStatus::Pending, Some(later)),
+            (AttemptOutcome::GivenUp, DeliveryStatus::Failed, None),
+            (AttemptOutcome::Gone, DeliveryStatus::Failed, None),
+        ] {
+            let after = delivery().after(attempt(1), outcome);
+            assert_eq!((after.status, after.next_attempt_at), (status, next));
+            assert_eq!(after.attempts, [attempt(1)]);
+        }
+        let failed = delivery().after(attempt(1), AttemptOutcome::GivenUp).again(later);
+        assert_eq!((failed.status, failed.next_attempt_at), (DeliveryStatus::Pending, Some(later)));
+    }
+
+    #[test]
+    fn the_latest_attempts_are_kept() {
+        let mut delivery = delivery();
+        for number in 0..=u64::try_from(limits::ATTEMPTS_SHOWN).unwrap() {
+            delivery = delivery.after(attempt(number), AttemptOutcome::Retry(NOW));
+        }
+        assert_eq!(delivery.attempts.len(), limits::ATTEMPTS_SHOWN);
+        assert_eq!(delivery.attempts.first(), Some(&attempt(1)));
+    }
+
+    #[test]
+    fn an_answer_is_a_success_a_failure_or_the_end_of_the_endpoint() {
+        let outcome =
+            |reception: Reception, tries| reception.outcome(&SCHEDULE, tries, NOW, &SystemEntropy);
+        for status in [200, 204, 299] {
+            let received = Reception::answered(status, None);
+            assert_eq!(outcome(received, 0), AttemptOutcome::Delivered, "{status}");
+        }
+        for status in [199, 301, 404, 429, 500] {
+            let received = Reception::answered(status, None);
+            assert!(matches!(outcome(received, 0), AttemptOutcome::Retry(_)), "{status}");
+        }
+        assert_eq!(outcome(Reception::answered(410, None), 0), AttemptOutcome::Gone);
+        assert_eq!(outcome(Reception::failed("timed out"), 9), AttemptOutcome::GivenUp);
+        let asked = Reception::answered(503, Some(Duration::from_secs(60)));
+        assert_eq!(outcome(asked, 0), AttemptOutcome::Retry(NOW.plus_millis(60_000)));
+    }
+
+    #[test]
+    fn what_the_old_address_did_not_take_goes_to_the_new_one() {
+        let later = NOW.plus_millis(5_000);
+        assert_eq!(AttemptOutcome::Delivered.after_move(NOW), AttemptOutcome::Delivered);
+        for outcome in [AttemptOutcome::Gone, AttemptOutcome::GivenUp, AttemptOutcome::Retry(later)]
+        {
+            assert_eq!(outcome.after_move(NOW), AttemptOutcome::Retry(NOW));
+        }
+    }
+
+    #[test]
+    fn attempts_begin_while_few_are_under_way() {
+        assert_eq!((may_begin(8, 4, 0), may_begin(8, 4, 3), may_begin(8, 4, 9)), (4, 1, 0));
+        assert_eq!(may_begin(1, 4, 0), 1);
+    }
+
+    #[test]
+    fn a_thin_body_has_no_content() {
+        let claimed = |style, payload: &str| ClaimedDelivery {
+            lease: DeliveryLease {
+                delivery_id: Id::random(&SystemEntropy),
+                endpoint_id: Id::random(&SystemEntropy),
+                token: String::new(),
+                url: EndpointUrl::parse("https://example.com/").unwrap(),
+            },
+            style,
+            secrets: Vec::new(),
+            event_id: Id::random(&SystemEntropy),
+            request_id: None,
+            payload: payload.to_owned(),
+            tries: 0,
+        };
+        let payload = r#"{"data":{"content":"secret","id":"src_1"}}"#;
+        assert_eq!(claimed(PayloadStyle::Full, payload).body().unwrap(), payload);
+        let thin = claimed(PayloadStyle::Thin, payload);
+        assert_eq!(thin.body().unwrap(), r#"{"data":{"id":"src_1"}}"#);
+        assert_eq!(claimed(PayloadStyle::Thin, "").body(), None);
+    }
 }

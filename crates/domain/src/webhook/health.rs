@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::AttemptOutcome;
 use crate::limits;
 use crate::timestamp::Timestamp;
 
@@ -23,8 +24,8 @@ const DOUBTFUL_FAILURES: u64 = 3;
 const QUICK: Duration = Duration::from_secs(2);
 
 impl EndpointHealth {
-    /// After an attempt that went well and took so long.
-    pub fn succeeded(&mut self, duration: Duration, now: Timestamp) {
+    /// After an attempt that succeeded and took so long.
+    fn succeeded(&mut self, duration: Duration, now: Timestamp) {
         let succeeded_at = match self.succeeded_at {
             _ if duration > QUICK => None,
             Some(at) if self.failures == 0 => Some(at),
@@ -33,9 +34,9 @@ impl EndpointHealth {
         *self = Self { failures: 0, failing_since: None, succeeded_at };
     }
 
-    /// After an attempt that failed. The reason to disable the endpoint, where there is one: failures
+    /// After an attempt that failed. Returns the reason to disable the endpoint, if there is one: failures
     /// for five days, at least ten of them, and no success between.
-    pub fn failed(&mut self, now: Timestamp) -> Option<String> {
+    fn failed(&mut self, now: Timestamp) -> Option<String> {
         self.failures = self.failures.saturating_add(1);
         let since = *self.failing_since.get_or_insert(now);
         let lasts = now.as_millis().saturating_sub(since.as_millis());
@@ -44,6 +45,29 @@ impl EndpointHealth {
         is_over.then(|| {
             format!("no attempt has succeeded since {since}: {} in a row failed", self.failures)
         })
+    }
+
+    /// After an attempt with this outcome, which took so long. The second value is the reason to disable
+    /// the endpoint, if there is one.
+    #[must_use]
+    pub fn after(
+        mut self,
+        outcome: AttemptOutcome,
+        duration: Duration,
+        now: Timestamp,
+    ) -> (Self, Option<String>) {
+        let reason = match outcome {
+            AttemptOutcome::Delivered => {
+                self.succeeded(duration, now);
+                None
+            }
+            AttemptOutcome::Retry(_) | AttemptOutcome::GivenUp => self.failed(now),
+            AttemptOutcome::Gone => {
+                self.failed(now);
+                Some("the endpoint answered 410 Gone".to_owned())
+            }
+        };
+        (self, reason)
     }
 
     /// Whether it is unknown or doubtful that it takes what it is sent, and quickly. Such endpoints
@@ -57,7 +81,7 @@ impl EndpointHealth {
 mod tests {
     use std::time::Duration;
 
-    use super::EndpointHealth;
+    use super::{AttemptOutcome, EndpointHealth};
     use crate::{Timestamp, limits};
 
     #[test]
@@ -76,6 +100,20 @@ mod tests {
             assert_eq!(few.failed(if few.failures == 0 { start } else { end }), None);
         }
         assert!(few.failed(end).is_some(), "the tenth");
+    }
+
+    #[test]
+    fn an_endpoint_that_is_gone_is_disabled_at_once() {
+        let now = Timestamp::from_millis(1_000);
+        let after = |outcome| EndpointHealth::default().after(outcome, Duration::ZERO, now);
+        let (health, reason) = after(AttemptOutcome::Gone);
+        assert_eq!((health.failures, reason.is_some()), (1, true));
+        for failed in [AttemptOutcome::Retry(now), AttemptOutcome::GivenUp] {
+            let (health, reason) = after(failed);
+            assert_eq!((health.failures, reason), (1, None));
+        }
+        let (health, reason) = after(AttemptOutcome::Delivered);
+        assert_eq!((health.failures, health.succeeded_at, reason), (0, Some(now), None));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{ConversationRow, MessageRow, MetadataRow};
 use crate::columns::{time, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::schema::conversations;
 use crate::usage;
 
@@ -19,7 +19,7 @@ use crate::usage;
 const MESSAGES: i64 = 2;
 
 /// Stores a turn and gives it back with the conversation as it stands now.
-pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Failure> {
+pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, TransactionError> {
     let mut turn = turn.clone();
     let first = if turn.is_first {
         begin(c, &turn.conversation)?;
@@ -37,7 +37,7 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Failure
 }
 
 /// Adds the conversation. Its reference to the agent is what finds a deleted one.
-fn begin(c: &mut AnyConnection, conversation: &Conversation) -> Result<(), Failure> {
+fn begin(c: &mut AnyConnection, conversation: &Conversation) -> Result<(), TransactionError> {
     let row = ConversationRow {
         id: conversation.id.to_string(),
         account_id: conversation.account_id.to_string(),
@@ -70,7 +70,7 @@ fn begin(c: &mut AnyConnection, conversation: &Conversation) -> Result<(), Failu
 
 /// Makes room for a turn and gives the position of its first message. The update holds the row, so
 /// that turns of one conversation follow each other.
-fn go_on(c: &mut AnyConnection, conversation: &mut Conversation) -> Result<i64, Failure> {
+fn go_on(c: &mut AnyConnection, conversation: &mut Conversation) -> Result<i64, TransactionError> {
     let now = conversation.updated_at.as_millis();
     let later = case_when(conversations::updated_at.lt(now), now.into_sql::<BigInt>())
         .otherwise(conversations::updated_at);

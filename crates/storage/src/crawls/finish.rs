@@ -3,14 +3,14 @@
 use cicerone_domain::id::kind;
 use cicerone_domain::job::Lease;
 use cicerone_domain::source::Trained;
-use cicerone_domain::{Id, Source, SourceState, Timestamp};
+use cicerone_domain::{Id, Source, Timestamp};
 use diesel::prelude::*;
 
 use super::{FAILED, RUNNING, SUCCEEDED, running};
 use crate::agents::raise_generation;
 use crate::columns::narrow;
 use crate::connection::AnyConnection;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::jobs::{end, hold_lease};
 use crate::schema::{crawl_pages, crawls, documents};
 use crate::sources::unseen;
@@ -22,18 +22,18 @@ pub(super) fn finish(
     title: Option<String>,
     event: Id<kind::Event>,
     now: Timestamp,
-) -> Result<Option<Source>, Failure> {
-    let Some(mut source) = hold_lease(c, lease)? else { return Ok(None) };
+) -> Result<Option<Source>, TransactionError> {
+    let Some(source) = hold_lease(c, lease)? else { return Ok(None) };
     let number = running(c, lease)?;
     let source_id = source.id.to_string();
     let title = match title {
         Some(title) => Some(title),
         None => first_title(c, &source_id, number)?,
     };
-    let is_changed = remove_gone(c, &source_id, number)? + count_unseen(c, &source_id)? > 0;
-    let version = match source.state.searchable() {
-        Some(last) if !is_changed && last.title == title => last.version,
-        _ => {
+    let changed = remove_gone(c, &source_id, number)? + count_unseen(c, &source_id)?;
+    let version = match source.unchanged_version(changed, title.as_deref()) {
+        Some(version) => version,
+        None => {
             let generation = raise_generation(c, &source.agent_id.to_string())?;
             diesel::update(unseen(&source_id)).set(documents::version.eq(generation)).execute(c)?;
             narrow("agents.index_generation", generation)?
@@ -41,7 +41,7 @@ pub(super) fn finish(
     };
     succeed(c, &source_id, number)?;
     let character_count = character_count(c, &source_id)?;
-    source.state = SourceState::Trained(Trained { character_count, title, version });
+    let source = source.train(Trained { character_count, title, version });
     end(c, &lease.job_id.to_string(), source, event, now).map(Some)
 }
 
@@ -50,7 +50,7 @@ fn first_title(
     c: &mut AnyConnection,
     source_id: &str,
     number: i64,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, TransactionError> {
     Ok(crawl_pages::table
         .filter(crawl_pages::source_id.eq(source_id))
         .filter(crawl_pages::crawl.eq(number))
@@ -62,20 +62,24 @@ fn first_title(
 }
 
 /// Ends the crawl that a source's job has begun, if it has. The pages stay to be looked at.
-pub(crate) fn fail(c: &mut AnyConnection, source_id: &str) -> Result<(), Failure> {
+pub(crate) fn fail(c: &mut AnyConnection, source_id: &str) -> Result<(), TransactionError> {
     let running =
         crawls::table.filter(crawls::source_id.eq(source_id)).filter(crawls::state.eq(RUNNING));
     diesel::update(running).set(crawls::state.eq(FAILED)).execute(c)?;
     Ok(())
 }
 
-fn count_unseen(c: &mut AnyConnection, source_id: &str) -> Result<usize, Failure> {
+fn count_unseen(c: &mut AnyConnection, source_id: &str) -> Result<usize, TransactionError> {
     let count: i64 = unseen(source_id).count().get_result(c)?;
     narrow("count", count)
 }
 
 /// Removes the documents that no page of the crawl has, and tells how many.
-fn remove_gone(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<usize, Failure> {
+fn remove_gone(
+    c: &mut AnyConnection,
+    source_id: &str,
+    number: i64,
+) -> Result<usize, TransactionError> {
     let had = crawl_pages::table
         .filter(crawl_pages::source_id.eq(source_id))
         .filter(crawl_pages::crawl.eq(number))
@@ -88,7 +92,7 @@ fn remove_gone(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<us
 }
 
 /// Leaves this crawl as the only one, with the pages that it visited.
-fn succeed(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<(), Failure> {
+fn succeed(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<(), TransactionError> {
     let others =
         crawls::table.filter(crawls::source_id.eq(source_id)).filter(crawls::number.ne(number));
     diesel::delete(others).execute(c)?;
@@ -104,7 +108,7 @@ fn succeed(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<(), Fa
 }
 
 /// Characters of all documents that answer.
-fn character_count(c: &mut AnyConnection, source_id: &str) -> Result<u64, Failure> {
+fn character_count(c: &mut AnyConnection, source_id: &str) -> Result<u64, TransactionError> {
     let counts: Vec<i64> = documents::table
         .filter(documents::source_id.eq(source_id))
         .filter(documents::version.is_not_null())

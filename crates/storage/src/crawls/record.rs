@@ -11,7 +11,7 @@ use diesel::prelude::*;
 use super::rows::{PageRow, VisitRow};
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::schema::{crawl_pages, documents, passages};
 use crate::sources::{Placed, insert};
 
@@ -26,7 +26,7 @@ pub(super) fn record(
     crawl: i64,
     visited: &[VisitedPage],
     found: &[FoundPage],
-) -> Result<usize, Failure> {
+) -> Result<usize, TransactionError> {
     let mut pages = Pages::open(c, source, crawl, visited, found)?;
     let mut texts = Texts::open(c, source)?;
     for page in visited {
@@ -68,7 +68,7 @@ impl<'a> Pages<'a> {
         crawl: i64,
         visited: &[VisitedPage],
         found: &[FoundPage],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, TransactionError> {
         let of_crawl = || {
             crawl_pages::table
                 .filter(crawl_pages::source_id.eq(source.id.to_string()))
@@ -103,7 +103,7 @@ impl<'a> Pages<'a> {
         url: &str,
         document: Option<i64>,
         visit: VisitRow,
-    ) -> Result<Option<i64>, Failure> {
+    ) -> Result<Option<i64>, TransactionError> {
         let Some(seen) = self.known.get_mut(url) else {
             self.add(url, 0, visit);
             // Where the same page comes again in this call, it is a row already.
@@ -154,7 +154,7 @@ struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    fn open(c: &mut AnyConnection, source: &'a Source) -> Result<Self, Failure> {
+    fn open(c: &mut AnyConnection, source: &'a Source) -> Result<Self, TransactionError> {
         let id = source.id.to_string();
         let document: Option<i64> = documents::table
             .filter(documents::source_id.eq(&id))
@@ -173,7 +173,7 @@ impl<'a> Texts<'a> {
         &mut self,
         c: &mut AnyConnection,
         content: &PageContent,
-    ) -> Result<Option<i64>, Failure> {
+    ) -> Result<Option<i64>, TransactionError> {
         match content {
             PageContent::None => Ok(None),
             PageContent::Kept(position) => {
@@ -184,7 +184,9 @@ impl<'a> Texts<'a> {
                     .count()
                     .get_result(c)?;
                 if is_there == 0 {
-                    return Err(Failure::internal("a page keeps a document that its source lacks"));
+                    return Err(TransactionError::internal(
+                        "a page keeps a document that its source lacks",
+                    ));
                 }
                 Ok(Some(*position))
             }
@@ -192,7 +194,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    fn add(&mut self, c: &mut AnyConnection, cut: &CutDocument) -> Result<i64, Failure> {
+    fn add(&mut self, c: &mut AnyConnection, cut: &CutDocument) -> Result<i64, TransactionError> {
         let (document, first_passage) = (self.next_document, self.next_passage);
         self.next_document += 1;
         self.next_passage += cut.passage_count();
@@ -201,7 +203,7 @@ impl<'a> Texts<'a> {
     }
 
     /// Removes a document that a page had earlier in this crawl, unless it is one that answers.
-    fn drop_unseen(&self, c: &mut AnyConnection, position: i64) -> Result<(), Failure> {
+    fn drop_unseen(&self, c: &mut AnyConnection, position: i64) -> Result<(), TransactionError> {
         let document = documents::table.find((self.source.id.to_string(), position));
         diesel::delete(document.filter(documents::version.is_null())).execute(c)?;
         Ok(())

@@ -8,7 +8,7 @@ use cicerone_domain::source::{CrawledPage, CrawledPageStatus};
 use diesel::prelude::*;
 
 use crate::columns::{from_json, named, narrow, narrow_option, time, to_json, wide};
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::schema::{crawl_pages, crawls};
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -56,7 +56,7 @@ pub(crate) struct VisitRow {
 
 impl VisitRow {
     /// The columns of a visit whose text is the document of that position.
-    pub(super) fn of(page: &VisitedPage, document: Option<i64>) -> Result<Self, Failure> {
+    pub(super) fn of(page: &VisitedPage, document: Option<i64>) -> Result<Self, TransactionError> {
         Ok(Self {
             status: Some(page.status.name().to_owned()),
             title: page.title.clone(),
@@ -86,7 +86,7 @@ pub(super) struct SeenRow {
 
 impl SeenRow {
     /// Adds the page to those that wait, or to those that were visited.
-    pub(super) fn join(self, crawl: &mut CrawlSoFar) -> Result<(), Failure> {
+    pub(super) fn join(self, crawl: &mut CrawlSoFar) -> Result<(), TransactionError> {
         match self.status {
             None => {
                 let depth = narrow("crawl_pages.depth", self.depth)?;
@@ -122,9 +122,9 @@ pub(super) struct KnownRow {
 }
 
 impl TryFrom<KnownRow> for KnownPage {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: KnownRow) -> Result<Self, Failure> {
+    fn try_from(row: KnownRow) -> Result<Self, TransactionError> {
         let links = row.links.as_deref().map(from_json).transpose()?;
         Ok(Self {
             url: row.url,
@@ -156,9 +156,9 @@ pub(super) struct ShownRow {
 }
 
 impl TryFrom<ShownRow> for CrawledPage {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: ShownRow) -> Result<Self, Failure> {
+    fn try_from(row: ShownRow) -> Result<Self, TransactionError> {
         Ok(Self {
             position: row.position,
             url: row.url,
@@ -172,21 +172,21 @@ impl TryFrom<ShownRow> for CrawledPage {
     }
 }
 
-fn read_status(name: &str) -> Result<CrawledPageStatus, Failure> {
+fn read_status(name: &str) -> Result<CrawledPageStatus, TransactionError> {
     named("crawl_pages.status", name, CrawledPageStatus::from_name)
 }
 
 fn read_reason(
     code: Option<String>,
     detail: Option<String>,
-) -> Result<Option<PageReason>, Failure> {
+) -> Result<Option<PageReason>, TransactionError> {
     let read = |code: &str| PageReason::from_parts(code, detail.clone());
     code.map(|code| named("crawl_pages.reason_code", &code, read)).transpose()
 }
 
-fn read_hash(bytes: Option<Vec<u8>>) -> Result<Option<[u8; 32]>, Failure> {
+fn read_hash(bytes: Option<Vec<u8>>) -> Result<Option<[u8; 32]>, TransactionError> {
     bytes
         .map(<[u8; 32]>::try_from)
         .transpose()
-        .map_err(|_| Failure::internal("a page's `content_hash` does not have 32 bytes"))
+        .map_err(|_| TransactionError::internal("a page's `content_hash` does not have 32 bytes"))
 }

@@ -18,7 +18,7 @@ use super::threads::{closed, hand_over, in_time, spawn, too_late};
 use super::{Party, guarded, timed, waited};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{Begin, begin_transaction, transaction};
-use crate::error::{Failure, OpenError};
+use crate::error::{OpenError, TransactionError};
 use crate::reserve::Reserve;
 use crate::url::DatabaseUrl;
 
@@ -94,7 +94,7 @@ struct Work<T, F> {
 impl<T, F> Unit for Work<T, F>
 where
     T: Send,
-    F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send,
+    F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send,
 {
     fn run(&mut self, c: &mut AnyConnection) -> bool {
         waited("writer", self.queued);
@@ -184,7 +184,7 @@ impl Writer {
     ) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, Failure> + Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
         let (reply, outcome) = oneshot::channel();
         let (queued, limit) = (Instant::now(), self.limit);

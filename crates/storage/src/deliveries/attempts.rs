@@ -3,16 +3,15 @@
 use std::time::Duration;
 
 use cicerone_domain::webhook::{
-    Attempt, AttemptOutcome, ClaimedDelivery, DeliveryLease, DeliveryStatus, EndpointUrl,
-    PayloadStyle,
+    Attempt, AttemptOutcome, ClaimedDelivery, DeliveryLease, EndpointUrl, PayloadStyle, may_begin,
 };
-use cicerone_domain::{Timestamp, limits};
+use cicerone_domain::{Delivery, Timestamp};
 use diesel::prelude::*;
 
-use super::{health, hold};
-use crate::columns::{from_json, id, named, narrow, to_json, wide};
+use super::{DeliveryChange, DeliveryRow, health, hold};
+use crate::columns::{id, named, narrow, wide};
 use crate::connection::AnyConnection;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::jobs::request;
 use crate::schema::{deliveries, events, webhook_endpoints};
 use crate::webhooks::secrets;
@@ -28,14 +27,14 @@ pub(super) fn claim(
     token: &str,
     now: Timestamp,
     until: Timestamp,
-) -> Result<Vec<ClaimedDelivery>, Failure> {
+) -> Result<Vec<ClaimedDelivery>, TransactionError> {
     if !hold(c, endpoint)? {
         return Ok(Vec::new());
     }
     let of_endpoint = deliveries::table.filter(deliveries::endpoint_id.eq(endpoint));
     let under_way: i64 =
         of_endpoint.filter(deliveries::lease_until.gt(now.as_millis())).count().get_result(c)?;
-    let room = i64::from(in_flight).saturating_sub(under_way).min(count.into());
+    let room = i64::from(may_begin(count, in_flight, narrow("count", under_way)?));
     let target: Option<(String, String, String, String)> = webhook_endpoints::table
         .find(endpoint)
         .filter(webhook_endpoints::disabled_reason.is_null())
@@ -101,7 +100,7 @@ pub(super) fn finish(
     attempt: &Attempt,
     outcome: AttemptOutcome,
     now: Timestamp,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, TransactionError> {
     let endpoint = lease.endpoint_id.to_string();
     if !hold(c, &endpoint)? {
         return Ok(None);
@@ -109,33 +108,16 @@ pub(super) fn finish(
     let row = deliveries::table
         .find(lease.delivery_id.to_string())
         .filter(deliveries::lease_token.eq(&lease.token));
-    let found: Option<String> = row.select(deliveries::attempts).get_result(c).optional()?;
-    let Some(attempts) = found else { return Ok(None) };
+    let found: Option<DeliveryRow> =
+        row.select(DeliveryRow::as_select()).get_result(c).optional()?;
+    let Some(delivery) = found.map(Delivery::try_from).transpose()? else { return Ok(None) };
     let url: String =
         webhook_endpoints::table.find(&endpoint).select(webhook_endpoints::url).get_result(c)?;
     let has_moved = url != *lease.url;
-    let outcome = match outcome {
-        AttemptOutcome::Delivered => AttemptOutcome::Delivered,
-        _ if has_moved => AttemptOutcome::Retry(now),
-        outcome => outcome,
-    };
-    let mut attempts: Vec<Attempt> = from_json(&attempts)?;
-    attempts.push(attempt.clone());
-    attempts.drain(..attempts.len().saturating_sub(limits::ATTEMPTS_SHOWN));
-    let (status, next) = match outcome {
-        AttemptOutcome::Delivered => (DeliveryStatus::Succeeded, None),
-        AttemptOutcome::Retry(at) => (DeliveryStatus::Pending, Some(at.as_millis())),
-        AttemptOutcome::GivenUp | AttemptOutcome::Gone => (DeliveryStatus::Failed, None),
-    };
+    let outcome = if has_moved { outcome.after_move(now) } else { outcome };
+    let delivery = delivery.after(attempt.clone(), outcome);
     diesel::update(deliveries::table.find(lease.delivery_id.to_string()))
-        .set((
-            deliveries::status.eq(status.name()),
-            deliveries::attempts.eq(to_json(&attempts)?),
-            deliveries::tries.eq(deliveries::tries + 1),
-            deliveries::next_attempt_at.eq(next),
-            deliveries::lease_token.eq(None::<String>),
-            deliveries::lease_until.eq(None::<i64>),
-        ))
+        .set((DeliveryChange::of(&delivery)?, deliveries::tries.eq(deliveries::tries + 1)))
         .execute(c)?;
     if has_moved {
         return Ok(None);
@@ -150,7 +132,7 @@ fn judge(
     outcome: AttemptOutcome,
     duration: Duration,
     now: Timestamp,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, TransactionError> {
     let (failures, failing_since, succeeded_at, disabled): HealthRow = webhook_endpoints::table
         .find(endpoint)
         .select((
@@ -161,18 +143,7 @@ fn judge(
         ))
         .get_result(c)?;
     let before = health(failures, failing_since, succeeded_at)?;
-    let mut after = before;
-    let reason = match outcome {
-        AttemptOutcome::Delivered => {
-            after.succeeded(duration, now);
-            None
-        }
-        AttemptOutcome::Retry(_) | AttemptOutcome::GivenUp => after.failed(now),
-        AttemptOutcome::Gone => {
-            after.failed(now);
-            Some("the endpoint answered 410 Gone".to_owned())
-        }
-    };
+    let (after, reason) = before.after(outcome, duration, now);
     if after != before {
         diesel::update(webhook_endpoints::table.find(endpoint))
             .set((

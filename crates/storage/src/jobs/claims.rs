@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cicerone_domain::job::{Claimable, ClaimableAccounts, ClaimedJob, Lane, Lease};
+use cicerone_domain::job::{Claimable, ClaimedJob, Lane, Lease};
 use cicerone_domain::{Source, Timestamp};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
@@ -11,7 +11,7 @@ use super::{LEASED, QUEUED, request};
 use crate::columns::{id, narrow, time};
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::schema::jobs;
 use crate::sources::update_state;
 
@@ -32,7 +32,7 @@ pub(super) fn turns(
     c: &mut AnyConnection,
     which: Claimable,
     now: Timestamp,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, TransactionError> {
     let running = running(c, which.lane)?;
     let count = |account: &String| running.get(account).copied().unwrap_or_default();
     let oldest = oldest(c, which.lane, now)?;
@@ -52,24 +52,21 @@ pub(super) fn turns(
             [oldest_of_idle(c, which.lane, now, running.keys())?, waiting].concat()
         };
     }
-    if which.accounts == ClaimableAccounts::Idle {
-        waiting.retain(|account| count(account) == 0);
-    }
-    // Equals stay in the order of their oldest jobs.
-    waiting.sort_by_key(count);
-    waiting.truncate(TRIED);
-    Ok(waiting)
+    let mut turns = which.accounts.turns(waiting, count);
+    turns.truncate(TRIED);
+    Ok(turns)
 }
 
 /// How many jobs of a lane each account has running, on all servers. There are as many rows as places.
-fn running(c: &mut AnyConnection, lane: Lane) -> QueryResult<HashMap<String, i64>> {
+fn running(c: &mut AnyConnection, lane: Lane) -> QueryResult<HashMap<String, u64>> {
     let rows: Vec<(String, i64)> = jobs::table
         .filter(jobs::state.eq(LEASED))
         .filter(jobs::lane.eq(lane.name()))
         .group_by(jobs::account_id)
         .select((jobs::account_id, diesel::dsl::count_star()))
         .load(c)?;
-    Ok(rows.into_iter().collect())
+    let counts = rows.into_iter();
+    Ok(counts.map(|(account, count)| (account, u64::try_from(count).unwrap_or_default())).collect())
 }
 
 /// The accounts of the jobs that have been due the longest.
@@ -141,7 +138,7 @@ pub(super) fn claim(
     token: &str,
     now: Timestamp,
     until: Timestamp,
-) -> Result<Option<ClaimedJob>, Failure> {
+) -> Result<Option<ClaimedJob>, TransactionError> {
     for account in turns {
         let Some((job, source)) = dialect::next_job(c, lane, account, now.as_millis())? else {
             continue;
@@ -153,8 +150,7 @@ pub(super) fn claim(
                 jobs::lease_until.eq(until.as_millis()),
             ))
             .execute(c)?;
-        let mut source = Source::try_from(source)?;
-        source.state = source.state.begin_work();
+        let source = Source::try_from(source)?.begin_work();
         update_state(c, &source)?;
         let lease = Lease {
             job_id: id("jobs.id", &job.id)?,

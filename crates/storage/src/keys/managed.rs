@@ -1,35 +1,39 @@
 //! Keys as other keys manage them: within one account, and never wider than the one that is used.
 
-use cicerone_domain::access::{ActingKey, KeyHash, KeyPatch, unknown_agent};
+use cicerone_domain::access::{ActingKey, KeyHash, KeyPatch, may_add_key, unknown_agent};
 use cicerone_domain::id::kind;
-use cicerone_domain::{ApiKey, Error, Id, Page, PageRequest, Timestamp, limits};
+use cicerone_domain::{ApiKey, Error, Id, Page, PageRequest, Timestamp};
 use diesel::prelude::*;
 
 use super::KeyRow;
 use crate::agents;
+use crate::columns::narrow;
 use crate::connection::AnyConnection;
 use crate::dialect;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::idempotency::erase_of;
-use crate::pages::{created_before, lookahead};
+use crate::pages::created_before;
 use crate::schema::api_keys;
 use crate::scope::Visible;
 
 /// Checks the key that makes a change, and holds its account's row: the key stays as it is until the
 /// transaction ends.
-pub(crate) fn check_acting(c: &mut AnyConnection, acting: &ActingKey) -> Result<(), Failure> {
+pub(crate) fn check_acting(
+    c: &mut AnyConnection,
+    acting: &ActingKey,
+) -> Result<(), TransactionError> {
     dialect::lock_account_row(c, &acting.key.account_id.to_string())?;
     let stored = stored(c, &acting.key)?;
     Ok(acting.check(stored.as_ref())?)
 }
 
 /// The key as it is stored now; its account's row is held.
-fn current(c: &mut AnyConnection, key: &ApiKey) -> Result<ApiKey, Failure> {
+fn current(c: &mut AnyConnection, key: &ApiKey) -> Result<ApiKey, TransactionError> {
     dialect::lock_account_row(c, &key.account_id.to_string())?;
     stored(c, key)?.ok_or_else(|| Error::Unauthorized.into())
 }
 
-fn stored(c: &mut AnyConnection, key: &ApiKey) -> Result<Option<ApiKey>, Failure> {
+fn stored(c: &mut AnyConnection, key: &ApiKey) -> Result<Option<ApiKey>, TransactionError> {
     api_keys::table
         .find(key.id.to_string())
         .filter(api_keys::account_id.eq(key.account_id.to_string()))
@@ -46,13 +50,13 @@ pub(super) fn make_room(
     c: &mut AnyConnection,
     account: &str,
     now: Timestamp,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let of_account = || api_keys::table.filter(api_keys::account_id.eq(account));
-    let is_full = |c: &mut AnyConnection| -> Result<bool, Failure> {
+    let check = |c: &mut AnyConnection| -> Result<Result<(), Error>, TransactionError> {
         let count: i64 = of_account().count().get_result(c)?;
-        Ok(usize::try_from(count).unwrap_or(usize::MAX) >= limits::ACCOUNT_KEYS)
+        Ok(may_add_key(narrow("count", count)?))
     };
-    if !is_full(c)? {
+    if check(c)?.is_ok() {
         return Ok(());
     }
     let expired = of_account()
@@ -62,13 +66,7 @@ pub(super) fn make_room(
     for id in removed {
         erase_of(c, &id)?;
     }
-    if is_full(c)? {
-        let most = limits::ACCOUNT_KEYS;
-        let text =
-            format!("the account has {most} API keys, the most that it may have; delete one first");
-        return Err(Error::Conflict(text).into());
-    }
-    Ok(())
+    Ok(check(c)??)
 }
 
 /// Adds a key that `maker` makes.
@@ -77,7 +75,7 @@ pub(super) fn insert(
     maker: &ApiKey,
     key: &ApiKey,
     hash: KeyHash,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let maker = &current(c, maker)?;
     maker.check_no_wider(key)?;
     make_room(c, &key.account_id.to_string(), key.created_at)?;
@@ -91,7 +89,7 @@ pub(super) fn find(
     c: &mut AnyConnection,
     reader: &ApiKey,
     id: Id<kind::ApiKey>,
-) -> Result<Option<(ApiKey, KeyRow)>, Failure> {
+) -> Result<Option<(ApiKey, KeyRow)>, TransactionError> {
     let row: Option<KeyRow> = api_keys::table
         .find(id.to_string())
         .filter(api_keys::account_id.eq(reader.account_id.to_string()))
@@ -108,7 +106,7 @@ pub(super) fn list(
     c: &mut AnyConnection,
     reader: &ApiKey,
     page: &PageRequest,
-) -> Result<Page<ApiKey>, Failure> {
+) -> Result<Page<ApiKey>, TransactionError> {
     let mut query = api_keys::table
         .filter(api_keys::account_id.eq(reader.account_id.to_string()))
         .order((api_keys::created_at.desc(), api_keys::id.desc()))
@@ -116,7 +114,7 @@ pub(super) fn list(
         .into_boxed();
     // Which keys a restricted one sees is not told by a column; `limits::ACCOUNT_KEYS` bounds them.
     if reader.agent_ids.is_none() {
-        query = query.limit(lookahead(page));
+        query = query.limit(page.lookahead());
     }
     if let Some((at, id)) = created_before(page)? {
         query = query
@@ -130,7 +128,7 @@ pub(super) fn list(
             keys.push(key);
         }
     }
-    keys.truncate(usize::try_from(lookahead(page)).unwrap_or(usize::MAX));
+    keys.truncate(usize::try_from(page.lookahead()).unwrap_or(usize::MAX));
     Ok(Page::from_lookahead(keys, page.size))
 }
 
@@ -140,7 +138,7 @@ pub(super) fn update(
     maker: &ApiKey,
     id: Id<kind::ApiKey>,
     patch: KeyPatch,
-) -> Result<ApiKey, Failure> {
+) -> Result<ApiKey, TransactionError> {
     let maker = &current(c, maker)?;
     dialect::lock_key(c, &id.to_string())?;
     let (mut key, row) = find(c, maker, id)?.ok_or_else(|| Error::not_found("API key", id))?;
@@ -161,7 +159,7 @@ pub(super) fn remove(
     c: &mut AnyConnection,
     remover: &ApiKey,
     id: Id<kind::ApiKey>,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let remover = &current(c, remover)?;
     let (key, _) = find(c, remover, id)?.ok_or_else(|| Error::not_found("API key", id))?;
     remover.check_covers(&key)?;
@@ -173,7 +171,7 @@ pub(super) fn remove(
 pub(super) fn note_uses(
     c: &mut AnyConnection,
     uses: &[(Id<kind::ApiKey>, Timestamp)],
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     // In one order: two servers that note uses of the same keys do not wait in a circle.
     let mut uses = uses.to_vec();
     uses.sort_by_key(|(id, _)| id.to_string());
@@ -186,7 +184,11 @@ pub(super) fn note_uses(
 }
 
 /// Checks that the agents of a key exist for the one that names them.
-fn check_agents(c: &mut AnyConnection, maker: &ApiKey, key: &ApiKey) -> Result<(), Failure> {
+fn check_agents(
+    c: &mut AnyConnection,
+    maker: &ApiKey,
+    key: &ApiKey,
+) -> Result<(), TransactionError> {
     let visible = Visible::from(&maker.scope());
     for (index, id) in key.agent_ids.iter().flatten().enumerate() {
         if agents::find(c, &visible, *id)?.is_none() {

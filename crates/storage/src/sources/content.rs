@@ -11,8 +11,8 @@ use diesel::prelude::*;
 use crate::columns::{narrow_option, wide};
 use crate::connection::AnyConnection;
 use crate::dialect::{self, ROWS};
-use crate::error::Failure;
-use crate::pages::{Size, fitting, lookahead, numbered_after, octet_length};
+use crate::error::TransactionError;
+use crate::pages::{Size, fitting, numbered_after, octet_length};
 use crate::schema::{document_texts, documents, passages};
 
 /// About as many bytes of text are made into rows at a time.
@@ -60,7 +60,7 @@ pub(crate) struct PassageRow {
 
 impl DocumentRow {
     /// The document with its text.
-    fn with(self, text: String) -> Result<Document, Failure> {
+    fn with(self, text: String) -> Result<Document, TransactionError> {
         Ok(Document {
             position: self.position,
             url: self.url,
@@ -81,9 +81,9 @@ impl PassageRow {
 }
 
 impl TryFrom<PassageRow> for Passage {
-    type Error = Failure;
+    type Error = TransactionError;
 
-    fn try_from(row: PassageRow) -> Result<Self, Failure> {
+    fn try_from(row: PassageRow) -> Result<Self, TransactionError> {
         Ok(Self {
             position: row.position,
             title: row.title,
@@ -112,7 +112,7 @@ pub(crate) fn insert(
     c: &mut AnyConnection,
     source: &Source,
     documents: &[Placed<'_>],
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     insert_documents(c, source, documents.iter().map(|placed| (placed.document, placed.cut)))?;
     let passages = documents.iter().flat_map(|placed| {
         let passages = placed.cut.passages(placed.first_passage);
@@ -128,7 +128,7 @@ pub(super) fn insert_documents<'a>(
     c: &mut AnyConnection,
     source: &Source,
     documents: impl Iterator<Item = (i64, &'a CutDocument)> + Clone,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
     let rows = documents.clone().map(|(position, cut)| DocumentRow {
         source_id: source_id.clone(),
@@ -157,7 +157,7 @@ pub(super) fn insert_passages(
     c: &mut AnyConnection,
     source: &Source,
     passages: impl Iterator<Item = (i64, Passage)>,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
     let rows = passages.map(|(document, passage)| PassageRow {
         source_id: source_id.clone(),
@@ -180,7 +180,7 @@ fn in_batches<R>(
     rows: impl Iterator<Item = R>,
     size: impl Fn(&R) -> usize,
     mut add: impl FnMut(&[R]) -> QueryResult<()>,
-) -> Result<(), Failure> {
+) -> Result<(), TransactionError> {
     let (mut batch, mut bytes) = (Vec::new(), 0);
     for row in rows {
         bytes += size(&row);
@@ -205,7 +205,10 @@ pub(crate) fn unseen(source_id: &str) -> Unseen<'_> {
 }
 
 /// Removes what the running job of a source has stored.
-pub(crate) fn remove_unseen(c: &mut AnyConnection, source_id: &str) -> Result<(), Failure> {
+pub(crate) fn remove_unseen(
+    c: &mut AnyConnection,
+    source_id: &str,
+) -> Result<(), TransactionError> {
     diesel::delete(unseen(source_id)).execute(c)?;
     Ok(())
 }
@@ -215,7 +218,7 @@ pub(super) fn documents(
     c: &mut AnyConnection,
     source: Id<kind::Source>,
     page: &PageRequest,
-) -> Result<Page<Document>, Failure> {
+) -> Result<Page<Document>, TransactionError> {
     let (source, begin) = (source.to_string(), numbered_after(page)?);
     let query = || {
         let is_text_of = document_texts::source_id
@@ -229,7 +232,7 @@ pub(super) fn documents(
             .order(documents::position)
     };
     let sizes: Vec<(Size, Size, Size)> = query()
-        .limit(lookahead(page))
+        .limit(page.lookahead())
         .select((
             octet_length(document_texts::text.nullable()),
             octet_length(documents::title),
@@ -239,7 +242,7 @@ pub(super) fn documents(
     let sizes: Vec<_> = sizes.into_iter().map(<[Size; 3]>::from).collect();
     let fit = fitting(page, &sizes);
     let items: Result<Vec<Document>, _> = query()
-        .limit(fit.rows)
+        .limit(fit.count)
         .select((DocumentRow::as_select(), document_texts::text))
         .load::<(DocumentRow, String)>(c)?
         .into_iter()
@@ -253,7 +256,7 @@ pub(super) fn passages(
     c: &mut AnyConnection,
     source: Id<kind::Source>,
     page: &PageRequest,
-) -> Result<Page<Passage>, Failure> {
+) -> Result<Page<Passage>, TransactionError> {
     let (source, begin) = (source.to_string(), numbered_after(page)?);
     let query = || {
         let is_passage_of = documents::source_id
@@ -267,7 +270,7 @@ pub(super) fn passages(
             .order(passages::position)
     };
     let sizes: Vec<(Size, Size, Size, Size)> = query()
-        .limit(lookahead(page))
+        .limit(page.lookahead())
         .select((
             octet_length(passages::text.nullable()),
             octet_length(passages::title),
@@ -277,7 +280,7 @@ pub(super) fn passages(
         .load(c)?;
     let sizes: Vec<_> = sizes.into_iter().map(<[Size; 4]>::from).collect();
     let fit = fitting(page, &sizes);
-    let rows = query().limit(fit.rows).select(PassageRow::as_select()).load(c)?;
+    let rows = query().limit(fit.count).select(PassageRow::as_select()).load(c)?;
     let items: Result<Vec<Passage>, _> = rows.into_iter().map(Passage::try_from).collect();
     Ok(Page::of(items?, fit.more))
 }

@@ -11,7 +11,7 @@ use diesel::prelude::*;
 
 use super::content::{BATCH_BYTES, insert_documents, insert_passages, unseen};
 use crate::connection::AnyConnection;
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::schema::{crawls, documents};
 
 /// Most rows of a part.
@@ -56,7 +56,7 @@ impl Intake {
         &self,
         c: &mut AnyConnection,
         source: &Source,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, TransactionError> {
         let mut next = self.clone();
         let (mut new, mut passages, mut bytes) = (Vec::new(), Vec::new(), 0);
         'part: while let Some(cut) = self.extracted.documents.get(next.documents) {
@@ -91,7 +91,7 @@ impl Intake {
 }
 
 /// Removes what a source has: before an attempt, what one before it left.
-pub(crate) fn clear(c: &mut AnyConnection, source: &Source) -> Result<(), Failure> {
+pub(crate) fn clear(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
     let source = source.id.to_string();
     diesel::delete(documents::table.filter(documents::source_id.eq(&source))).execute(c)?;
     // What a crawl found belongs to what is gone.
@@ -100,7 +100,11 @@ pub(crate) fn clear(c: &mut AnyConnection, source: &Source) -> Result<(), Failur
 }
 
 /// Gives everything that was stored without a version this one.
-pub(crate) fn show(c: &mut AnyConnection, source: &Source, version: i64) -> Result<(), Failure> {
+pub(crate) fn show(
+    c: &mut AnyConnection,
+    source: &Source,
+    version: i64,
+) -> Result<(), TransactionError> {
     diesel::update(unseen(&source.id.to_string()))
         .set(documents::version.eq(version))
         .execute(c)?;

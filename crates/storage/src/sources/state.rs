@@ -5,7 +5,7 @@ use cicerone_domain::{Source, SourceState, SourceStatus};
 use diesel::prelude::*;
 
 use crate::columns::{from_json, named, narrow, narrow_option, to_json, wide};
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::schema::sources;
 
 /// The columns that change while a source is processed. `version` tells whether there is content
@@ -23,7 +23,7 @@ pub(crate) struct StateRow {
 
 impl StateRow {
     /// The columns of a source.
-    pub(crate) fn of(source: &Source) -> Result<Self, Failure> {
+    pub(crate) fn of(source: &Source) -> Result<Self, TransactionError> {
         let trained = source.state.searchable();
         Ok(Self {
             status: source.state.status().name().to_owned(),
@@ -36,7 +36,7 @@ impl StateRow {
     }
 
     /// The state and the progress that the columns hold.
-    pub(crate) fn into_state(self) -> Result<(SourceState, Option<Progress>), Failure> {
+    pub(crate) fn into_state(self) -> Result<(SourceState, Option<Progress>), TransactionError> {
         let version = narrow_option("sources.version", self.version)?;
         let last = match version {
             None => None,
@@ -51,7 +51,7 @@ impl StateRow {
             SourceStatus::Processing => SourceState::Processing { last },
             SourceStatus::Trained => match last {
                 Some(trained) => SourceState::Trained(trained),
-                None => return Err(Failure::internal("a trained source has no version")),
+                None => return Err(TransactionError::internal("a trained source has no version")),
             },
             SourceStatus::Failed => {
                 SourceState::Failed { message: self.error_message.unwrap_or_default(), last }

@@ -298,6 +298,27 @@ async fn conversations_are_kept_as_long_as_their_agent_says() {
 }
 
 #[tokio::test]
+async fn usage_is_kept_for_400_days_and_that_of_a_month_as_long_as_one_of_its_days() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let used_at = world.conversation(&agent, &[]).await.updated_at;
+        let (used, month) = (Day::of(used_at), Day::month_of(used_at).0);
+        let after = |days| Day::kept_since(Day::from_number(used.number() + days).start());
+        let expire = |before| world.storage.expire_usage(before);
+        assert_eq!(expire(after(400)).await.unwrap(), 0);
+        assert_eq!(world.count("usage_days"), 1);
+        assert_eq!(expire(after(401)).await.unwrap(), 1);
+        assert_eq!(world.count("usage_days"), 0);
+        let counted = world.storage.consumption(world.account, month).await.unwrap();
+        assert_eq!(counted.messages, 1, "its quota still holds");
+        assert_eq!(expire(after(432)).await.unwrap(), 1);
+        let counted = world.storage.consumption(world.account, month).await.unwrap();
+        assert_eq!(counted.messages, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn messages_and_tokens_are_counted_with_the_turn() {
     on_each(async |world| {
         let agent = world.agent().await;
@@ -306,10 +327,9 @@ async fn messages_and_tokens_are_counted_with_the_turn() {
             let turn = world.next_turn(&conversation, "And now?");
             world.storage.append_turn(turn, None).await.unwrap();
         }
-        let day = Day::of(conversation.created_at);
-        let used = world.storage.consumption(world.account, day).await.unwrap();
+        let (month, next) = Day::month_of(conversation.created_at);
+        let used = world.storage.consumption(world.account, month).await.unwrap();
         assert_eq!(used, Consumption { messages: 3, tokens: 30 });
-        let next = Day::from_number(day.number() + 1);
         let none = world.storage.consumption(world.account, next).await.unwrap();
         assert_eq!(none, Consumption::default());
         let scope = world.scope();

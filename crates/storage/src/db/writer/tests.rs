@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::super::Party;
 use super::{Purpose, Unit, Work, Writer, commit_together};
 use crate::connection::{Access, AnyConnection, connect};
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::reserve::Reserve;
 use crate::url::DatabaseUrl;
 
@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// A unit with this work, and where its outcome is delivered.
 fn unit(
-    work: impl FnMut(&mut AnyConnection) -> Result<(), Failure> + Send + 'static,
+    work: impl FnMut(&mut AnyConnection) -> Result<(), TransactionError> + Send + 'static,
 ) -> (Box<dyn Unit>, oneshot::Receiver<Result<(), Error>>) {
     let (reply, outcome) = oneshot::channel();
     let queued = Instant::now();

@@ -1,10 +1,10 @@
-//! When a delivery is attempted, and how many are at once.
+//! When a delivery is attempted.
 
 use std::time::Duration;
 
-use cicerone_domain::Entropy;
+use crate::clock::Entropy;
 
-/// Pauses before the attempts after the first: the example of Standard Webhooks.
+/// The pauses before the second and every further attempt: the example of Standard Webhooks.
 pub const SCHEDULE: [Duration; 9] = [
     Duration::from_secs(5),
     Duration::from_secs(5 * 60),
@@ -16,41 +16,15 @@ pub const SCHEDULE: [Duration; 9] = [
     Duration::from_secs(20 * 60 * 60),
     Duration::from_secs(24 * 60 * 60),
 ];
-/// How much a pause varies, to either side: what failed together does not return together.
+/// The part of a pause by which it varies in either direction, so that deliveries that failed together
+/// are not repeated together.
 const JITTER: f64 = 0.2;
-/// The longest that an endpoint can ask to be left alone.
+/// The longest pause that an endpoint can ask for.
 const LONGEST_ASKED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How deliveries are made.
-#[derive(Debug, Clone)]
-pub struct DeliverySettings {
-    /// Attempts at one endpoint at once, on all servers together.
-    pub per_endpoint: u32,
-    /// Attempts of this process at once.
-    pub at_once: usize,
-    /// How long an attempt may take, from the name to the answer's head.
-    pub timeout: Duration,
-    /// Pauses before the attempts after the first; when they are used up, the delivery is given up.
-    pub schedule: Vec<Duration>,
-    /// How often this process looks for what others have queued.
-    pub poll: Duration,
-}
-
-impl Default for DeliverySettings {
-    fn default() -> Self {
-        Self {
-            per_endpoint: 4,
-            at_once: 64,
-            timeout: Duration::from_secs(15),
-            schedule: SCHEDULE.to_vec(),
-            poll: Duration::from_secs(1),
-        }
-    }
-}
-
-/// How long to wait after an attempt that failed, the `tries`th before it; none where it was the last.
-/// What the endpoint asked for is a lower bound.
-pub(crate) fn pause(
+/// The pause after a failed attempt, `tries` attempts having been made before it; `None` if it was the
+/// last one. The pause that the endpoint asked for is a lower bound.
+pub(super) fn pause(
     schedule: &[Duration],
     tries: u32,
     asked: Option<Duration>,
@@ -68,9 +42,8 @@ pub(crate) fn pause(
 mod tests {
     use std::time::Duration;
 
-    use cicerone_domain::{Entropy, SystemEntropy};
-
     use super::{LONGEST_ASKED, SCHEDULE, pause};
+    use crate::clock::{Entropy, SystemEntropy};
 
     struct Fixed(u8);
 
@@ -97,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_a_lower_bound_up_to_a_day() {
+    fn what_an_endpoint_asks_for_is_a_lower_bound_up_to_a_day() {
         let asked = |seconds| pause(&SCHEDULE, 0, Some(Duration::from_secs(seconds)), &Fixed(0));
         assert_eq!(asked(1), Some(Duration::from_secs(4)));
         assert_eq!(asked(60), Some(Duration::from_secs(60)));
