@@ -23,7 +23,7 @@ pub use bounds::{
 /// An owner of agents, files and keys. Nothing crosses accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Its id.
+    /// `acct_` and 10 characters.
     pub id: Id<kind::Account>,
     /// Unique in the installation.
     pub name: AccountName,
@@ -136,7 +136,7 @@ impl Permission {
         }
     }
 
-    /// Whether its holder can change keys or secrets: what outlives the holder.
+    /// Whether its holder can change keys or secrets, which stay valid after the holder's own key is gone.
     pub const fn changes_access(self) -> bool {
         matches!(self, Self::KeysWrite | Self::WebhooksWrite)
     }
@@ -181,7 +181,7 @@ impl Permissions {
         Self(self.0 | other.0)
     }
 
-    /// The names on the wire; `*` alone where everything is allowed.
+    /// The names on the wire; `*` alone if everything is allowed.
     pub fn names(self) -> Vec<&'static str> {
         if self == Self::ALL {
             return vec!["*"];
@@ -217,7 +217,7 @@ impl FromIterator<Permission> for Permissions {
 /// An API key as it is kept. The secret itself is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Its id.
+    /// `key_` and 10 characters.
     pub id: Id<kind::ApiKey>,
     /// The account that it speaks for.
     pub account_id: Id<kind::Account>,
@@ -225,9 +225,9 @@ pub struct ApiKey {
     pub name: KeyName,
     /// What it may do.
     pub permissions: Permissions,
-    /// The only agents that exist for it; every agent of the account where none are named.
+    /// The only agents that exist for it; `None` for every agent of the account.
     pub agent_ids: Option<Vec<Id<kind::Agent>>>,
-    /// When it stops to work.
+    /// When it stops working; `None` for never.
     pub expires_at: Option<Timestamp>,
     /// When a request last carried it, within some seconds.
     pub last_used_at: Option<Timestamp>,
@@ -238,7 +238,7 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Whether it no longer works at `now`.
+    /// Whether it has stopped working at `now`.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
@@ -254,9 +254,9 @@ impl ApiKey {
 
 /// The key that makes a change, as it was when its request was authenticated.
 ///
-/// Invariant: a change of keys or secrets is made only if the key still works, with the permission and
-/// for the agents of then, when the change is committed. A key that was deleted leaves nothing behind
-/// that gives access.
+/// Invariant: a change of keys or secrets is committed only if the key still works then, still has the
+/// permission and still covers the agents that it covered when the request was authenticated. So a key
+/// that was deleted leaves nothing behind that gives access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActingKey {
     /// The key.
@@ -283,14 +283,14 @@ impl ActingKey {
     }
 }
 
-/// The part of the world that a caller may see. Every lookup of something owned takes it first.
+/// What a caller may see. Every lookup of something that an account owns takes it first.
 ///
-/// Invariant: what lies outside answers exactly like what does not exist.
+/// Invariant: a request for something outside the scope is answered exactly as if it did not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     /// The caller's account.
     pub account: Id<kind::Account>,
-    /// The only agents that exist for the caller; all of the account where none.
+    /// The only agents that exist for the caller; `None` for all agents of the account.
     pub agents: Option<Arc<[Id<kind::Agent>]>>,
 }
 
@@ -348,10 +348,10 @@ pub struct KeySecret(String);
 /// The text cannot be a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ParseKeyError {
-    /// It looks like a key of this service and its checksum does not fit: a typing mistake.
+    /// It looks like a key of this service, but its checksum is wrong: a typing mistake.
     #[error("the key is mistyped: its checksum does not fit")]
     Checksum,
-    /// It is too short to be a key, or holds what no key may hold.
+    /// It is too short to be a key, or contains characters that no key has.
     #[error("a root key must be {min} or more visible ASCII characters", min = limits::ROOT_KEY_CHARS)]
     Shape,
 }
@@ -415,7 +415,7 @@ impl fmt::Debug for KeySecret {
     }
 }
 
-/// The id of the key that a secret is written like: it names the id, whether or not it opens anything.
+/// The id of the key that a secret names, whether or not the secret is valid.
 pub fn key_id_of(secret: &str) -> Option<Id<kind::ApiKey>> {
     if secret.len() != GENERATED_CHARS {
         return None;

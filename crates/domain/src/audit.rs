@@ -1,4 +1,4 @@
-//! The audit log: who did what, when and from where, of what an owner may have to account for.
+//! The audit log: who did what, when and from where.
 
 use std::net::IpAddr;
 
@@ -31,7 +31,7 @@ pub enum AuditAction {
     ConversationDeleted,
     /// A file was deleted.
     FileDeleted,
-    /// Somebody tried to use a key of the account that does not work: mistyped, expired or deleted.
+    /// A request carried a key of the account that is mistyped, expired or deleted.
     AuthenticationFailed,
 }
 
@@ -88,7 +88,7 @@ pub enum Actor {
     },
     /// The operator, on the command line.
     CommandLine,
-    /// Nobody who is known.
+    /// An unknown person.
     Unknown,
 }
 
@@ -106,30 +106,30 @@ impl Actor {
 /// Where a request came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Origin {
-    /// The address that the request came from; none where it is not known.
+    /// The address that the request came from; `None` if it is not known.
     pub address: Option<IpAddr>,
-    /// The request; none on the command line.
+    /// The request; `None` on the command line.
     pub request_id: Option<Id<kind::Request>>,
 }
 
-/// One line of the log. It is written in the transaction that does what it tells of.
+/// One entry of the log. It is written in the same transaction as the change that it records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRecord {
-    /// Its id.
+    /// `aud_` and 10 characters.
     pub id: Id<kind::AuditRecord>,
-    /// Whose log it is in.
+    /// The account whose log it belongs to.
     pub account_id: Id<kind::Account>,
-    /// When it was.
+    /// When it happened.
     pub at: Timestamp,
     /// Who did it.
     pub actor: Actor,
     /// What was done.
     pub action: AuditAction,
-    /// The id of what it was done to.
+    /// The id of the resource that was changed.
     pub target_id: Option<String>,
     /// Where it came from.
     pub origin: Origin,
-    /// How often, where several of a kind within seconds are one record.
+    /// How often it happened: several events of one kind within seconds are one record.
     pub count: u32,
 }
 

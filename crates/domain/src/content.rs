@@ -36,7 +36,7 @@ impl Extracted {
 /// A document and the stretches of its text that its passages are. The text is held once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CutDocument {
-    /// The document.
+    /// The whole text, with what is known about it.
     pub document: Document,
     /// The stretches, in order. Each lies on character boundaries of the document's text.
     pub stretches: Vec<Stretch>,
@@ -85,27 +85,27 @@ pub struct Stretch {
     /// The headings that it stands under, as [`Passage::heading`] has them. Stretches under the same
     /// headings share them.
     pub heading: Option<Arc<str>>,
-    /// Its page, from 1, where the format has pages.
+    /// Its page, from 1; `None` if the format has no pages.
     pub page: Option<u32>,
     /// The language that it is written in, as an ISO 639-3 code.
     pub language: Option<&'static str>,
 }
 
 /// A title or heading as it is kept: at most [`HEADING_CHARS`](limits::HEADING_CHARS) characters, cut
-/// at a word with `…` where it is longer.
+/// at a word and ended with `…` if it is longer.
 pub fn cut_title(title: &str) -> Cow<'_, str> {
     cut_at_word(title, limits::HEADING_CHARS)
 }
 
-/// At most `limit` characters of a text: where it is longer, its first words and `…`, or as much of
-/// its first word as fits.
+/// At most `limit` characters of a text. Of a longer text, its first words and `…`, or as much of its
+/// first word as fits.
 pub fn cut_at_word(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit || text.chars().nth(limit).is_none() {
         return text.into();
     }
     let last = text.char_indices().nth(limit.saturating_sub(1));
     let start = last.and_then(|(end, _)| text.get(..end)).unwrap_or_default();
-    // A word that goes on behind the cut is left out.
+    // A word that the cut would split is left out.
     let ends_word =
         text.get(start.len()..).is_some_and(|rest| rest.starts_with(char::is_whitespace));
     let space = start.trim_end().rfind(char::is_whitespace).filter(|_| !ends_word);
@@ -119,11 +119,11 @@ pub fn cut_at_word(text: &str, limit: usize) -> Cow<'_, str> {
 pub struct Document {
     /// Its number within the source, from 0.
     pub position: i64,
-    /// Where it came from, for a page of a website.
+    /// The address that it came from, for a page of a website.
     pub url: Option<String>,
     /// Its title; for a pair the question.
     pub title: Option<String>,
-    /// Pages, where the format has them.
+    /// Number of pages; `None` if the format has none.
     pub page_count: Option<u32>,
     /// Its text; for a pair the answer.
     pub text: String,
@@ -132,7 +132,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Characters of its text, and of the question where it is a pair.
+    /// Characters of its text, and of the question if it is a pair.
     pub fn character_count(&self) -> u64 {
         let count = |text: &str| u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
         let question = if self.is_pair { self.title.as_deref().map_or(0, count) } else { 0 };
@@ -149,15 +149,15 @@ pub struct Passage {
     pub title: Option<String>,
     /// The headings that it stands under, outermost first, joined by ` › `.
     pub heading: Option<String>,
-    /// Where it came from, for a page of a website.
+    /// The address that it came from, for a page of a website.
     pub url: Option<String>,
-    /// Its page, from 1, where the format has pages.
+    /// Its page, from 1; `None` if the format has no pages.
     pub page: Option<u32>,
     /// Its text; for a pair the answer.
     pub text: String,
     /// Whether it is a question/answer pair, whose title is searched with a weight of its own.
     pub is_pair: bool,
-    /// The language that it is written in, as an ISO 639-3 code; none where it could not be told.
+    /// The language that it is written in, as an ISO 639-3 code; `None` if it is unknown.
     pub language: Option<String>,
 }
 

@@ -14,7 +14,7 @@ use crate::usage::{Day, DayUsage, TokenCount};
 /// An ordered exchange between an end user and an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
-    /// Its id.
+    /// `conv_` and 10 characters.
     pub id: Id<kind::Conversation>,
     /// The account of its agent.
     pub account_id: Id<kind::Account>,
@@ -22,7 +22,7 @@ pub struct Conversation {
     pub agent_id: Id<kind::Agent>,
     /// The caller's own pairs.
     pub metadata: Metadata,
-    /// When its first message came.
+    /// The time of its first message.
     pub created_at: Timestamp,
     /// The time of its last message.
     pub updated_at: Timestamp,
@@ -108,7 +108,7 @@ pub struct Message {
     pub role: Role,
     /// Its text.
     pub content: String,
-    /// What it rests on, best first; empty for a user's.
+    /// The sources that it rests on, best first; empty for a user's message.
     pub sources_used: Vec<Citation>,
     /// When it was written.
     pub timestamp: Timestamp,
@@ -164,13 +164,13 @@ pub struct ConversationFilter {
 pub struct Turn {
     /// The conversation with its new `updated_at`.
     pub conversation: Conversation,
-    /// Whether the conversation comes to be with this turn.
+    /// Whether the conversation begins with this turn.
     pub is_first: bool,
     /// The user's message.
     pub question: Message,
     /// The agent's reply.
     pub reply: Message,
-    /// The tokens that the model took.
+    /// The tokens that the model used.
     pub tokens: TokenCount,
 }
 

@@ -1,4 +1,4 @@
-//! Crawls: what a website's pages are compared with, and what one that is under way has seen.
+//! Crawls: the known pages that a refresh compares with, and the progress of a crawl under way.
 
 mod reason;
 
@@ -8,7 +8,7 @@ use crate::timestamp::Timestamp;
 
 pub use reason::{FileKind, PageReason};
 
-/// What a server said of a page's version, to be sent back with the next request for it
+/// The validators of a page's version, which are sent back with the next request for it
 /// (RFC 9110, section 8.8).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Validators {
@@ -18,14 +18,14 @@ pub struct Validators {
     pub last_modified: Option<String>,
 }
 
-/// A page as the last crawl that succeeded left it: what a refresh compares with.
+/// A page as the last successful crawl left it, which a refresh compares with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownPage {
     /// Its address, as the crawl names it.
     pub url: String,
-    /// What its server said of its version.
+    /// The validators of its version.
     pub validators: Validators,
-    /// SHA-256 of the bytes that were fetched; none where there were none.
+    /// SHA-256 of the bytes that were fetched; `None` if there were none.
     pub content_hash: Option<[u8; 32]>,
     /// The addresses that it links to and that lie within the crawl, so that a page that did not
     /// change need not be read again.
@@ -34,7 +34,7 @@ pub struct KnownPage {
     pub title: Option<String>,
     /// Characters extracted.
     pub character_count: Option<u64>,
-    /// The number of its document within the source; none where it has no text.
+    /// The number of its document within the source; `None` if it has no text.
     pub document: Option<i64>,
     /// What became of it.
     pub status: CrawledPageStatus,
@@ -54,7 +54,7 @@ pub struct FoundPage {
 /// The text that a visited page has in the source when the crawl ends well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageContent {
-    /// None: it was skipped, failed without having had any, or is gone.
+    /// No text: it was skipped, is gone, or failed and had none before.
     None,
     /// What the last crawl extracted: the document of that number.
     Kept(i64),
@@ -78,9 +78,9 @@ pub struct VisitedPage {
     pub http_status: Option<u16>,
     /// Why it was skipped or failed.
     pub reason: Option<PageReason>,
-    /// When it was fetched; none where it was not.
+    /// When it was fetched; `None` if it was not.
     pub fetched_at: Option<Timestamp>,
-    /// What its server said of its version.
+    /// The validators of its version.
     pub validators: Validators,
     /// SHA-256 of the bytes that were fetched.
     pub content_hash: Option<[u8; 32]>,

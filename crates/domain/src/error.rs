@@ -7,7 +7,7 @@ use crate::timestamp::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{param}` {message}")]
 pub struct FieldError {
-    /// The field as the caller named it, with a path into it where needed: `content[3].answer`.
+    /// The field as the caller named it, with a path to the part that is bad: `content[3].answer`.
     pub param: String,
     /// What must hold, lower case, without a final period: `must be between 0.0 and 2.0`.
     pub message: String,

@@ -1,4 +1,4 @@
-//! Events: what happened to a source, told to webhook endpoints.
+//! Events: what happened to a source, sent to webhook endpoints.
 
 use serde_json::json;
 
@@ -7,17 +7,17 @@ use crate::source::{Source, SourceState};
 use crate::timestamp::Timestamp;
 use crate::webhook::EventName;
 
-/// Something that happened, with its payload as it will be sent. Written in the transaction that
-/// makes it true.
+/// Something that happened, with its payload as it will be sent. It is written in the transaction of the
+/// change that it reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its id, the `webhook-id` of every delivery.
+    /// `evt_` and 10 characters: the `webhook-id` of every delivery.
     pub id: Id<kind::Event>,
     /// The account that it is for.
     pub account_id: Id<kind::Account>,
-    /// The source that it is about; none for a ping.
+    /// The source that it is about; `None` for a ping.
     pub source_id: Option<Id<kind::Source>>,
-    /// What it tells of.
+    /// What happened.
     pub name: EventName,
     /// The request that led to it, for the logs.
     pub request_id: Option<Id<kind::Request>>,

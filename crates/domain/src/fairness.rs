@@ -184,7 +184,7 @@ impl<K: Party> Drop for Place<K> {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         if state.leave(self.party, self.ticket) {
-            // Whoever stood behind it may fit now.
+            // A smaller request behind it may fit now.
             state.serve(&self.shared);
         }
     }

@@ -1,4 +1,4 @@
-//! Idempotency: the same request with the same key has one effect and one answer.
+//! Idempotency: repeating a request with the same key has no further effect and gets the same answer.
 
 mod record;
 
@@ -28,7 +28,7 @@ impl IdempotencyKey {
         Err(Error::invalid("Idempotency-Key", message))
     }
 
-    /// The text.
+    /// The key as the caller sent it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -49,7 +49,7 @@ impl fmt::Display for Fingerprint {
 pub struct Claim {
     /// The account that the key is scoped to.
     pub account: Id<kind::Account>,
-    /// The key.
+    /// The key that is claimed.
     pub key: IdempotencyKey,
     /// Names this claim: 10 random characters. A completion with another token is refused.
     pub token: String,
@@ -90,8 +90,8 @@ impl Audience {
 
     /// Whether `caller`, of the same account, may be given the answer.
     ///
-    /// A success goes to every caller that sees all agents that it names; one that names none goes to
-    /// every caller that sees at least as much as its maker. A refusal may come from what its maker
+    /// A success may go to every caller that sees all agents that it names; if it names none, to every
+    /// caller that sees at least as much as its maker. A refusal may come from what its maker
     /// could not see, so only callers that see exactly the same are given it.
     pub fn admits(&self, caller: &Scope) -> bool {
         if self.is_refusal {
@@ -109,7 +109,7 @@ impl Audience {
 pub struct StoredResponse {
     /// The HTTP status.
     pub status: u16,
-    /// The body's media type; none where there is no body.
+    /// The body's media type; `None` if there is no body.
     pub content_type: Option<String>,
     /// The body.
     pub body: Vec<u8>,
@@ -229,7 +229,7 @@ impl<T> Completion<T> {
         Completion { answer, record, acting }
     }
 
-    /// The claim with the answer to keep for `outcome`. A store may ask again where it repeats a
+    /// The claim with the answer to keep for `outcome`. A store asks again if it repeats a
     /// transaction.
     pub fn answer(&self, outcome: &T) -> Option<(&Claim, StoredResponse)> {
         self.answer.as_ref().map(|(claim, render)| (claim, render(outcome)))

@@ -8,17 +8,17 @@ use crate::timestamp::Timestamp;
 /// A job to queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewJob {
-    /// Its id.
+    /// `job_` and 10 characters.
     pub id: Id<kind::Job>,
     /// The request that asked for it, for the logs.
     pub request_id: Option<Id<kind::Request>>,
 }
 
-/// The right to work on a job until a moment, unless a heartbeat extends it. Whoever holds a lease
-/// that another worker took over changes nothing.
+/// The right to work on a job for a while, which heartbeats extend. A worker whose lease was taken over
+/// by another one can change nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// The job.
+    /// The job that it is for.
     pub job_id: Id<kind::Job>,
     /// The source that it processes.
     pub source_id: Id<kind::Source>,
@@ -33,7 +33,7 @@ pub struct ClaimedJob {
     pub lease: Lease,
     /// The source to process, in the state `processing`.
     pub source: Source,
-    /// Attempts that met transient faults before.
+    /// Attempts before this one that met transient faults.
     pub attempts: u32,
     /// When it was queued.
     pub queued_at: Timestamp,
@@ -41,7 +41,7 @@ pub struct ClaimedJob {
     pub request_id: Option<Id<kind::Request>>,
 }
 
-/// Work that waits apart and runs in places of its own, so that quick work never waits for slow work.
+/// A queue with workers of its own, so that quick work never waits for slow work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lane {
     /// Texts and question/answer pairs: milliseconds to a second.
@@ -110,7 +110,7 @@ impl ClaimableAccounts {
 pub enum Reclaim {
     /// Those whose lease ran out: their worker is gone.
     Expired,
-    /// All: no other worker can exist, as when the only process of an embedded database starts.
+    /// All of them: no other worker exists, because the only process of an embedded database starts.
     All,
 }
 
@@ -162,7 +162,7 @@ mod tests {
     use super::{ClaimableAccounts, Crashes};
     use crate::limits;
 
-    /// Crashes until the job ends, where so many pages are visited first between two of them.
+    /// Crashes until the job ends, if `pages` new pages are visited between two of them.
     fn until_end(pages: usize) -> u32 {
         let mut crashes = Crashes::default();
         while !crashes.are_too_many() {

@@ -10,11 +10,11 @@ pub const AGENT_NAME_CHARS: usize = 100;
 pub const SYSTEM_PROMPT_CHARS: usize = 4_000;
 /// Lowest and highest sampling temperature.
 pub const TEMPERATURE_RANGE: (f64, f64) = (0.0, 2.0);
-/// Temperature of an agent that names none.
+/// Temperature of an agent that sets none.
 pub const TEMPERATURE_DEFAULT: f64 = 0.7;
 /// Fewest and most tokens in a reply.
 pub const REPLY_TOKENS_RANGE: (u32, u32) = (1, 4_096);
-/// Most tokens in a reply of an agent that names none.
+/// Most tokens in a reply of an agent that sets no bound.
 pub const REPLY_TOKENS_DEFAULT: u32 = 1_024;
 /// Fewest and most days that an agent keeps conversations.
 pub const RETENTION_DAYS_RANGE: (u32, u32) = (1, 3_650);
@@ -36,7 +36,7 @@ pub const QUESTION_CHARS: usize = 2_000;
 pub const WEBSITE_URL_CHARS: usize = 2_048;
 /// Longest title or heading that is kept; a longer one is cut at a word.
 pub const HEADING_CHARS: usize = 200;
-/// Longest path of headings of a passage; where it is longer, the outer headings are left out.
+/// Longest path of headings of a passage; outer headings are left out of a longer one.
 pub const HEADING_PATH_CHARS: usize = 400;
 /// Most text of one page or file, in bytes of UTF-8 (10 MiB): as much as the largest text file in UTF-8
 /// has. A compressed file, or one of an older encoding, can hold far more text than it has bytes.
@@ -58,7 +58,7 @@ pub const FILE_BYTES: usize = 10 * 1_024 * 1_024;
 pub const FILENAME_CHARS: usize = 255;
 /// Smallest and largest page of a list.
 pub const PAGE_SIZE_RANGE: (u32, u32) = (1, 100);
-/// Page size of a list request that names none.
+/// Page size of a list request that gives none.
 pub const PAGE_SIZE_DEFAULT: u32 = 20;
 /// Largest answer with a list, in bytes of JSON (4 MiB): a page ends before the item that would
 /// exceed it. A single item that is larger comes alone. The store reads no more than this of texts.
@@ -69,7 +69,7 @@ pub const QUERY_BYTES: usize = 16 * 1_024;
 pub const METADATA_FILTERS: usize = 20;
 /// Fewest and most hits of a search.
 pub const SEARCH_LIMIT_RANGE: (u32, u32) = (1, 50);
-/// Hits of a search that names no limit.
+/// Hits of a search that gives no limit.
 pub const SEARCH_LIMIT_DEFAULT: u32 = 10;
 /// Longest title made from the first line of a text.
 pub const TITLE_CHARS: usize = 80;
@@ -85,17 +85,17 @@ pub const UNUSED_UPLOAD_LIFE_MILLIS: i64 = DAY_MILLIS;
 /// Largest JSON body of any request, in bytes. A text of 100,000 four-byte characters, each
 /// written as an escaped surrogate pair, is 1.2 MB; 500 long pairs are more.
 pub const BODY_BYTES: usize = 8 * 1_024 * 1_024;
-/// Messages of a conversation that a reply looks back on.
+/// Most earlier messages of a conversation that a reply takes into account.
 pub const HISTORY_MESSAGES: usize = 40;
-/// Passages that a reply may rest on.
+/// Most passages that a reply is based on.
 pub const REPLY_PASSAGES: usize = 8;
 /// Fewest characters of a root key given by the operator.
 pub const ROOT_KEY_CHARS: usize = 32;
 /// Crashes of a job's worker without progress between them after which its source fails.
 pub const JOB_CRASHES: u32 = 3;
-/// Crashes of a job's worker after which its source fails, whatever progress was made between them.
+/// Crashes of a job's worker after which its source fails, even if there was progress between them.
 pub const JOB_CRASHES_IN_ALL: u32 = 100;
-/// Attempts of a job that meets transient faults.
+/// Attempts at a job that meets transient faults, after which its source fails.
 pub const JOB_ATTEMPTS: u32 = 5;
 /// Life of a job's lease without a heartbeat.
 pub const JOB_LEASE_MILLIS: i64 = 30_000;
@@ -118,16 +118,16 @@ pub const LIVE_SECRETS: usize = 10;
 pub const RETIRED_SECRET_MILLIS: i64 = DAY_MILLIS;
 /// How long an endpoint must have failed to be disabled.
 pub const ENDPOINT_FAILING_MILLIS: i64 = 5 * DAY_MILLIS;
-/// How often it must have failed in that time.
+/// How many attempts must have failed in that time.
 pub const ENDPOINT_FAILURES: u64 = 10;
 /// Pending deliveries from which on an endpoint is not tested any more.
 pub const TESTED_BACKLOG: u64 = 100;
-/// Attempts of a delivery that are kept to be looked at.
+/// Latest attempts at a delivery that are kept.
 pub const ATTEMPTS_SHOWN: usize = 100;
 /// Life of the record of a delivery, and of an event without deliveries.
 pub const DELIVERY_LIFE_MILLIS: i64 = 7 * DAY_MILLIS;
 /// How long the usage of a day can be read: thirteen months, so that every month can be compared with
 /// the same month of the year before.
 pub const USAGE_LIFE_DAYS: i64 = 400;
-/// Life of the lease of an attempt at a delivery, which takes a fourth of it at most.
+/// Life of the lease of an attempt at a delivery. An attempt takes a fourth of it at most.
 pub const DELIVERY_LEASE_MILLIS: i64 = 60_000;

@@ -13,7 +13,7 @@ pub enum Position {
     Created {
         /// Creation time of the last item.
         at: Timestamp,
-        /// Its id, prefix included.
+        /// The id of the last item, prefix included.
         id: String,
     },
     /// In a list with an order of its own: the number of the last item seen.
@@ -25,7 +25,7 @@ pub enum Position {
 pub struct PageRequest {
     /// Most items to give, 1 to 100.
     pub size: u32,
-    /// Give what follows this position; from the start where none.
+    /// The position after which the page begins; `None` for the first page.
     pub after: Option<Position>,
 }
 
@@ -68,7 +68,7 @@ impl PageRequest {
         Fit { items, more: text_bytes.len() > items }
     }
 
-    /// Where a list that is ordered newest first goes on: the time and id of the last item seen.
+    /// The position in a list that is ordered newest first: the time and id of the last item seen.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl PageRequest {
         }
     }
 
-    /// Where a list with an order of its own goes on: the number of the last item seen.
+    /// The position in a list with an order of its own: the number of the last item seen.
     ///
     /// # Errors
     ///
@@ -105,13 +105,13 @@ fn foreign() -> Error {
 pub struct Page<T> {
     /// The items, in the list's order.
     pub items: Vec<T>,
-    /// Where the next page starts; none on the last page.
+    /// The position after which the next page begins; `None` on the last page.
     pub next: Option<Position>,
 }
 
 /// What lists consist of.
 pub trait Listed {
-    /// Where a page that ends with this item is continued.
+    /// The position after which a page that ends with this item is continued.
     fn position(&self) -> Position;
 }
 
@@ -125,7 +125,7 @@ impl<T: Listed> Page<T> {
         Self::of(items, more)
     }
 
-    /// A page of these items; `more` tells whether others follow.
+    /// A page of these items; `more` says whether others follow.
     pub fn of(items: Vec<T>, more: bool) -> Self {
         let next = if more { items.last().map(Listed::position) } else { None };
         Self { items, next }

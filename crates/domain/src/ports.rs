@@ -1,4 +1,4 @@
-//! Ports: what the use cases need from outside, in their own words.
+//! Ports: what the use cases need from adapters, in the words of the domain.
 //!
 //! Each is small and object-safe. One method of a store is one transaction: what must agree commits
 //! together. Every lookup of something owned takes the [`Scope`](crate::Scope) first, and what lies

@@ -10,14 +10,14 @@ use crate::id::{Id, kind};
 pub struct AgentVersion {
     /// The agent.
     pub id: Id<kind::Agent>,
-    /// Its account, which shares the machine with others.
+    /// The account that it belongs to.
     pub account_id: Id<kind::Account>,
     /// Its generation, as just read from its row.
     pub generation: u64,
 }
 
 impl AgentVersion {
-    /// The version that an agent's row, just read, tells of.
+    /// The version of an agent whose row was just read.
     pub fn of(agent: &Agent) -> Self {
         Self { id: agent.id, account_id: agent.account_id, generation: agent.index_generation }
     }
@@ -28,8 +28,8 @@ impl AgentVersion {
 pub struct Query {
     /// The question itself.
     pub text: String,
-    /// What was said just before, newest first: a follow-up such as "and how much is it?" is
-    /// understood with it. Weighs less than the question.
+    /// The latest messages before it, newest first, with which a follow-up such as "and how much is it?"
+    /// is understood. They weigh less than the question.
     pub context: Vec<String>,
 }
 
@@ -44,11 +44,11 @@ pub struct Hit {
     pub title: Option<String>,
     /// The headings that it stands under.
     pub heading: Option<String>,
-    /// Where it came from, for a page of a website.
+    /// The address that it came from, for a page of a website.
     pub url: Option<String>,
-    /// Its page, where the format has pages.
+    /// Its page; `None` if the format has no pages.
     pub page: Option<u32>,
-    /// Its text; for a pair the answer. Shared with whoever keeps passages at hand.
+    /// Its text; for a pair the answer. Shared with caches.
     pub text: Arc<str>,
     /// Whether it is a question/answer pair.
     pub is_pair: bool,
@@ -67,9 +67,9 @@ pub struct Hit {
 pub struct QueryTerm {
     /// The analysed form, as the language analysis gives it.
     pub text: String,
-    /// How much it tells passages apart: its inverse document frequency, lower for context.
+    /// How well it distinguishes passages: its inverse document frequency, lower for context.
     pub weight: f32,
-    /// Whether it stands in what was said before, and not in the question itself.
+    /// Whether it occurs in earlier messages and not in the question itself.
     pub is_context: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Sources: what an agent knows, and the states that one goes through.
+//! Sources: what an agent knows, and the states that a source goes through.
 
 mod content;
 mod pairs;
@@ -17,7 +17,7 @@ pub use pairs::{QaPair, qa_pairs};
 /// Content of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
-    /// Its id.
+    /// `src_` and 10 characters.
     pub id: Id<kind::Source>,
     /// The account of its agent.
     pub account_id: Id<kind::Account>,
@@ -25,7 +25,7 @@ pub struct Source {
     pub agent_id: Id<kind::Agent>,
     /// What it holds.
     pub content: SourceContent,
-    /// Where its processing stands.
+    /// The state of its processing.
     pub state: SourceState,
     /// How far a running crawl is.
     pub progress: Option<Progress>,
@@ -142,23 +142,23 @@ pub struct Trained {
     pub version: u64,
 }
 
-/// Where a source's processing stands, with what is valid there.
+/// The state of a source's processing, with what is valid in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceState {
     /// Waiting for a worker; never trained before.
     Pending,
-    /// A job is under way (or waits to be retried). A refresh keeps the content of before.
+    /// A job is under way, or waits to be retried. A refresh keeps the previous content.
     Processing {
-        /// What answers meanwhile.
+        /// The content that answers meanwhile.
         last: Option<Trained>,
     },
     /// Processed.
     Trained(Trained),
-    /// Processing failed. After a failed refresh the content of before still answers.
+    /// Processing failed. After a failed refresh the previous content still answers.
     Failed {
-        /// What a person can act on.
+        /// The reason, for a person who can do something about it.
         message: String,
-        /// What answers still.
+        /// The content that still answers.
         last: Option<Trained>,
     },
 }
@@ -197,7 +197,7 @@ impl SourceStatus {
 }
 
 impl SourceState {
-    /// Its name.
+    /// The name of the state.
     pub const fn status(&self) -> SourceStatus {
         match self {
             Self::Pending => SourceStatus::Pending,
@@ -216,7 +216,7 @@ impl SourceState {
         }
     }
 
-    /// The error to show, in the failed state only.
+    /// The reason of a failure; `None` in every other state.
     pub fn error_message(&self) -> Option<&str> {
         match self {
             Self::Failed { message, .. } => Some(message),
@@ -264,14 +264,14 @@ pub struct Progress {
     pub pages_failed: u64,
 }
 
-/// What became of one page of a website.
+/// One visited page of a website.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrawledPage {
     /// Its number in the order of the crawl, from 0.
     pub position: i64,
     /// Its address.
     pub url: String,
-    /// What became of it.
+    /// The outcome of the visit.
     pub status: CrawledPageStatus,
     /// Its title.
     pub title: Option<String>,
@@ -285,14 +285,14 @@ pub struct CrawledPage {
     pub fetched_at: Option<Timestamp>,
 }
 
-/// What became of a crawled page.
+/// The outcome of the visit of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CrawledPageStatus {
     /// Its text is searchable.
     Indexed,
     /// It had not changed since the last crawl; its text is searchable.
     Unchanged,
-    /// It was left out, for a reason.
+    /// It was left out; see [`CrawledPage::reason`].
     Skipped,
     /// It could not be fetched or read.
     Failed,

@@ -9,13 +9,13 @@ use crate::timestamp::Timestamp;
 /// A file that was uploaded, before or while a source uses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
-    /// Its id, which is also its name in the object store.
+    /// `file_` and 10 characters; also its name in the object store.
     pub id: Id<kind::Upload>,
-    /// Its owner.
+    /// The account that owns it.
     pub account_id: Id<kind::Account>,
     /// Its name on the caller's machine.
     pub filename: Filename,
-    /// What it is, by content.
+    /// Its type, detected by content.
     pub content_type: UploadType,
     /// Its size in bytes.
     pub bytes: u64,
@@ -59,7 +59,7 @@ pub enum UploadType {
     Pdf,
     /// Office Open XML document.
     Docx,
-    /// A web page that was saved or exported.
+    /// A saved or exported web page.
     Html,
     /// Plain text, Markdown included.
     Text,
@@ -101,13 +101,13 @@ pub fn in_use() -> Error {
 }
 
 impl Upload {
-    /// Where its bytes lie.
+    /// The name of the object with its bytes.
     pub fn object_key(&self) -> ObjectKey {
         object_key(self.id)
     }
 }
 
-/// Where the bytes of upload `id` lie.
+/// The name of the object with the bytes of upload `id`.
 pub fn object_key(id: Id<kind::Upload>) -> ObjectKey {
     ObjectKey(format!("uploads/{id}"))
 }

@@ -1,4 +1,4 @@
-//! What accounts use and keep, and what they may use in a month and keep.
+//! What accounts use in a month and keep, and their quotas of it.
 
 use std::fmt;
 
@@ -82,7 +82,7 @@ impl Serialize for Day {
     }
 }
 
-/// Tokens of a model's reply. The embedded answerer takes none.
+/// Tokens of a model's reply. The embedded answerer uses none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokenCount {
     /// Of what the model was given.
@@ -126,7 +126,7 @@ pub enum Quota {
 }
 
 impl Quota {
-    /// The number that holds, with `default` where the account has none of its own.
+    /// The limit that applies, `default` being used if the account has none of its own.
     pub const fn resolve(self, default: Option<u64>) -> Option<u64> {
         match self {
             Self::Default => default,
@@ -194,7 +194,7 @@ pub struct DefaultQuotas {
     pub bytes: Option<u64>,
 }
 
-/// Where an account stands with its quotas.
+/// An account's quotas and how much of them is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     /// Its quotas.

@@ -22,7 +22,7 @@ pub use health::EndpointHealth;
 pub use schedule::SCHEDULE;
 pub use secret::{EndpointSecrets, RetiredSecret, WebhookSecret};
 
-/// What an event tells of.
+/// What an event reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventName {
     /// A source finished processing.
@@ -34,7 +34,7 @@ pub enum EventName {
 }
 
 impl EventName {
-    /// Those that endpoints choose among, in the order of the documentation. A ping comes whenever it
+    /// Those that endpoints choose among, in the order of the documentation. A ping is sent only when it
     /// is asked for.
     pub const CHOICES: [Self; 2] = [Self::SourceTrained, Self::SourceFailed];
 
@@ -55,7 +55,7 @@ impl EventName {
     }
 }
 
-/// How much of a source its events tell.
+/// How much of a source its events contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PayloadStyle {
     /// Everything.
@@ -83,10 +83,10 @@ impl PayloadStyle {
     }
 }
 
-/// Where an account's events are sent.
+/// An address to which an account's events are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookEndpoint {
-    /// Its id.
+    /// `whep_` and 10 characters.
     pub id: Id<kind::WebhookEndpoint>,
     /// The account whose events it takes.
     pub account_id: Id<kind::Account>,
@@ -96,9 +96,9 @@ pub struct WebhookEndpoint {
     pub events: Vec<EventName>,
     /// For people.
     pub description: Option<EndpointDescription>,
-    /// How much it is told.
+    /// How much of a source its events contain.
     pub payload: PayloadStyle,
-    /// Why nothing is sent to it; none while it is enabled.
+    /// Why nothing is sent to it; `None` while it is enabled.
     pub disabled: Option<String>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -144,10 +144,10 @@ pub fn may_test(pending: u64) -> Result<(), Error> {
     )))
 }
 
-/// Why an endpoint is disabled whose owner said so.
+/// The reason of an endpoint that its owner disabled.
 pub const DISABLED_BY_OWNER: &str = "disabled through the API";
 
-/// A change of an endpoint. What is none stays as it is.
+/// A change of an endpoint: `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EndpointPatch {
     /// Where events are sent.
@@ -156,7 +156,7 @@ pub struct EndpointPatch {
     pub events: Option<Vec<EventName>>,
     /// For people.
     pub description: Option<Option<EndpointDescription>>,
-    /// How much it is told.
+    /// How much of a source its events contain.
     pub payload: Option<PayloadStyle>,
     /// Whether anything is sent to it.
     pub is_enabled: Option<bool>,
@@ -202,8 +202,8 @@ impl WebhookEndpoint {
 }
 
 /// The address of an endpoint as it was given: an absolute http or https URL with a host and without
-/// credentials, of at most [`limits::WEBHOOK_URL_CHARS`] characters. Whether it may be asked is for
-/// [`CheckTarget`](crate::ports::CheckTarget) to say.
+/// credentials, of at most [`limits::WEBHOOK_URL_CHARS`] characters.
+/// [`CheckTarget`](crate::ports::CheckTarget) checks whether it may be asked.
 pub type EndpointUrl = Text<EndpointUrlRule>;
 
 /// The rule of [`EndpointUrl`].
@@ -273,13 +273,13 @@ pub fn parse_events(names: &[String]) -> Result<Vec<EventName>, Error> {
     Ok(events)
 }
 
-/// How much is told, by its name.
+/// Reads how much of a source the events contain.
 pub fn parse_payload(name: &str) -> Result<PayloadStyle, Error> {
     PayloadStyle::from_name(name)
         .ok_or_else(|| Error::invalid("payload", "must be one of full, thin"))
 }
 
-/// Whether an endpoint is to be enabled.
+/// Reads whether an endpoint is to be enabled.
 pub fn parse_status(name: &str) -> Result<bool, Error> {
     match name {
         "enabled" => Ok(true),

@@ -84,7 +84,7 @@ impl TryFrom<AgentRow> for Agent {
     }
 }
 
-/// The agent, where it lies in the scope.
+/// The agent, if it is in the scope.
 pub(crate) fn find(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -102,7 +102,7 @@ pub(crate) fn find(
     query.get_result(c).optional()?.map(Agent::try_from).transpose()
 }
 
-/// The agent; refused where it is not in the scope.
+/// The agent; refused if it is not in the scope.
 pub(crate) fn require(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -111,7 +111,7 @@ pub(crate) fn require(
     find(c, visible, id)?.ok_or_else(|| Error::not_found("agent", id).into())
 }
 
-/// The agent; refused where it is not in the scope. Its row is held.
+/// The agent; refused if it is not in the scope. Its row is held.
 pub(crate) fn require_locked(
     c: &mut AnyConnection,
     visible: &Visible,

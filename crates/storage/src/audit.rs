@@ -86,7 +86,7 @@ impl TryFrom<RecordRow> for AuditRecord {
     }
 }
 
-/// Adds a record, in the transaction of what it tells of.
+/// Adds a record, in the transaction of the change that it records.
 pub(crate) fn insert(c: &mut AnyConnection, record: &AuditRecord) -> Result<(), TransactionError> {
     diesel::insert_into(audit_log::table).values(RecordRow::from(record)).execute(c)?;
     Ok(())
@@ -102,7 +102,7 @@ pub(crate) fn owner_of_deleted(c: &mut AnyConnection, key: &str) -> QueryResult<
         .optional()
 }
 
-/// Removes records from before a moment, at most `limit`. Gives their number.
+/// Removes records from before a moment, at most `limit`. Returns their number.
 pub(crate) fn expire(
     c: &mut AnyConnection,
     before: Timestamp,

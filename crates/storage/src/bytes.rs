@@ -1,7 +1,7 @@
-//! How many bytes accounts keep, and what they may keep.
+//! How many bytes accounts keep.
 //!
-//! A source takes its content, and twice the text of its documents: as a whole and in passages. What an
-//! account keeps is one number in its row, so that checking it costs the same however much that is.
+//! A source counts with its content, and twice with the text of its documents: as a whole and in passages.
+//! The total of an account is one number in its row, so that checking it costs the same for any total.
 //!
 //! Invariant: every transaction that adds, changes or removes a source, its documents or a file changes
 //! that number by as much. The account's row is held last, after agents, sources, jobs and files; keys and
@@ -33,7 +33,7 @@ const OF_DOCUMENT: &str = "\
 const OF_SOURCE: &str = "octet_length(content) \
     + coalesce((SELECT sum(d.stored_bytes) FROM documents d WHERE d.source_id = sources.id), 0)";
 
-/// Counts again what a source takes, those of its documents first that are new. The source's row is
+/// Counts the bytes of a source again, after those of its new documents. The source's row is
 /// held.
 pub(crate) fn recount(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
     let id = source.id.to_string();

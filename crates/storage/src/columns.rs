@@ -23,7 +23,7 @@ pub(crate) fn named<T>(
     found(text).ok_or_else(|| unreadable(column, text))
 }
 
-/// A number that is narrower than its column.
+/// A number of a narrower type than its column.
 pub(crate) fn narrow<T: TryFrom<i64>>(
     column: &'static str,
     value: i64,
@@ -31,7 +31,7 @@ pub(crate) fn narrow<T: TryFrom<i64>>(
     T::try_from(value).map_err(|_| unreadable(column, &value.to_string()))
 }
 
-/// The same, where there may be none.
+/// The same for a nullable column.
 pub(crate) fn narrow_option<T: TryFrom<i64>>(
     column: &'static str,
     value: Option<i64>,
@@ -39,7 +39,7 @@ pub(crate) fn narrow_option<T: TryFrom<i64>>(
     value.map(|value| narrow(column, value)).transpose()
 }
 
-/// A count for its column. What exceeds it does not exist: 2^63 of anything.
+/// A count for its column. No count exceeds 2^63.
 pub(crate) fn wide(value: impl TryInto<i64>) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }

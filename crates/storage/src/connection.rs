@@ -153,7 +153,7 @@ pub(crate) struct Manager {
 /// A connection of a pool.
 pub(crate) struct Pooled {
     pub(crate) connection: AnyConnection,
-    /// Set by whoever found the connection gone; the pool then replaces it. Diesel alone does not
+    /// Set by the work that found the connection lost; the pool then replaces it. Diesel alone does not
     /// see that of a statement that could not even be sent.
     pub(crate) is_lost: bool,
 }

@@ -26,7 +26,7 @@ use crate::schema::{conversation_metadata, conversations, messages};
 use crate::scope::Visible;
 use crate::storage::Storage;
 
-/// Conversations that count as few: those of a filter are gathered up to this number.
+/// Most conversations of a filter that are collected before the others are checked.
 const FEW: i64 = 1_000;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -220,7 +220,7 @@ impl ConversationStore for Storage {
 }
 
 /// Begins to delete an agent's conversations whose last message is from before a moment, at most
-/// `limit`, and erases the stored answers that contain them. Gives their number.
+/// `limit`, and erases the stored answers that contain them. Returns their number.
 pub(crate) fn expire(
     c: &mut AnyConnection,
     agent: &str,

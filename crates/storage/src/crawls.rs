@@ -1,8 +1,7 @@
-//! Crawls: kept page by page while they are under way, and put in the place of the last one when they
-//! end well.
+//! Crawls: stored page by page while they are under way. A crawl that succeeds replaces the last one.
 //!
-//! What a page says is written once, as documents without a version, which nobody sees. The end of a
-//! crawl gives them their version, and removes the documents that no page has any more.
+//! The text of a page is written once, as documents without a version, which no query for callers finds.
+//! The end of a crawl gives them their version, and removes the documents that no page has any more.
 
 mod finish;
 mod record;
@@ -33,11 +32,11 @@ use crate::sources::remove_unseen;
 use crate::storage::Storage;
 use rows::{CrawlRow, KnownRow, SeenRow, ShownRow};
 
-/// A job is at it.
+/// A job works on it.
 const RUNNING: &str = "running";
 /// Its pages are those of the source.
 const SUCCEEDED: &str = "succeeded";
-/// Its pages are shown until another begins.
+/// Its pages are listed until another one begins.
 const FAILED: &str = "failed";
 
 #[async_trait]
@@ -91,7 +90,7 @@ impl CrawlStore for Storage {
     }
 }
 
-/// Crashes count anew from here where that many pages mean progress.
+/// Starts counting crashes anew if that many pages mean progress.
 fn note_progress(
     c: &mut AnyConnection,
     lease: &Lease,

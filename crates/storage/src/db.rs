@@ -32,7 +32,7 @@ pub(crate) const TIMEOUTS: &str = "cicerone_database_timeouts_total";
 /// How often work that met a deadlock, or a fault without a name, is done again.
 const REPEATS: u32 = 4;
 
-/// Whose work it is: an account's, or none where the process works for itself. All that it does for
+/// Whose work it is: an account's, or `None` if the process works for itself. All that it does for
 /// itself is one party among the accounts.
 type Party = Option<Id<kind::Account>>;
 
@@ -42,7 +42,7 @@ type Party = Option<Id<kind::Account>>;
 pub(crate) struct Db {
     pool: Pool<Manager>,
     threads: Arc<Threads>,
-    /// The one writer of a SQLite file; none where the pool's connections write.
+    /// The one writer of a SQLite file; `None` if the pool's connections write.
     writer: Option<Arc<Writer>>,
     limits: Limits,
     writes: Arc<Writes>,
@@ -57,7 +57,7 @@ impl Db {
         Self { party: Some(account), ..self.clone() }
     }
 
-    /// Connects, failing with the database's own message where that does not work.
+    /// Connects, failing with the database's own message if that does not work.
     pub(crate) fn open(url: &DatabaseUrl, options: &StorageOptions) -> Result<Self, OpenError> {
         let is_sqlite = url.sqlite_path().is_some();
         let limits = Limits { read: options.read_timeout, write: options.write_timeout };
@@ -90,7 +90,7 @@ impl Db {
         Ok(Self { pool, threads, writer, limits, writes, url, party: None })
     }
 
-    /// Reads on a thread of the pool. `work` may run again where its connection turns out to be lost.
+    /// Reads on a thread of the pool. `work` may run again if its connection turns out to be lost.
     pub(crate) async fn read<T, F>(&self, mut work: F) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -102,7 +102,7 @@ impl Db {
     }
 
     /// Reads a few rows by their keys. On SQLite this takes microseconds, less than the way to a
-    /// thread and back, and happens right here where a connection is free.
+    /// thread and back, and happens right here if a connection is free.
     pub(crate) async fn lookup<T, F>(&self, mut work: F) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -118,7 +118,7 @@ impl Db {
     }
 
     /// Changes something in one transaction, which is committed when this returns. Once begun it goes
-    /// on, also where the caller goes away. An error of `work` rolls it back; `work` may run again
+    /// on, also if the caller goes away. An error of `work` rolls it back; `work` may run again
     /// after a deadlock or on a lost connection.
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, Error>
     where
@@ -140,8 +140,8 @@ impl Db {
         self.change(Purpose::Deletion, work).await
     }
 
-    /// Whether it is to be tried if writes work: the last one failed for the surroundings. Fails where
-    /// that was tried a moment ago.
+    /// Whether to try if writes work: the last one failed because of the disk or the server. Fails if that
+    /// was tried a moment ago.
     pub(crate) fn probe_is_due(&self) -> Result<bool, Error> {
         self.writes.probe_is_due()
     }
@@ -229,7 +229,7 @@ fn completing<T>(
     }
 }
 
-/// Runs `work` on a connection of the pool, again on the next one where it was lost, and again
+/// Runs `work` on a connection of the pool, again on the next one if it was lost, and again
 /// after a deadlock. A lost connection leaves the pool, which replaces it.
 fn pooled<T>(
     pool: &Pool<Manager>,
@@ -270,7 +270,7 @@ struct Patience {
 }
 
 impl Patience {
-    /// Fails with `failure` where the work is not to be done again.
+    /// Fails with `failure` if the work is not to be done again.
     fn try_again(&mut self, pooled: &mut Pooled, failure: TransactionError) -> Result<(), Error> {
         pooled.is_lost = failure.is_lost_connection();
         let left = if pooled.is_lost { &mut self.lost } else { &mut self.repeats };

@@ -2,7 +2,7 @@
 //!
 //! SQLite works in the thread that asks, and asks a progress handler at every few thousand steps
 //! whether to go on. Every connection of this process gets a handler that looks at a deadline of its
-//! thread: so whoever runs work sets the deadline, and no connection need be known.
+//! thread: so the caller that runs work sets the deadline, without knowing the connection.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The deadline of what a thread does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Deadline {
-    /// There is none.
+    /// No deadline.
     Never,
     /// Statements that run longer than until then are interrupted.
     At(Instant),
@@ -32,7 +32,7 @@ pub(crate) fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> (T, bool) 
     (outcome, CURRENT.get() == Deadline::Reached)
 }
 
-/// Puts back the deadline of before, also after a panic.
+/// Restores the previous deadline, even after a panic.
 struct Restored(Deadline);
 
 impl Drop for Restored {
@@ -43,7 +43,7 @@ impl Drop for Restored {
 
 /// Whether the statement that runs in this thread is to be interrupted: once for each deadline.
 fn is_over() -> bool {
-    // Where the thread is ending, there is no deadline any more.
+    // If the thread is ending, there is no deadline any more.
     let current = CURRENT.try_with(Cell::get).unwrap_or(Deadline::Never);
     let is_over = matches!(current, Deadline::At(at) if Instant::now() >= at);
     if is_over {

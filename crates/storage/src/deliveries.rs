@@ -1,6 +1,6 @@
 //! Deliveries: work on events as rows with leases.
 //!
-//! Whoever changes what belongs to an endpoint holds the endpoint's row first.
+//! A transaction that changes what belongs to an endpoint holds the endpoint's row first.
 
 mod attempts;
 
@@ -41,7 +41,7 @@ pub(crate) struct DeliveryRow {
 }
 
 impl DeliveryRow {
-    /// A delivery of `account`'s that nobody has attempted yet.
+    /// A delivery of `account` that was not attempted yet.
     fn new(delivery: &Delivery, account: Id<kind::Account>) -> Result<Self, TransactionError> {
         Ok(Self {
             id: delivery.id.to_string(),
@@ -60,8 +60,8 @@ impl DeliveryRow {
     }
 }
 
-/// What changes of a delivery with an attempt, or when it is sent again. Whoever attempts it loses the
-/// lease.
+/// The columns that change with an attempt, or when a delivery is sent again. A worker that attempts it
+/// loses the lease.
 #[derive(AsChangeset)]
 #[diesel(table_name = deliveries, treat_none_as_null = true)]
 pub(crate) struct DeliveryChange {
@@ -129,7 +129,7 @@ pub(crate) fn exists_of_event() -> _ {
 }
 
 /// Removes deliveries from before a moment, at most `limit`: all but those that an enabled endpoint
-/// still waits for. Gives their number.
+/// still waits for. Returns their number.
 pub(crate) fn expire(
     c: &mut AnyConnection,
     before: Timestamp,
@@ -294,7 +294,7 @@ pub(crate) fn health(
     })
 }
 
-/// Holds an endpoint's row; the endpoint as it is then.
+/// Holds an endpoint's row. False if it does not exist.
 pub(crate) fn hold(c: &mut AnyConnection, endpoint: &str) -> QueryResult<bool> {
     dialect::lock_endpoint(c, endpoint)
 }

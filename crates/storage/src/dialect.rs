@@ -1,4 +1,4 @@
-//! Where the two databases differ. Every match on the backend of a query stands here.
+//! The differences between the two databases. Every match on the backend of a query is here.
 
 use cicerone_domain::job::Lane;
 use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
@@ -56,7 +56,7 @@ pub(crate) fn transaction<T>(
     outcome
 }
 
-/// Commits what succeeded. What failed is rolled back; where the connection is lost, or SQLite ended
+/// Commits what succeeded. What failed is rolled back; if the connection is lost, or SQLite ended
 /// the transaction by itself, that fails as well, and says less than the failure before.
 fn end_transaction(c: &mut AnyConnection, is_commit: bool) -> Result<(), TransactionError> {
     if is_commit {
@@ -121,7 +121,7 @@ pub(crate) fn lock_migrations(c: &mut AnyConnection, number: i64) -> QueryResult
 }
 
 /// Holds an agent's row until the transaction ends, so that changes of its content follow each
-/// other; conversations do not wait for it. False where it does not exist.
+/// other; conversations do not wait for it. False if it does not exist.
 pub(crate) fn lock_agent(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
     let query = agents::table
         .filter(agents::id.eq(id))
@@ -145,7 +145,7 @@ pub(crate) fn lock_key(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
     }
 }
 
-/// Holds an account's row, so that changes of what it has so many of follow each other.
+/// Holds an account's row, so that changes of what is counted by account follow each other.
 pub(crate) fn lock_account_row(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
     match c {
         AnyConnection::Postgres(c) => {
@@ -157,7 +157,7 @@ pub(crate) fn lock_account_row(c: &mut AnyConnection, id: &str) -> QueryResult<(
 }
 
 /// Holds a webhook endpoint's row, so that changes of it and claims of its deliveries follow each
-/// other; new deliveries do not wait for it. False where it does not exist.
+/// other; new deliveries do not wait for it. False if it does not exist.
 pub(crate) fn lock_endpoint(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
     let query =
         webhook_endpoints::table.filter(webhook_endpoints::id.eq(id)).select(webhook_endpoints::id);
@@ -196,7 +196,7 @@ pub(crate) fn lock_uploads(c: &mut AnyConnection, ids: &[String]) -> QueryResult
     }
 }
 
-/// Holds an upload's row so that it cannot be removed, and tells whether it exists in the account.
+/// Holds an upload's row so that it cannot be removed. False if it does not exist in the account.
 pub(crate) fn hold_upload(c: &mut AnyConnection, account: &str, id: &str) -> QueryResult<bool> {
     let query = uploads::table
         .filter(uploads::id.eq(id))
@@ -313,7 +313,7 @@ pub(crate) fn lock_record(
     }
 }
 
-/// Adds an idempotency record; false where the key has one.
+/// Adds an idempotency record; false if the key has one.
 pub(crate) fn insert_record(c: &mut AnyConnection, row: &ClaimRow) -> QueryResult<bool> {
     let statement = || diesel::insert_into(idempotency::table).values(row).on_conflict_do_nothing();
     let count = match c {

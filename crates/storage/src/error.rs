@@ -1,4 +1,4 @@
-//! What can fail here, and what it becomes for those who call a port.
+//! What can fail here, and the domain's error that the caller of a port gets for it.
 
 use std::fmt;
 
@@ -68,11 +68,11 @@ pub enum OpenError {
 /// What ends a transaction without a commit.
 #[derive(Debug)]
 pub(crate) enum TransactionError {
-    /// A refusal or fault in the domain's own words; it passes through.
+    /// An error of the domain, which is passed on as it is.
     Refused(Error),
     /// The database failed before anything could have been committed: the work may be repeated.
     Database(DieselError),
-    /// The database failed where repeating could do the work twice, or is not possible.
+    /// The database failed, and repeating could do the work twice or is not possible.
     Final(DieselError),
 }
 
@@ -83,7 +83,7 @@ impl TransactionError {
     }
 
     /// Whether the same work may succeed when it is done again from the start, on another connection
-    /// where this one was lost.
+    /// if this one was lost.
     ///
     /// Diesel does not name every kind of error: PostgreSQL's deadlock comes as `Unknown`, with a
     /// message in the server's language. So whatever is unnamed is worth another try; the
@@ -198,8 +198,8 @@ const PASSING: [&str; 17] = [
     "read-only transaction",
 ];
 
-/// A column holds what this program never writes. The message names the column, and the value only
-/// where it is an id or a name.
+/// A column contains a value that this program never writes. The message names the column, and the value
+/// only if it is an id or a name.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) column: &'static str,

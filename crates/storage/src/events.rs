@@ -1,4 +1,5 @@
-//! Events, written with what makes them true, and queued there for the endpoints that take them.
+//! Events, written in the transaction of the change that they report, and queued there for the endpoints
+//! that take them.
 
 use cicerone_domain::Timestamp;
 use cicerone_domain::event::{Event, without_content};
@@ -26,9 +27,9 @@ struct EventRow<'a> {
     request_id: Option<String>,
 }
 
-/// Writes an event down and queues it for every enabled endpoint of its account that takes it. Until
-/// the transaction ends, none of these endpoints can be removed. Where nobody takes it, only that it
-/// happened is kept, and not once more what its source holds.
+/// Stores an event and queues it for every enabled endpoint of its account that takes it. Until
+/// the transaction ends, none of these endpoints can be removed. If no endpoint takes it, it is stored
+/// without the content of its source.
 pub(crate) fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
     let mut takers = Vec::new();
     for (endpoint, events) in dialect::hold_endpoints(c, &event.account_id.to_string())? {
@@ -46,7 +47,7 @@ pub(crate) fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), Transacti
     Ok(())
 }
 
-/// Writes an event down.
+/// Stores an event.
 pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
     let row = EventRow {
         id: event.id.to_string(),
@@ -61,8 +62,7 @@ pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), Transac
     Ok(())
 }
 
-/// Takes the content out of the events of sources that are deleted. That something happened is still
-/// told.
+/// Removes the content of deleted sources from their events. The events themselves stay.
 pub(crate) fn erase_content(
     c: &mut AnyConnection,
     sources: &[String],
@@ -82,8 +82,7 @@ pub(crate) fn erase_content(
     Ok(())
 }
 
-/// Removes events from before a moment that no delivery tells of any more, at most `limit`. Gives
-/// their number.
+/// Removes events without deliveries from before a moment, at most `limit`. Returns how many were removed.
 pub(crate) fn expire(
     c: &mut AnyConnection,
     before: Timestamp,

@@ -109,7 +109,7 @@ impl PassageFeed for Storage {
 }
 
 impl Storage {
-    /// What `work` reads of a source; none where it is not at `version`.
+    /// What `work` reads of a source; `None` if it is not at `version`.
     async fn at_version<T, F>(
         &self,
         source: String,

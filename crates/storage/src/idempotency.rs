@@ -23,7 +23,7 @@ use crate::storage::Storage;
 const CLAIMED: &str = "claimed";
 /// Its answer is stored.
 const COMPLETED: &str = "completed";
-/// Its answer was removed: what it contained was deleted, or its secret was replaced.
+/// Its answer was erased: the resource in it was deleted, or its secret was replaced.
 const ERASED: &str = "erased";
 
 /// How often a claim looks again when the record vanishes between two statements.
@@ -158,8 +158,8 @@ impl TryFrom<StoredResponse> for AnswerRow {
     }
 }
 
-/// Holds the record of a completion's claim, at the start of its transaction, so that nothing can
-/// come between when it is completed at the end. Then checks the key that makes the change.
+/// Begins a transaction with a completion: holds the record of its claim, so that no other request can
+/// take it over before it is completed, and checks the key that makes the change.
 pub(crate) fn begin<T>(
     c: &mut AnyConnection,
     completion: Option<&Completion<T>>,
@@ -175,8 +175,8 @@ pub(crate) fn begin<T>(
     completion.acting().map_or(Ok(()), |acting| keys::check_acting(c, acting))
 }
 
-/// Completes the claim with the answer for `outcome`, and records what was done, at the end of the
-/// transaction of its effect.
+/// Finishes a transaction with a completion: completes the claim with the answer for `outcome`, and
+/// stores the audit record.
 pub(crate) fn finish<T>(
     c: &mut AnyConnection,
     completion: Option<&Completion<T>>,
@@ -193,7 +193,7 @@ pub(crate) fn finish<T>(
     }
 }
 
-/// Stores an answer; false where the claim was lost.
+/// Stores an answer; false if the claim was lost.
 fn complete(
     c: &mut AnyConnection,
     claim: &Claim,
@@ -210,7 +210,7 @@ fn complete(
     Ok(count == 1)
 }
 
-/// Takes back the answers that contain what was deleted.
+/// Erases the answers that contain a deleted resource.
 pub(crate) fn erase_of(c: &mut AnyConnection, subject: &str) -> Result<(), TransactionError> {
     diesel::update(idempotency::table.filter(idempotency::subject_id.eq(subject)))
         .set(erased())
@@ -218,7 +218,7 @@ pub(crate) fn erase_of(c: &mut AnyConnection, subject: &str) -> Result<(), Trans
     Ok(())
 }
 
-/// Takes back the answers that hold a secret of this resource, which was replaced.
+/// Erases the answers that hold a secret of this resource, which was replaced.
 pub(crate) fn erase_secrets_of(
     c: &mut AnyConnection,
     subject: &str,
@@ -239,13 +239,13 @@ pub(crate) fn erase_of_agent(c: &mut AnyConnection, agent: &str) -> Result<(), T
     Ok(())
 }
 
-/// Frees the keys of requests that were being carried out: their process is gone.
+/// Frees the keys of requests whose process has ended.
 pub(crate) fn free_claims(c: &mut AnyConnection) -> Result<(), TransactionError> {
     diesel::delete(idempotency::table.filter(idempotency::state.eq(CLAIMED))).execute(c)?;
     Ok(())
 }
 
-/// The columns of an answer that was taken back. Who could be given it stays known.
+/// The columns of an erased answer. The columns that say who may get it stay as they are.
 #[derive(AsChangeset)]
 #[diesel(table_name = idempotency, treat_none_as_null = true)]
 struct ErasedRow {
@@ -288,7 +288,7 @@ impl IdempotencyStore for Storage {
         self.db
             .of(claim.account)
             .write(move |c| {
-                // Where the claim was lost, another request's answer is kept.
+                // If the claim was lost, another request's answer is kept.
                 complete(c, &claim, response.clone())?;
                 Ok(())
             })

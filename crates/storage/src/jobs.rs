@@ -1,7 +1,7 @@
 //! Jobs: work on sources as rows with leases.
 //!
-//! Whoever changes what belongs to an agent holds the agent's row first, then the source's, then
-//! the job's; claiming and taking back pass over rows that others hold. So nobody waits in a circle.
+//! A transaction that changes what belongs to an agent holds the agent's row first, then the source's,
+//! then the job's; claiming and taking back skip rows that others hold. So there are no deadlocks.
 
 mod claims;
 
@@ -38,7 +38,7 @@ pub(crate) const QUEUED: &str = "queued";
 /// A worker has it.
 pub(crate) const LEASED: &str = "running";
 
-/// How often a claim looks again if others took all that it found.
+/// How often a claim looks again if other workers took all jobs that it found.
 const CLAIM_ATTEMPTS: u32 = 3;
 /// Jobs that are taken back in one transaction.
 const RECLAIMED_AT_ONCE: i64 = 100;
@@ -105,7 +105,7 @@ impl JobStore for Storage {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<ClaimedJob>, Error> {
-        // Most looks find nothing, and reading disturbs no writer.
+        // Most calls find nothing, and reading disturbs no writer.
         if self.next_due(which.lane).await?.is_none_or(|due| due > now) {
             return Ok(None);
         }
@@ -323,7 +323,7 @@ fn store_part(
     Ok(Part::Ended(source))
 }
 
-/// Ends a job badly.
+/// Ends a job with a failure.
 fn fail(
     c: &mut AnyConnection,
     job: &str,
@@ -346,7 +346,7 @@ pub(crate) fn end(
     now: Timestamp,
 ) -> Result<Source, TransactionError> {
     update_state(c, &source)?;
-    // Before the endpoints are held that are told of it.
+    // Before the endpoints that take the event are held.
     bytes::recount(c, &source)?;
     let request_id: Option<Option<String>> =
         jobs::table.find(job).select(jobs::request_id).get_result(c).optional()?;

@@ -1,7 +1,7 @@
 //! Accounts, keys, and what the installation keeps for itself.
 //!
-//! Whoever adds, changes or removes a key holds the row of its account first: keys and secrets of an
-//! account change one after the other, so the key that makes such a change is still there when the
+//! A transaction that adds, changes or removes a key holds the row of its account first: keys and secrets
+//! of an account change one after the other, so the key that makes such a change still exists when the
 //! change is committed.
 
 mod managed;
@@ -109,7 +109,7 @@ impl KeyRow {
     }
 }
 
-/// Writes the cursor secret as it is: a change that changes nothing, which shows whether writes work.
+/// Writes the cursor secret as it is, to see whether writes work.
 pub(crate) fn rewrite_secret(c: &mut AnyConnection) -> Result<(), TransactionError> {
     diesel::update(installation::table.find(CURSOR_SECRET))
         .set(installation::value.eq(installation::value))

@@ -5,7 +5,7 @@
 //! writing, and both leave the caller's thread: SQLite and libpq block.
 //!
 //! - On SQLite all writes go through one thread, which commits together whatever has queued up;
-//!   lookups by key run where they are asked for, as they take microseconds.
+//!   lookups by key run on the calling thread, as they take microseconds.
 //! - On PostgreSQL a bounded pool of connections, each with its thread, serves both doors.
 //!
 //! Two things keep statements prepared: a lookup by key has no `LIMIT` (`get_result`, not `first`), as
@@ -13,7 +13,7 @@
 //! cost; and rows write their nulls (`treat_none_as_default_value = false`), as an insert whose
 //! columns vary is never kept.
 //!
-//! Invariant: a query for something owned names the account, and the agents of the scope where
+//! Invariant: a query for something owned names the account, and the agents of the scope if
 //! those are restricted, in its `WHERE`.
 
 mod agents;

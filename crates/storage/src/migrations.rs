@@ -32,7 +32,7 @@ pub struct MigrationStatus {
 }
 
 /// Applies what is missing and gives the names; all of it or nothing. Fails with
-/// [`OpenError::Newer`] where the database has migrations that this program does not know. Blocks.
+/// [`OpenError::Newer`] if the database has migrations that this program does not know. Blocks.
 pub fn run(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
     exclusively(url, |c, statuses| {
         let missing: Vec<_> = statuses.iter().filter(|status| !status.is_applied).collect();
@@ -43,7 +43,7 @@ pub fn run(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
     })
 }
 
-/// Takes the last migration back and gives its name; none where there is none. Its data is lost.
+/// Reverts the last migration and returns its name; `None` if there is none. Its data is lost.
 /// Blocks.
 pub fn revert(url: &DatabaseUrl) -> Result<Option<String>, OpenError> {
     exclusively(url, |c, statuses| {
@@ -78,7 +78,7 @@ pub fn status(url: &DatabaseUrl) -> Result<Vec<MigrationStatus>, OpenError> {
     }
 }
 
-/// Succeeds where the schema is exactly this program's.
+/// Succeeds if the schema is exactly this program's.
 pub(crate) fn check(url: &DatabaseUrl) -> Result<(), OpenError> {
     let statuses = status(url)?;
     match statuses.into_iter().find(|status| !status.is_applied) {
@@ -150,7 +150,7 @@ fn exclusively<T>(
     .unwrap_or_else(|failure| Err(failed(url, failure)))
 }
 
-/// The same as [`stored`], within the transaction of a change. Makes the table where it is missing.
+/// The same as [`stored`], within the transaction of a change. Makes the table if it is missing.
 fn compare(c: &mut AnyConnection) -> Result<(Vec<MigrationStatus>, Option<String>), BoxError> {
     match c {
         AnyConnection::Postgres(c) => Ok(matched(&migrations::<Pg>(POSTGRES)?, applied(c)?)),

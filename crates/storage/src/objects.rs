@@ -28,7 +28,7 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct UploadObjects {
     backend: Arc<dyn Backend>,
-    /// Where objects are files: the folder.
+    /// The folder, if objects are files.
     folder: Option<PathBuf>,
 }
 
@@ -44,7 +44,7 @@ pub enum OpenObjectsError {
     /// The folder cannot be made.
     #[error("cannot make the folder `{}`", .path.display())]
     Folder {
-        /// Where.
+        /// The address.
         path: PathBuf,
         /// Why not.
         #[source]
@@ -56,7 +56,7 @@ pub enum OpenObjectsError {
 }
 
 impl UploadObjects {
-    /// Opens `file:FOLDER` or a plain folder, which is made where it does not exist, or
+    /// Opens `file:FOLDER` or a plain folder, which is made if it does not exist, or
     /// `s3://BUCKET/PREFIX`, with the credentials, region and endpoint that the AWS tools read from
     /// the environment. Nothing is asked of a bucket yet; its client needs the process's TLS
     /// provider to be installed. Blocks.

@@ -1,4 +1,4 @@
-//! Pages of lists: how many rows to read, and where to go on.
+//! Pages of lists: how many rows to read, and the position after which to read them.
 //!
 //! A list whose rows can be large is read in two queries of one snapshot: the sizes of its rows, and
 //! then as many rows as fit. No list is in memory beyond its bound, whatever its rows hold.
@@ -37,18 +37,18 @@ where
     Rows { count: wide(fit.items), more: fit.more }
 }
 
-/// Where a list that is ordered newest first goes on: milliseconds and id of the last item seen.
+/// The position in a list that is ordered newest first: milliseconds and id of the last item seen.
 pub(crate) fn created_before(page: &PageRequest) -> Result<Option<(i64, &str)>, TransactionError> {
     Ok(page.created_before()?.map(|(at, id)| (at.as_millis(), id)))
 }
 
-/// Where a numbered list goes on: the number of the last item seen, -1 at the start.
+/// The position in a numbered list: the number of the last item seen, -1 at the start.
 pub(crate) fn numbered_after(page: &PageRequest) -> Result<i64, TransactionError> {
     Ok(page.numbered()?.unwrap_or(-1))
 }
 
-/// Where a numbered list that begins with the highest number goes on: the number of the last item
-/// seen, beyond all at the start.
+/// The position in a numbered list that begins with the highest number: the number of the last item
+/// seen, the largest number at the start.
 pub(crate) fn numbered_before(page: &PageRequest) -> Result<i64, TransactionError> {
     Ok(page.numbered()?.unwrap_or(i64::MAX))
 }

@@ -5,7 +5,8 @@
 //! the next ones delete what belongs to it, the row itself at last. The caller waits for them; if they
 //! are interrupted, the housekeeping goes on.
 //!
-//! Invariant: what has a `removed_at`, or belongs to what has one, is found by nobody. No job works on it.
+//! Invariant: a row with a `removed_at`, or one that belongs to it, is never found, and no job works on
+//! it.
 
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::{Error, Timestamp};
@@ -73,7 +74,7 @@ impl Part {
     }
 }
 
-/// What is deleted.
+/// A thing that is deleted.
 #[derive(Debug, Clone)]
 pub(crate) enum Removed {
     /// An agent with everything of it.
@@ -130,9 +131,10 @@ impl Removed {
 }
 
 /// Deletes something, after what `before` finds and changes in the first transaction, which also
-/// completes the claim of an idempotency key. Gives what `before` gave.
+/// completes the claim of an idempotency key. Returns what `before` gave.
 ///
-/// After the first transaction it is gone for everybody, so that a later failure is none of the caller.
+/// After the first transaction nobody can see it any more, so a later failure is not reported to the
+/// caller.
 pub(crate) async fn remove<T, F>(
     db: &Db,
     removed: Removed,

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// How often it is tried to hold the space again.
+/// How often the program tries to hold the space again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Space that is held back, or was given free.
+/// Space that is held back, or was freed.
 #[derive(Debug)]
 pub(crate) struct Reserve {
     path: PathBuf,
@@ -26,12 +26,12 @@ pub(crate) struct Reserve {
 #[derive(Debug)]
 struct State {
     is_held: bool,
-    /// When it was last tried to hold it, or given free.
+    /// When it was last tried to hold it, or was freed.
     changed: Instant,
 }
 
 impl Reserve {
-    /// Holds `bytes` in a file beside the database at `database`. Where there is no room, it counts as
+    /// Holds `bytes` in a file beside the database at `database`. If there is no room, it counts as
     /// given free.
     pub(crate) fn hold(database: &Path, bytes: u64) -> Self {
         let mut name = database.as_os_str().to_owned();
@@ -49,12 +49,12 @@ impl Reserve {
         }
     }
 
-    /// Whether the space is held back.
+    /// Whether the space is held back at present.
     pub(crate) fn is_held(&self) -> bool {
         self.state.lock().is_held
     }
 
-    /// Gives the space free. False where it was free already.
+    /// Frees the space. False if it was free already.
     pub(crate) fn release(&self) -> bool {
         let mut state = self.state.lock();
         if !state.is_held {
@@ -86,11 +86,11 @@ impl Reserve {
     }
 }
 
-/// Makes a file that takes so many bytes of the disk. Leaves none where there is no room.
+/// Makes a file that takes so many bytes of the disk. Leaves no file if there is no room.
 fn allocate(path: &Path, bytes: u64) -> io::Result<()> {
     let allocated = File::create(path).and_then(|file| take(&file, bytes));
     if allocated.is_err() {
-        // The first error is the one to tell.
+        // The first error is the one that is reported.
         let _ = fs::remove_file(path);
     }
     allocated

@@ -15,7 +15,7 @@ use crate::migrations;
 use crate::schema::uploads;
 use crate::url::DatabaseUrl;
 
-/// What SQLite says of a database without a fault.
+/// The answer of SQLite's check for an intact database.
 const WHOLE: &str = "ok";
 
 #[derive(QueryableByName)]
@@ -25,9 +25,9 @@ struct Finding {
 }
 
 /// Copies the SQLite database `url` as it is at one moment to the new file `into`, also while servers
-/// use it, and gives where the bytes of its uploads lie. Blocks.
+/// use it, and returns the names of the objects of its uploads. Blocks.
 ///
-/// Fails where `into` exists, and for another kind of database.
+/// Fails if `into` exists, and for another kind of database.
 pub fn take(url: &DatabaseUrl, into: &Path) -> Result<Vec<ObjectKey>, OpenError> {
     let failed = |cause: String| OpenError::Snapshot { url: url.clone(), cause };
     let path = into.to_str().ok_or_else(|| failed("the path is not UTF-8".to_owned()))?;

@@ -130,7 +130,7 @@ fn find(
     query.get_result(c).optional()?.map(Source::try_from).transpose()
 }
 
-/// The source; refused where it is not in the scope.
+/// The source; refused if it is not in the scope.
 fn require(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -139,7 +139,7 @@ fn require(
     find(c, visible, id)?.ok_or_else(|| Error::not_found("source", id).into())
 }
 
-/// The same, with its agent's row held: whoever changes a source holds that first.
+/// The same, with its agent's row held: every change of a source holds that first.
 fn require_locked(
     c: &mut AnyConnection,
     visible: &Visible,

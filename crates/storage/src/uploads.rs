@@ -66,7 +66,7 @@ impl TryFrom<UploadRow> for Upload {
 }
 
 /// Removes those of these uploads that no source uses, notes their objects as discarded and takes
-/// back the answers that contain them. Gives how many were removed.
+/// back the answers that contain them. Returns how many were removed.
 pub(crate) fn remove_unused(
     c: &mut AnyConnection,
     ids: &[String],
@@ -127,8 +127,8 @@ fn find(
     Ok(Some(Upload::try_from(row)?))
 }
 
-/// Holds an upload that lies in the scope, so that it is not removed before a source uses it. False
-/// where there is none.
+/// Holds an upload that exists in the scope, so that it is not removed before a source uses it. False
+/// if it does not exist.
 pub(crate) fn hold(
     c: &mut AnyConnection,
     visible: &Visible,

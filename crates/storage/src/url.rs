@@ -1,4 +1,4 @@
-//! Where the database is: the parsed setting.
+//! The address of the database: the parsed setting.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

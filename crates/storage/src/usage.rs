@@ -20,7 +20,7 @@ use crate::schema::{accounts, usage_days, usage_months};
 use crate::scope::Visible;
 use crate::storage::Storage;
 
-/// In a column of quotas: any number.
+/// The value of a quota column for any number.
 const UNLIMITED: i64 = -1;
 
 #[derive(Insertable)]
@@ -91,7 +91,7 @@ pub(crate) fn expire(
     Ok(removed + diesel::delete(months).execute(c)?)
 }
 
-/// The quota that a column says.
+/// The quota in a column.
 pub(crate) fn quota(column: Option<i64>) -> Quota {
     match column {
         None => Quota::Default,
@@ -201,7 +201,7 @@ fn set(
 
 type Row = (i64, String, i64, i64, i64);
 
-/// A list of days goes on where the last item's day begins, at its agent.
+/// A page of usage. The position after it is the beginning of the last item's day, and its agent.
 fn list(
     c: &mut AnyConnection,
     visible: &Visible,

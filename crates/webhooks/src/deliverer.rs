@@ -103,7 +103,7 @@ impl Deliverer {
             return Ok(());
         }
         let due = self.store.due_endpoints(self.clock.now()).await?;
-        // Whoever has nothing due is new when it has.
+        // An endpoint with nothing due counts as new when it has.
         let is_due = |id: &Id<_>| due.iter().any(|endpoint| endpoint.id == *id);
         served.retain(|id, at| at.elapsed() < REMEMBERED || is_due(id));
         let waiting = due
@@ -151,7 +151,7 @@ impl Deliverer {
         self.store.claim_deliveries(share.endpoint, share.count, most, token, now, until).await
     }
 
-    /// Carries one attempt through. Where its outcome cannot be stored, its lease runs out and the
+    /// Carries one attempt through. If its outcome cannot be stored, its lease expires and the
     /// delivery is attempted again.
     async fn attempt(&self, delivery: ClaimedDelivery) {
         let at = self.clock.now();

@@ -1,11 +1,11 @@
-//! Who may be sent something now.
+//! Which endpoints are sent something next.
 
 use cicerone_domain::Id;
 use cicerone_domain::kind::WebhookEndpoint;
 use cicerone_domain::webhook::DueEndpoint;
 use tokio::time::Instant;
 
-/// Of all places, how many those may take together that are not known to answer: three fourths.
+/// How many of all places the endpoints that are not known to answer may take together: three fourths.
 const fn for_doubtful(places: usize) -> usize {
     places - places / 4
 }
@@ -39,10 +39,10 @@ pub(crate) struct Waiting {
     pub(crate) served: Option<Instant>,
 }
 
-/// Shares the free of `places` out. Whoever was served the longest ago comes first, those known to
-/// answer before the others, however much waits for whom. An endpoint has `per_endpoint` attempts
-/// under way at most, and more than one only while a fourth of the places is free; one that is
-/// doubtful has one, out of a part of the places.
+/// Distributes the free places. Endpoints that are known to answer come before the others, and of these
+/// the one that was served the longest ago comes first, no matter how much waits for it. An endpoint has
+/// `per_endpoint` attempts under way at most, and more than one only while a fourth of the places is
+/// free; one that is doubtful has one, out of a part of the places.
 pub(crate) fn share(
     mut waiting: Vec<Waiting>,
     taken: Taken,

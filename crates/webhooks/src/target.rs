@@ -5,21 +5,21 @@ use cicerone_domain::ports::{CheckTarget, TargetRefused};
 use cicerone_egress::{Egress, EgressError, Request};
 use url::Url;
 
-/// Judges addresses through the guarded client: `https` ones, and others where the operator allows
-/// the range that they lead into.
+/// Checks addresses with the guarded client: `https` ones, and others if the operator allows the range
+/// that they lead into.
 #[derive(Debug, Clone)]
 pub struct Targets {
     egress: Egress,
 }
 
 impl Targets {
-    /// Judges by this client's rules.
+    /// Checks by this client's rules.
     pub const fn new(egress: Egress) -> Self {
         Self { egress }
     }
 }
 
-/// A request as its address may be asked: what is not encrypted stays within the allowed ranges.
+/// Restricts a request that is not encrypted to the ranges that the operator allows.
 pub(crate) fn within_bounds(request: Request) -> Request {
     if request.url.scheme() == "https" { request } else { request.within_allowed() }
 }

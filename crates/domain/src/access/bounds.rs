@@ -1,4 +1,4 @@
-//! What one key may do to others: nothing that would give away more than it has itself.
+//! What one key may do to others. No key can give away more than it has itself.
 
 use super::{AccountName, ApiKey, KeyName, Permission, Permissions};
 use crate::error::Error;
@@ -6,16 +6,16 @@ use crate::id::{Id, kind};
 use crate::limits;
 use crate::timestamp::Timestamp;
 
-/// A change of a key. What is none stays as it is.
+/// A change of a key: `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyPatch {
     /// A name for people.
     pub name: Option<KeyName>,
     /// What it may do.
     pub permissions: Option<Permissions>,
-    /// The only agents that exist for it, or all of the account.
+    /// `Some(None)` lifts the restriction to agents.
     pub agent_ids: Option<Option<Vec<Id<kind::Agent>>>>,
-    /// When it stops to work, or never.
+    /// `Some(None)` for never.
     pub expires_at: Option<Option<Timestamp>>,
 }
 
@@ -142,7 +142,7 @@ pub fn parse_permissions(names: &[String]) -> Result<Permissions, Error> {
     Ok(all)
 }
 
-/// Reads the ids of agents: at least one, each once. Whether they exist is for the store to see.
+/// Reads the ids of agents: at least one, each once. The store checks whether they exist.
 pub fn parse_agent_ids(ids: &[String]) -> Result<Vec<Id<kind::Agent>>, Error> {
     if !(1..=limits::KEY_AGENTS).contains(&ids.len()) {
         let message = format!("must name 1 to {} agents, or be null for all", limits::KEY_AGENTS);
@@ -158,12 +158,12 @@ pub fn parse_agent_ids(ids: &[String]) -> Result<Vec<Id<kind::Agent>>, Error> {
     Ok(read)
 }
 
-/// The refusal of an agent that does not exist for whoever names it.
+/// The refusal of an agent that does not exist, or lies outside the caller's agents.
 pub fn unknown_agent(index: usize) -> Error {
     Error::invalid(format!("agent_ids[{index}]"), "must be the id of an agent")
 }
 
-/// Reads the end of a key, which must lie ahead.
+/// Reads the end of a key, which must lie in the future.
 pub fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
     let end =
         Timestamp::parse(text).map_err(|error| Error::invalid("expires_at", error.to_string()))?;
@@ -171,7 +171,7 @@ pub fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
     Ok(end)
 }
 
-/// Whether a key's end lies ahead. Fails for the parameter `expires_at` where it does not.
+/// Checks that a key's end lies in the future. The error is about the parameter `expires_at`.
 pub fn check_expiry(end: Timestamp, now: Timestamp) -> Result<(), Error> {
     if end <= now {
         return Err(Error::invalid("expires_at", "must lie in the future"));

@@ -1,4 +1,4 @@
-//! Where the list of each type is continued.
+//! The position of an item in the list of its type.
 
 use super::{Listed, Position};
 use crate::access::ApiKey;

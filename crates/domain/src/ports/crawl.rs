@@ -9,11 +9,11 @@ use crate::job::Lease;
 use crate::source::{Progress, Source};
 use crate::timestamp::Timestamp;
 
-/// Where crawls are kept. A method gives `None` or false, and changes nothing, where the lease was
+/// Where crawls are kept. A method returns `None` or false, and changes nothing, if the lease was
 /// lost: the job went to another worker, or the source was deleted.
 ///
-/// Nothing of a crawl under way is searchable or listed as a document; what the last one left
-/// stays until [`CrawlStore::finish_crawl`] replaces it. A crawl whose job ends badly
+/// Nothing of a crawl under way is searchable or listed as a document; the content of the last one
+/// answers until [`CrawlStore::finish_crawl`] replaces it. A crawl whose job ends badly
 /// ([`JobStore::finish_failed`](super::JobStore::finish_failed), or too many crashes) leaves no text,
 /// and its pages to be looked at until another begins.
 #[async_trait]
@@ -21,18 +21,18 @@ pub trait CrawlStore: Send + Sync {
     /// Takes up the crawl of a job: a new one that begins at `now`, or the one that was interrupted.
     /// A job that was requeued or reclaimed goes on; a refresh begins anew, and what an earlier job
     /// left of a crawl that did not end well is removed. Recording and finishing fail with
-    /// [`Error::Internal`] where it was not called before.
+    /// [`Error::Internal`] if it was not called before.
     async fn begin_crawl(&self, lease: &Lease, now: Timestamp)
     -> Result<Option<CrawlSoFar>, Error>;
-    /// The pages of the last crawl that succeeded, in order; empty where there was none.
+    /// The pages of the last crawl that succeeded, in order; empty if there was none.
     async fn known_pages(&self, lease: &Lease) -> Result<Option<Vec<KnownPage>>, Error>;
-    /// Keeps, in one transaction, what became of pages, the pages that were found through them (those
-    /// that are known to this crawl already are left out), and the source's progress. A page keeps
+    /// Stores, in one transaction, the outcome of visited pages, the pages that were found through them
+    /// (those that this crawl knows already are left out), and the source's progress. A page keeps
     /// its place in the order in which pages were found; one that was visited without having been
-    /// found comes next, and of one that is visited again the last visit counts. Where a page was
+    /// found comes next, and if one is visited again, the last visit counts. If a page was
     /// visited for the first time, crashes of the job without progress count anew from here
     /// ([`Crashes::after_progress`](crate::job::Crashes::after_progress)). Fails with
-    /// [`Error::Internal`] where a page keeps a document that the source does not have.
+    /// [`Error::Internal`] if a page keeps a document that the source does not have.
     async fn record_pages(
         &self,
         lease: &Lease,
@@ -44,7 +44,7 @@ pub trait CrawlStore: Send + Sync {
     /// pages that changed or are new is added, that of pages that are gone or changed is removed, and
     /// what was kept stays as it is, under the same document and version; the source becomes trained
     /// with `title`, the event is written and the job is gone. The agent's generation rises, and the
-    /// source's version with it, only where a document was added or removed or the title changed.
+    /// source's version with it, only if a document was added or removed or the title changed.
     /// Without a `title` it is that of the first page that has one.
     async fn finish_crawl(
         &self,

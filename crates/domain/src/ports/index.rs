@@ -7,11 +7,11 @@ use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::retrieval::{AgentVersion, Found, Query};
 
-/// Finds passages. A projection of the rows: it may be deleted at any time and comes back.
+/// Finds passages. The index is a projection of the rows: if it is deleted, it is built again.
 #[async_trait]
 pub trait PassageIndex: Send + Sync {
     /// The `limit` best passages of an agent, best first, over content at least as new as
-    /// `agent.generation`: what is missing is applied first. Fails with [`Error::Unavailable`] where
+    /// `agent.generation`: missing changes are applied first. Fails with [`Error::Unavailable`] if
     /// the rows or the disk cannot be reached.
     async fn search(
         &self,
@@ -19,8 +19,8 @@ pub trait PassageIndex: Send + Sync {
         query: &Query,
         limit: usize,
     ) -> Result<Found, Error>;
-    /// Applies what is missing, so that the next search need not. Also after a deletion, so that
-    /// the text is gone from the disk. Searches come before it.
+    /// Applies missing changes, so that the next search need not. Called after a deletion too, so that
+    /// the text is gone from the disk. Searches take precedence.
     async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error>;
     /// Removes an agent's index from this machine.
     async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error>;
@@ -35,15 +35,15 @@ pub struct AgentContent {
     pub sources: Vec<(Id<kind::Source>, u64)>,
 }
 
-/// What an index is made from.
+/// The rows that an index is made from.
 ///
-/// A source changes document by document: one that stayed as it was keeps its position and version
-/// when its source's version rises, and another text never has the same pair within its source.
+/// A source changes document by document: a document that is the same keeps its position and version
+/// when its source's version rises, and no other text of the source ever has the same pair.
 #[async_trait]
 pub trait PassageFeed: Send + Sync {
-    /// The content of an agent; none where it was deleted.
+    /// The content of an agent; `None` if it was deleted.
     async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error>;
-    /// The documents of a source at `version`, each as position and version, in order; none where
+    /// The documents of a source at `version`, each as position and version, in order; `None` if
     /// that content was replaced or deleted meanwhile: read [`PassageFeed::agent_content`] again.
     async fn documents(
         &self,
@@ -51,10 +51,10 @@ pub trait PassageFeed: Send + Sync {
         version: u64,
     ) -> Result<Option<Vec<(i64, u64)>>, Error>;
     /// Passages of some of a source's documents, each with its document's position, in order of both;
-    /// none where the source is no longer at `version`. `documents` are in order too.
+    /// `None` if the source is no longer at `version`. `documents` are in order too.
     ///
-    /// Gives at most [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES) of them, from behind `after` on, the
-    /// positions of a document and a passage of it: if there are as many, ask again behind the last.
+    /// Returns at most [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES) of them, from behind `after` on,
+    /// the positions of a document and a passage of it: if there are as many, ask again behind the last.
     async fn passages(
         &self,
         source: Id<kind::Source>,

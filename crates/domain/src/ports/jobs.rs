@@ -14,8 +14,8 @@ use crate::timestamp::Timestamp;
 use crate::upload::ObjectKey;
 use crate::usage::Day;
 
-/// Jobs as leased rows. A method that takes a [`Lease`] gives `None` or false, and changes nothing,
-/// where it was lost: the job went to another worker, or the source was deleted.
+/// Jobs as leased rows. A method that takes a [`Lease`] returns `None` or false, and changes nothing,
+/// if it was lost: the job went to another worker, or the source was deleted.
 #[async_trait]
 pub trait JobStore: Send + Sync {
     /// Claims a job among those due at `now` that `which` allows, until `until`; its source goes to
@@ -34,7 +34,7 @@ pub trait JobStore: Send + Sync {
     async fn heartbeat(&self, lease: &Lease, until: Timestamp) -> Result<bool, Error>;
     /// Stores what was extracted, and ends the job well: in one transaction the agent's generation
     /// rises, what was extracted replaces what was there, the source becomes trained with that
-    /// generation as its version, the event `event` is written and the job is gone. Gives the source.
+    /// generation as its version, the event `event` is written and the job is gone. Returns the source.
     ///
     /// A large content is stored in several transactions before, so that other writes pass between
     /// them. Nobody sees it until the last one, and a later attempt or a failure removes it.
@@ -47,7 +47,7 @@ pub trait JobStore: Send + Sync {
     ) -> Result<Option<Source>, Error>;
     /// Ends a job badly: in one transaction the source becomes failed with `message` (what answered
     /// before keeps answering), what its job has stored so far is removed, the event is written and the
-    /// job is gone. Gives the source.
+    /// job is gone. Returns the source.
     async fn finish_failed(
         &self,
         lease: &Lease,
@@ -71,44 +71,45 @@ pub trait JobStore: Send + Sync {
     async fn next_due(&self, lane: Lane) -> Result<Option<Timestamp>, Error>;
 }
 
-/// Regular removal of what is over.
+/// Regular removal of what is no longer needed.
 #[async_trait]
 pub trait Housekeeping: Send + Sync {
     /// Objects noted as discarded that are due at `now`, at most `limit`.
     async fn discarded_objects(&self, now: Timestamp, limit: u32) -> Result<Vec<ObjectKey>, Error>;
-    /// Takes the notes back: the objects are gone.
+    /// Removes the notes of objects that are gone.
     async fn forget_objects(&self, keys: &[ObjectKey]) -> Result<(), Error>;
     /// Removes uploads older than `before` that no source uses, noting their objects as discarded.
-    /// Gives their number.
+    /// Returns their number.
     async fn expire_uploads(&self, before: Timestamp, now: Timestamp) -> Result<u64, Error>;
-    /// Removes idempotency records whose life ended before `now`. Gives their number.
+    /// Removes idempotency records whose life ended before `now`. Returns their number.
     async fn expire_idempotency(&self, now: Timestamp) -> Result<u64, Error>;
     /// Removes the deliveries from before a moment, but for those that an enabled endpoint still waits
-    /// for, and the events that no delivery tells of any more. Gives the number of deliveries.
+    /// for, and the events without deliveries. Returns the number of deliveries.
     async fn expire_deliveries(&self, before: Timestamp) -> Result<u64, Error>;
-    /// Goes on with deletions of agents, sources and conversations that were interrupted. Gives how many
+    /// Goes on with deletions of agents, sources and conversations that were interrupted. Returns how many
     /// it finished.
     async fn finish_removals(&self, now: Timestamp) -> Result<u64, Error>;
     /// Removes the conversations whose last message is older than their agent keeps them, and the
-    /// stored answers that contain them. Gives their number.
+    /// stored answers that contain them. Returns their number.
     async fn expire_conversations(&self, now: Timestamp) -> Result<u64, Error>;
-    /// Removes records of the audit log from before a moment. Gives their number.
+    /// Removes records of the audit log from before a moment. Returns their number.
     async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error>;
     /// Removes the usage of days before `before`. Returns how many rows were removed.
     async fn expire_usage(&self, before: Day) -> Result<u64, Error>;
-    /// Makes what was deleted gone from the database's files: where there is a write-ahead log, it is
-    /// carried over and emptied.
+    /// Removes deleted content from the files of the database: a write-ahead log is carried over and
+    /// emptied.
     async fn empty_log(&self) -> Result<(), Error>;
     /// How many jobs wait and how many run: for the metrics.
     async fn job_counts(&self) -> Result<(u64, u64), Error>;
-    /// When the job was queued that waits the longest: for the metrics.
+    /// When the job that has waited the longest was queued: for the metrics.
     async fn oldest_waiting(&self) -> Result<Option<Timestamp>, Error>;
     /// How many deliveries are pending for enabled endpoints, and how many of them are due at `now`:
     /// for the metrics.
     async fn delivery_counts(&self, now: Timestamp) -> Result<(u64, u64), Error>;
 }
 
-/// Wakes the workers of this process when there is work. Work of other processes is found by looking.
+/// Wakes the workers of this process when there is work. Work that other processes queue is found by
+/// polling.
 #[derive(Debug, Clone)]
 pub struct WorkSignal(watch::Sender<()>);
 
@@ -123,19 +124,19 @@ impl Default for WorkSignal {
 }
 
 impl WorkSignal {
-    /// There is work. Every listener hears it, now or when it waits next.
+    /// Signals that there is work. Every listener is woken, now or when it waits next.
     pub fn notify(&self) {
         self.0.send_replace(());
     }
 
-    /// Begins to listen. Earlier signals are not heard: listen first, then look for work.
+    /// Starts listening. Earlier signals are not delivered: listen first, then look for work.
     pub fn listen(&self) -> WorkListener {
         WorkListener(self.0.subscribe())
     }
 }
 
 impl WorkListener {
-    /// Waits for a signal, unless one came since the last wait.
+    /// Waits for a signal, or returns at once if one came since the last wait.
     pub async fn wait(&mut self) {
         if self.0.changed().await.is_err() {
             // Every sender is gone, so that no signal can come.

@@ -14,11 +14,11 @@ use crate::usage::TokenCount;
 pub struct ReplyRequest {
     /// The agent's settings: model, system prompt, temperature, bound on tokens.
     pub profile: AgentProfile,
-    /// What was said before, oldest first.
+    /// Earlier messages, oldest first.
     pub history: Vec<Message>,
     /// The user's message.
     pub question: String,
-    /// The relevant passages, best first; none where the sources do not cover the question.
+    /// The relevant passages, best first; `None` if the sources do not cover the question.
     pub passages: Vec<Hit>,
     /// The question's words with their weights, for a model that picks sentences itself.
     pub terms: Vec<QueryTerm>,
@@ -27,16 +27,16 @@ pub struct ReplyRequest {
 /// A reply.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelReply {
-    /// Its text, without marks of citation. Equal to what was sent as tokens, joined.
+    /// Its text, without citation marks: the fragments that were sent, joined.
     pub text: String,
     /// The passages that it rests on: positions in [`ReplyRequest::passages`], best first, each once.
     pub cited: Vec<usize>,
-    /// The tokens that it took.
+    /// The tokens that it used.
     pub tokens: TokenCount,
 }
 
-/// Where the fragments of a reply go as they come. A receiver that has gone away stops nothing: the
-/// reply is finished without it.
+/// Takes the fragments of a reply as they are made. If the receiver has gone away, the reply is finished
+/// without it.
 #[derive(Debug, Clone)]
 pub struct TokenSink(mpsc::UnboundedSender<String>);
 
@@ -59,7 +59,7 @@ impl TokenSink {
 pub enum ModelFailure {
     /// It may work when tried again: out of reach, overloaded, too slow.
     Transient,
-    /// It will not: refused credentials, an unknown model, a request it does not take.
+    /// It will not: refused credentials, an unknown model, a request that it does not accept.
     Permanent,
 }
 

@@ -1,9 +1,9 @@
 //! The store ports: accounts and keys, agents, sources, uploads, conversations, idempotency.
 //!
-//! Every method fails with [`Error::Unavailable`] where the database cannot be reached, is busy
-//! beyond its timeout or has no space, and with [`Error::Internal`] where what it holds cannot be
+//! Every method fails with [`Error::Unavailable`] if the database cannot be reached, is busy
+//! beyond its timeout or has no space, and with [`Error::Internal`] if what it holds cannot be
 //! understood; in both cases nothing was changed. A method that takes a [`Completion`] fails with
-//! [`Error::ClaimLost`], changing nothing, where the claim is no longer held.
+//! [`Error::ClaimLost`], changing nothing, if the claim is no longer held.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -26,7 +26,7 @@ use crate::usage::{AccountQuotas, Consumption, Day, DayUsage, UsageFilter};
 /// Accounts and their keys.
 #[async_trait]
 pub trait KeyStore: Send + Sync {
-    /// Adds an account. Fails with [`Error::Conflict`] where the name is taken.
+    /// Adds an account. Fails with [`Error::Conflict`] if the name is taken.
     async fn insert_account(&self, account: Account) -> Result<(), Error>;
     /// All accounts, oldest first.
     async fn list_accounts(&self) -> Result<Vec<Account>, Error>;
@@ -54,7 +54,7 @@ pub trait KeyStore: Send + Sync {
         hash: KeyHash,
         completion: Option<Completion<ApiKey>>,
     ) -> Result<ApiKey, Error>;
-    /// The key of that id, where it exists for `reader`.
+    /// The key of that id, if it exists for `reader`.
     async fn find_key_by_id(
         &self,
         reader: &ApiKey,
@@ -84,13 +84,13 @@ pub trait KeyStore: Send + Sync {
     /// The key with that hash, expired ones included.
     async fn find_key(&self, hash: KeyHash) -> Result<Option<ApiKey>, Error>;
     /// Makes `key` (with `hash`) the one root key of `account`, creating the account if it does not
-    /// exist; a root key of before stops to work. One transaction. If that very hash is the root key
+    /// exist; an earlier root key stops working. One transaction. If that very hash is the root key
     /// already, it stays the same key and gets back the permissions, agents and end of `key`.
     async fn set_root_key(&self, account: Account, key: ApiKey, hash: KeyHash)
     -> Result<(), Error>;
     /// Whether any key exists.
     async fn has_keys(&self) -> Result<bool, Error>;
-    /// Removes a key of any account and gives it; none where there is none.
+    /// Removes a key of any account and returns it; `None` if there is none.
     async fn delete_key(
         &self,
         id: Id<kind::ApiKey>,
@@ -98,8 +98,8 @@ pub trait KeyStore: Send + Sync {
     ) -> Result<Option<ApiKey>, Error>;
     /// The account that a key belongs to, or belonged to before it was deleted.
     async fn owner_of_key(&self, id: Id<kind::ApiKey>) -> Result<Option<Id<kind::Account>>, Error>;
-    /// The installation's own secret for signing cursors: 32 random bytes, `candidate` where none
-    /// was stored before.
+    /// The installation's own secret for signing cursors: 32 random bytes, `candidate` if none
+    /// is stored yet.
     async fn installation_secret(&self, candidate: [u8; 32]) -> Result<[u8; 32], Error>;
 }
 
@@ -170,7 +170,7 @@ pub trait SourceStore: Send + Sync {
         scope: &Scope,
         id: Id<kind::Source>,
     ) -> Result<Option<Source>, Error>;
-    /// Sources of an agent, newest first. Fails with [`Error::NotFound`] where the agent is not in
+    /// Sources of an agent, newest first. Fails with [`Error::NotFound`] if the agent is not in
     /// `scope`.
     async fn list_sources(
         &self,
@@ -180,7 +180,7 @@ pub trait SourceStore: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<Source>, Error>;
     /// Starts a refresh: the source goes to processing and the job `job` is queued. Fails with
-    /// [`Error::NotFound`], with [`Error::InvalidOperation`] where it is not a website, and with
+    /// [`Error::NotFound`], with [`Error::InvalidOperation`] if it is not a website, and with
     /// [`Error::Conflict`] while it is being processed, and with [`Error::BytesExceeded`] if the account
     /// keeps more than it may already.
     async fn refresh_source(
@@ -192,8 +192,8 @@ pub trait SourceStore: Send + Sync {
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error>;
     /// Removes a source with its documents, passages, pages and job, and the stored answers that
-    /// contain it; raises the agent's generation where it had content; removes its upload where no
-    /// other source uses it, noting the object as discarded. Gives back what it was. Fails with
+    /// contain it; raises the agent's generation if it had content; removes its upload if no
+    /// other source uses it, noting the object as discarded. Returns what it was. Fails with
     /// [`Error::NotFound`].
     async fn delete_source(
         &self,
@@ -218,7 +218,7 @@ pub trait SourceStore: Send + Sync {
     ) -> Result<Page<Passage>, Error>;
     /// The pages that its last crawl has visited, be it under way, failed or over, in the order in
     /// which they were found. Fails with [`Error::NotFound`], and with
-    /// [`Error::InvalidOperation`] where it is not a website.
+    /// [`Error::InvalidOperation`] if it is not a website.
     async fn list_pages(
         &self,
         scope: &Scope,
@@ -230,7 +230,7 @@ pub trait SourceStore: Send + Sync {
 /// Uploaded files: the rows.
 #[async_trait]
 pub trait UploadStore: Send + Sync {
-    /// Notes that an object is about to be written: it is discarded at `deadline` unless
+    /// Notes that an object is about to be written. It is discarded at `deadline` unless
     /// [`UploadStore::insert_upload`] is committed before, so that a crash leaves no orphan.
     async fn expect_object(&self, key: &ObjectKey, deadline: Timestamp) -> Result<(), Error>;
     /// Adds an upload whose object is written, and takes back its note. Fails with
@@ -262,14 +262,14 @@ pub trait UploadStore: Send + Sync {
 pub trait ObjectStore: Send + Sync {
     /// Writes an object whole, replacing one of that name: it is there with all its bytes, or not.
     async fn put(&self, key: &ObjectKey, bytes: Bytes) -> Result<(), Error>;
-    /// Reads an object; none where it does not exist.
+    /// Reads an object; `None` if it does not exist.
     async fn get(&self, key: &ObjectKey) -> Result<Option<Bytes>, Error>;
-    /// Removes an object, and what an interrupted [`ObjectStore::put`] left of it; no error where
+    /// Removes an object, and what an interrupted [`ObjectStore::put`] left of it; no error if
     /// there is neither.
     async fn delete(&self, key: &ObjectKey) -> Result<(), Error>;
 }
 
-/// Where files stay while they arrive: outside of memory, under no name.
+/// Where files are kept while they arrive: outside of memory, without a name.
 pub trait Spool: Send + Sync {
     /// A new, empty file.
     fn file(&self) -> Box<dyn SpooledFile>;
@@ -280,13 +280,13 @@ pub trait Spool: Send + Sync {
 /// Invariant: it is gone with this handle, and with the process, however that ends.
 #[async_trait]
 pub trait SpooledFile: Send {
-    /// Adds a piece at the end. Where it fails, the file is of no further use.
+    /// Adds a piece at the end. If it fails, the file is of no further use.
     async fn append(&mut self, piece: Bytes) -> Result<(), Error>;
     /// Everything that was written.
     async fn into_bytes(self: Box<Self>) -> Result<Bytes, Error>;
 }
 
-/// What a message is answered with: read at one moment.
+/// What a message is answered with, read at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConversationContext {
     /// The agent.
@@ -299,8 +299,8 @@ pub struct ConversationContext {
 #[async_trait]
 pub trait ConversationStore: Send + Sync {
     /// The agent that a message is for, and the conversation that it continues with its last
-    /// `messages` messages. Fails with [`Error::NotFound`] where the agent is not in `scope` or the
-    /// conversation not in the account, and with [`Error::Conflict`] where the conversation belongs
+    /// `messages` messages. Fails with [`Error::NotFound`] if the agent is not in `scope` or the
+    /// conversation not in the account, and with [`Error::Conflict`] if the conversation belongs
     /// to another agent.
     async fn context(
         &self,
@@ -309,15 +309,15 @@ pub trait ConversationStore: Send + Sync {
         conversation: Option<Id<kind::Conversation>>,
         messages: usize,
     ) -> Result<ConversationContext, Error>;
-    /// Stores a question and its reply after whatever the conversation holds by now, never between
-    /// another pair. Fails with [`Error::NotFound`] where the agent, or the conversation that was to
-    /// go on, was deleted meanwhile.
+    /// Stores a question and its reply behind the last message of the conversation, never between
+    /// another question and its reply. Fails with [`Error::NotFound`] if the agent, or the conversation
+    /// that was to go on, was deleted meanwhile.
     async fn append_turn(
         &self,
         turn: Turn,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error>;
-    /// Conversations of an agent, newest first. Fails with [`Error::NotFound`] where the agent is
+    /// Conversations of an agent, newest first. Fails with [`Error::NotFound`] if the agent is
     /// not in `scope`.
     async fn list_conversations(
         &self,
@@ -354,7 +354,7 @@ pub trait ConversationStore: Send + Sync {
 /// The audit log. Records of changes are written with these: see [`Completion`].
 #[async_trait]
 pub trait AuditStore: Send + Sync {
-    /// Adds records of what changes nothing.
+    /// Adds records that belong to no change.
     async fn insert_records(&self, records: Vec<AuditRecord>) -> Result<(), Error>;
     /// An account's records, newest first.
     async fn list_records(
@@ -368,9 +368,10 @@ pub trait AuditStore: Send + Sync {
 /// What accounts use and may use. Messages are counted by the store that keeps them.
 #[async_trait]
 pub trait UsageStore: Send + Sync {
-    /// What an account may use in a month; the defaults where it does not exist.
+    /// What an account may use in a month; the defaults if it does not exist.
     async fn account_quotas(&self, account: Id<kind::Account>) -> Result<AccountQuotas, Error>;
-    /// Sets what the account of that name may use, or leaves it. Gives the account and what holds.
+    /// Sets the quotas of the account of that name, unless `change` is `None`. Returns the account and the
+    /// quotas that hold.
     /// Fails with [`Error::NotFound`].
     async fn set_quotas(
         &self,
@@ -399,7 +400,7 @@ pub trait UsageStore: Send + Sync {
 pub trait IdempotencyStore: Send + Sync {
     /// Claims a key of the scope's account for a request: a short transaction of its own. A record
     /// older than its life, and a claim whose lease ran out, count as free. `token` names the new
-    /// claim; `scope` is what its maker can see.
+    /// claim; `scope` is what the caller can see.
     async fn claim(
         &self,
         scope: &Scope,
@@ -408,19 +409,19 @@ pub trait IdempotencyStore: Send + Sync {
         token: String,
         now: Timestamp,
     ) -> Result<Claimed, Error>;
-    /// Keeps the answer of a request that had no effect (a 404, 409 or 422). Does nothing where the
+    /// Keeps the answer of a request that had no effect (a 404, 409 or 422). Does nothing if the
     /// claim was lost.
     async fn complete(&self, claim: &Claim, response: StoredResponse) -> Result<(), Error>;
-    /// Gives the key back: the request was refused or failed, and may be repeated.
+    /// Frees the key: the request was refused or failed, and may be repeated.
     async fn release(&self, claim: &Claim) -> Result<(), Error>;
 }
 
 /// Whether the database can serve.
 #[async_trait]
 pub trait Health: Send + Sync {
-    /// Succeeds where the database answers and its schema is this program's.
+    /// Succeeds if the database answers and its schema is this program's.
     async fn check(&self) -> Result<(), Error>;
-    /// Succeeds unless writes fail for want of space, or since the database takes none. Writes something
-    /// only if the last write failed so, at most once a second.
+    /// Succeeds unless writes fail because the disk is full or the database accepts none. Writes something
+    /// only if the last write failed like that, at most once a second.
     async fn check_writes(&self) -> Result<(), Error>;
 }

@@ -1,5 +1,4 @@
-//! The ports of webhooks: what the owner manages, what the deliveries are made from, and the check of
-//! addresses.
+//! The ports of webhooks: endpoints, deliveries, and the check of addresses.
 
 use async_trait::async_trait;
 
@@ -16,11 +15,11 @@ use crate::webhook::{
 
 /// The webhook endpoints of accounts, and their deliveries as their owners see them.
 ///
-/// Events that end the work on a source are queued for the endpoints that take them by the store that
-/// writes the event, in the same transaction.
+/// When the work on a source ends, the store that writes the event also queues it for the endpoints that
+/// take it, in the same transaction.
 #[async_trait]
 pub trait WebhookStore: Send + Sync {
-    /// Adds an endpoint with its secret. Fails with [`Error::Conflict`] where the account has
+    /// Adds an endpoint with its secret. Fails with [`Error::Conflict`] if the account has
     /// [`WEBHOOK_ENDPOINTS`](crate::limits::WEBHOOK_ENDPOINTS).
     async fn insert_endpoint(
         &self,
@@ -50,7 +49,7 @@ pub trait WebhookStore: Send + Sync {
         now: Timestamp,
         completion: Option<Completion<WebhookEndpoint>>,
     ) -> Result<WebhookEndpoint, Error>;
-    /// Puts `secret` in the place of the current one, which signs for a day longer. Fails with
+    /// Replaces the current secret with `secret`; the old one signs for another 24 hours. Fails with
     /// [`Error::NotFound`], and with [`Error::Conflict`] as
     /// [`EndpointSecrets::rotate`](crate::webhook::EndpointSecrets::rotate) does.
     async fn rotate_secret(
@@ -70,7 +69,7 @@ pub trait WebhookStore: Send + Sync {
         completion: Option<Completion<()>>,
     ) -> Result<(), Error>;
     /// Adds an event that is for this endpoint alone, and queues it. Fails with [`Error::NotFound`],
-    /// and with [`Error::Conflict`] where the endpoint is disabled.
+    /// and with [`Error::Conflict`] if the endpoint is disabled.
     async fn send_event(
         &self,
         endpoint: Id<kind::WebhookEndpoint>,
@@ -78,7 +77,7 @@ pub trait WebhookStore: Send + Sync {
         completion: Option<Completion<Delivery>>,
     ) -> Result<Delivery, Error>;
     /// Queues a delivery again, with the whole schedule before it; one that is pending is attempted
-    /// now. Fails with [`Error::NotFound`], and with [`Error::Conflict`] where the endpoint is
+    /// now. Fails with [`Error::NotFound`], and with [`Error::Conflict`] if the endpoint is
     /// disabled.
     async fn redeliver(
         &self,
@@ -101,9 +100,9 @@ pub trait WebhookStore: Send + Sync {
 /// Deliveries as work: rows with leases.
 #[async_trait]
 pub trait DeliveryStore: Send + Sync {
-    /// The enabled endpoints that something is due for at `now`.
+    /// The enabled endpoints for which a delivery is due at `now`.
     async fn due_endpoints(&self, now: Timestamp) -> Result<Vec<DueEndpoint>, Error>;
-    /// Claims at most `count` deliveries that are due, the oldest first, until `until`; fewer where
+    /// Claims at most `count` deliveries that are due, the oldest first, until `until`; fewer if
     /// more than `in_flight` attempts at the endpoint would be under way, on all servers together.
     /// `token` names the leases.
     async fn claim_deliveries(
@@ -115,8 +114,8 @@ pub trait DeliveryStore: Send + Sync {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<ClaimedDelivery>, Error>;
-    /// Notes an attempt, what becomes of the delivery, and what it says of the endpoint, in one
-    /// transaction. Gives the reason where it disables the endpoint. Changes nothing where the lease
+    /// Stores an attempt, the outcome for the delivery, and the health of the endpoint, in one
+    /// transaction. Returns the reason if it disables the endpoint. Changes nothing if the lease
     /// was lost.
     async fn finish_attempt(
         &self,
@@ -125,21 +124,21 @@ pub trait DeliveryStore: Send + Sync {
         outcome: AttemptOutcome,
         now: Timestamp,
     ) -> Result<Option<String>, Error>;
-    /// Gives up all leases: no other process can hold any, as when the only one of an embedded
-    /// database starts. Gives their number.
+    /// Frees all leases. Called when the only process of an embedded database starts, so that no other
+    /// one can hold any. Returns their number.
     async fn free_deliveries(&self, now: Timestamp) -> Result<u64, Error>;
 }
 
-/// The address of an endpoint is one that may not be asked.
+/// The address of an endpoint may not be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TargetRefused(pub String);
 
-/// Judges the addresses of endpoints when they are given.
+/// Checks the addresses of endpoints when they are given.
 #[async_trait]
 pub trait CheckTarget: Send + Sync {
-    /// Refuses an address that may not be asked, with what must hold of it: lower case, without a
-    /// final period. One whose name cannot be resolved at present passes: it is judged again at every
-    /// attempt.
+    /// Refuses an address that may not be asked; the error says what must hold, in lower case and without
+    /// a final period. An address whose name cannot be resolved at present passes: it is checked again at
+    /// every attempt.
     async fn check_target(&self, url: &url::Url) -> Result<(), TargetRefused>;
 }

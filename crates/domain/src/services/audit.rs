@@ -13,10 +13,10 @@ use crate::page::{Page, PageRequest};
 use crate::ports::{AuditStore, KeyStore};
 use crate::timestamp::Timestamp;
 
-/// Failures of different keys and addresses that are kept to be recorded; of more, only these are.
+/// Most different keys and addresses whose failures are remembered at a time; others are ignored.
 const MOST_FAILURES: usize = 10_000;
 
-/// What happened to a key from an address since the last time.
+/// The failures of a key from an address since they were last stored.
 #[derive(Debug, Clone, Copy)]
 struct Failures {
     count: u32,
@@ -48,7 +48,7 @@ impl Audit {
         Self { store, keys, clock, entropy, failures: Arc::default() }
     }
 
-    /// The record of what the holder of `key` does now, for the transaction that does it.
+    /// The record of a change that the holder of `key` makes now, for the transaction of that change.
     pub fn record(
         &self,
         key: &ApiKey,
@@ -68,8 +68,8 @@ impl Audit {
         }
     }
 
-    /// Takes note of a request whose `secret` opened nothing, to be stored by
-    /// [`Audit::store_failures`]. One that names no key could be anybody's and is only counted.
+    /// Remembers a request whose `secret` was not valid, until [`Audit::store_failures`] stores it. A
+    /// secret that names no key belongs to no account and is ignored here.
     pub fn note_failure(
         &self,
         secret: &str,
@@ -120,8 +120,8 @@ impl Audit {
         if records.is_empty() { Ok(()) } else { self.store.insert_records(records).await }
     }
 
-    /// The account's records, newest first. A key that is restricted to agents sees none: they tell of
-    /// the whole account.
+    /// The account's records, newest first. A key that is restricted to agents sees none, because
+    /// records are about the whole account.
     pub async fn list(
         &self,
         scope: &Scope,

@@ -121,8 +121,8 @@ impl Conversations {
     ///
     /// Returns [`Error::ModelUnavailable`] if the model gave no whole reply: then nothing is stored.
     ///
-    /// Invariant: nothing here waits for whoever reads the fragments, so that a reader that does not
-    /// read holds no place.
+    /// Invariant: nothing here waits for the reader of the fragments, so that a reader that does not read
+    /// holds no place.
     pub async fn answer(
         &self,
         accepted: Accepted,
@@ -182,7 +182,7 @@ impl Conversations {
         let tokens = answered.tokens;
         let turn = Turn { conversation, is_first, question, reply, tokens };
         let stored = self.store.append_turn(turn, completion).await;
-        // Both count until the reply is stored.
+        // The reply counts as in progress until it is stored.
         drop((permit, pass));
         stored
     }
@@ -237,7 +237,8 @@ impl Conversations {
     }
 }
 
-/// What a follow-up is understood with: the last two questions and the last reply, newest first.
+/// The messages with which a follow-up is understood: the last two questions and the last reply, newest
+/// first.
 fn context_of(history: &[Message]) -> Vec<String> {
     let of = |role: Role, count: usize| {
         let texts = history.iter().rev().filter(move |message| message.role == role);

@@ -1,4 +1,4 @@
-//! Use cases of idempotency: who carries a request out, and who gets the answer of before.
+//! Use cases of idempotency: whether a request is carried out or gets the stored answer.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::ports::IdempotencyStore;
 pub enum Admission {
     /// Carry it out, and complete the claim.
     Proceed(Claim),
-    /// Give this answer of before.
+    /// Give this stored answer.
     Replay(StoredResponse),
-    /// The same request is being carried out: 409, try again in a second.
+    /// The same request is being carried out.
     InProgress,
-    /// The key was used for another request, or its answer is not for this caller: 422.
+    /// The key was used for another request, or its answer is not for this caller.
     Reused,
-    /// The answer of before was erased: what it contained was deleted, or its secret replaced: 404.
+    /// The stored answer was erased, because the resource in it was deleted or its secret replaced.
     Gone,
 }
 
@@ -42,11 +42,11 @@ impl Idempotency {
         Self { store, clock, entropy }
     }
 
-    /// Claims `key` for a request with this fingerprint, or gives the answer of before if `scope` may
+    /// Claims `key` for a request with this fingerprint, or returns the stored answer if `scope` may
     /// be given it: see [`Audience::admits`](crate::idempotency::Audience::admits).
     ///
     /// Invariant: the caller has the permission for the operation. Method and path are part of the
-    /// fingerprint, so the answer of before is one of the same operation.
+    /// fingerprint, so a stored answer is one of the same operation.
     pub async fn admit(
         &self,
         scope: &Scope,
@@ -73,7 +73,7 @@ impl Idempotency {
         self.store.complete(claim, response).await
     }
 
-    /// Gives the key back.
+    /// Frees the key.
     pub async fn release(&self, claim: &Claim) -> Result<(), Error> {
         self.store.release(claim).await
     }

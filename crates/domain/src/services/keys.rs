@@ -24,16 +24,16 @@ pub struct NewKey {
     pub permissions: Permissions,
     /// The only agents that exist for it.
     pub agent_ids: Option<Vec<Id<kind::Agent>>>,
-    /// When it stops to work.
+    /// When it stops working; `None` for never.
     pub expires_at: Option<Timestamp>,
 }
 
 /// A key that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issued {
-    /// The key.
+    /// The key without its secret.
     pub key: ApiKey,
-    /// Its secret; none in an answer that is kept, for it is kept nowhere.
+    /// Its secret; `None` in an answer that is stored, since secrets are not.
     pub secret: Option<KeySecret>,
 }
 
@@ -64,9 +64,9 @@ impl Keys {
         Self { store, clock, entropy, uses: Arc::default() }
     }
 
-    /// The key that `secret` belongs to; none where it is unknown, mistyped or expired.
+    /// The key that `secret` belongs to; `None` if it is unknown, mistyped or expired.
     ///
-    /// The secret is compared by its SHA-256 in an index lookup, so the time that takes tells
+    /// The secret is compared by its SHA-256 in an index lookup, so the time that it takes reveals
     /// nothing about it.
     pub async fn authenticate(&self, secret: &str) -> Result<Option<ApiKey>, Error> {
         let Ok(secret) = secret.parse::<KeySecret>() else { return Ok(None) };
@@ -74,8 +74,8 @@ impl Keys {
         Ok(key.filter(|key| !key.is_expired(self.clock.now())))
     }
 
-    /// Makes sure that somebody can get in: puts the operator's root key in place, with every
-    /// permission whatever was changed of it, or makes one if no key exists at all.
+    /// Makes sure that there is a key with which the service can be used: puts the operator's root key
+    /// in place, with every permission even if it was changed, or makes one if no key exists at all.
     pub async fn ensure_root(&self, configured: Option<KeySecret>) -> Result<RootKey, Error> {
         let given = configured.is_some();
         if !given && self.store.has_keys().await? {
@@ -104,7 +104,7 @@ impl Keys {
         Ok(if given { RootKey::Configured } else { RootKey::Generated(secret) })
     }
 
-    /// Adds an account. Fails with [`Error::Conflict`] where the name is taken.
+    /// Adds an account. Fails with [`Error::Conflict`] if the name is taken.
     pub async fn create_account(&self, name: AccountName) -> Result<Account, Error> {
         let account =
             Account { id: Id::random(self.entropy.as_ref()), name, created_at: self.clock.now() };
@@ -200,13 +200,13 @@ impl Keys {
         self.store.remove_key(caller, id, completion).await
     }
 
-    /// Takes note that a request carried a key, to be stored by [`Keys::store_uses`].
+    /// Remembers that a request carried a key, until [`Keys::store_uses`] stores it.
     pub fn note_use(&self, id: Id<kind::ApiKey>) {
         let now = self.clock.now();
         self.uses().insert(id, now);
     }
 
-    /// Stores the uses that were noted since the last time. Where that fails, the next time does it.
+    /// Stores the uses that were noted since the last time. If that fails, the next time does it.
     pub async fn store_uses(&self) -> Result<(), Error> {
         let uses = std::mem::take(&mut *self.uses());
         if uses.is_empty() {

@@ -91,7 +91,8 @@ impl Sources {
         self.store.list_sources(scope, agent, filter, page).await
     }
 
-    /// Crawls a website again, for a request that the logs name. Fails as [`SourceStore::refresh_source`] does.
+    /// Crawls a website again, for a request that the logs name. Fails as
+    /// [`SourceStore::refresh_source`] does.
     pub async fn refresh(
         &self,
         scope: &Scope,
@@ -159,7 +160,7 @@ impl Sources {
     }
 
     /// The pages of the last crawl. Fails with [`Error::NotFound`], and with
-    /// [`Error::InvalidOperation`] where the source is not a website.
+    /// [`Error::InvalidOperation`] if the source is not a website.
     pub async fn pages(
         &self,
         scope: &Scope,

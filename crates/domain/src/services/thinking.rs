@@ -1,4 +1,4 @@
-//! Turns on the processor for what a person waits for.
+//! Turns on the processor for searches and replies, for which a person waits.
 
 use std::future::poll_fn;
 use std::num::NonZero;
@@ -8,12 +8,13 @@ use crate::fairness::{FairPermit, FairPool, Urgency};
 use crate::id::{Id, kind};
 
 /// Searches and local replies at once for each processor, and as many in reserve for accounts that have
-/// fewer than their share. More would not be done sooner, and each one more stands before whoever comes
+/// fewer than their share. More would not be done sooner, and each further one delays those that come
 /// next.
 const TURNS_A_PROCESSOR: usize = 2;
 
-/// What takes milliseconds of a processor, account by account. A runtime polls its tasks in the order in
-/// which they became ready, so that a thousand of one account would come before one of another.
+/// Shares the processor between accounts for work that takes milliseconds. A runtime polls its tasks in
+/// the order in which they became ready, so that a thousand of one account would come before one of
+/// another.
 #[derive(Debug, Clone)]
 pub(super) struct Thinking(FairPool<Id<kind::Account>>);
 
@@ -66,7 +67,7 @@ mod tests {
         let (thinking, done) = (Thinking::default(), Mutex::new(Vec::new()));
         let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
         let mut context = Context::from_waker(Waker::noop());
-        // Somebody is at it, as in a flood that lasts.
+        // A turn is taken, as during a flood.
         let first = pin!(thinking.turn(flood)).poll(&mut context);
         assert!(first.is_ready());
         let task = |account, name: char| {

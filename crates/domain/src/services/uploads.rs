@@ -16,7 +16,7 @@ use crate::upload::{Filename, Upload, UploadType};
 
 pub use incoming::IncomingFile;
 
-/// How long an object may lie without its row before it counts as left behind by a crash.
+/// How long an object may be without its row before it counts as left behind by a crash.
 const ORPHAN_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// A file to store.
@@ -78,7 +78,7 @@ impl Uploads {
         IncomingFile::new(self.spool.file())
     }
 
-    /// Stores a file: its bytes first, then its row. A crash between the two leaves nothing, as the
+    /// Stores a file: its bytes first, then its row. A crash between the two leaves no orphan, because the
     /// intent is noted before.
     pub async fn create(
         &self,
@@ -124,7 +124,7 @@ impl Uploads {
         completion: Option<Completion<()>>,
     ) -> Result<(), Error> {
         self.store.delete_upload(scope, id, self.clock.now(), completion).await?;
-        // The row is gone; the object follows now where that works, else with the housekeeping.
+        // The row is gone. If the object cannot be removed now, the housekeeping removes it.
         if let Err(error) = self.objects.delete(&crate::upload::object_key(id)).await {
             tracing::warn!(file_id = %id, error = &error as &dyn std::error::Error, "the object of a deleted file is left to the housekeeping");
         }

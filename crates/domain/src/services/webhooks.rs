@@ -25,7 +25,7 @@ pub struct NewEndpoint {
     pub events: Vec<EventName>,
     /// For people.
     pub description: Option<EndpointDescription>,
-    /// How much it is told.
+    /// How much of a source its events contain.
     pub payload: PayloadStyle,
     /// Whether it begins enabled.
     pub is_enabled: bool,
@@ -35,8 +35,8 @@ pub struct NewEndpoint {
 /// share; others wait.
 const CHECKS: u64 = 8;
 
-/// Manages webhook endpoints. They belong to the account and take the events of all its agents: for
-/// a key that is restricted to agents none exists.
+/// Manages webhook endpoints. They belong to the account and take the events of all its agents, so for a
+/// key that is restricted to agents none exists.
 #[derive(Clone)]
 pub struct Webhooks {
     store: Arc<dyn WebhookStore>,
@@ -136,7 +136,7 @@ impl Webhooks {
         Ok(endpoint)
     }
 
-    /// Gives an endpoint a new secret; the one of before signs for 24 hours longer. Fails as
+    /// Gives an endpoint a new secret; the old one signs for another 24 hours. Fails as
     /// [`WebhookStore::rotate_secret`] does.
     pub async fn rotate_secret(
         &self,
@@ -159,7 +159,8 @@ impl Webhooks {
         self.store.delete_endpoint(owner(scope, id)?, id, completion).await
     }
 
-    /// Queues a `ping` for an endpoint, for a request that the logs name. Fails as [`WebhookStore::send_event`] does.
+    /// Queues a `ping` for an endpoint, for a request that the logs name. Fails as
+    /// [`WebhookStore::send_event`] does.
     pub async fn test(
         &self,
         scope: &Scope,
@@ -208,7 +209,8 @@ impl Webhooks {
     }
 }
 
-/// The account that an endpoint is looked for in; none exists for a caller within agents.
+/// The account in which an endpoint is looked for. For a caller that is restricted to agents, no endpoint
+/// exists.
 fn owner(scope: &Scope, id: Id<kind::WebhookEndpoint>) -> Result<Id<kind::Account>, Error> {
     if scope.agents.is_some() { Err(unknown(id)) } else { Ok(scope.account) }
 }

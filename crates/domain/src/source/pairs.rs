@@ -1,4 +1,4 @@
-//! Question/answer pairs, read from JSON without keeping anything else that it holds.
+//! Question/answer pairs, read from JSON without keeping anything else that is in it.
 
 use std::marker::PhantomData;
 
@@ -14,16 +14,16 @@ const FINDINGS: usize = 20;
 /// A question and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QaPair {
-    /// The question.
+    /// At most 2,000 characters.
     pub question: String,
-    /// The answer.
+    /// Of any length.
     pub answer: String,
 }
 
 /// Reads the pairs of a `qa` source: a JSON array of 1 to 500 objects with the non-empty string
 /// fields `question` and `answer`, of which the first has at most 2,000 characters.
 ///
-/// Memory is bounded by the length of `text`: values that are no pairs are checked and not kept.
+/// Memory is bounded by the length of `text`: values that are not pairs are checked but not kept.
 ///
 /// Fails with [`Error::Validation`], one entry a finding, at most 20.
 pub fn qa_pairs(text: &str) -> Result<Vec<QaPair>, Error> {
@@ -56,7 +56,7 @@ struct PairList {
 }
 
 impl PairList {
-    /// Whether further items can change the outcome by more than their number.
+    /// Whether further items can change the outcome other than by their number.
     fn is_open(&self) -> bool {
         self.count < limits::QA_PAIRS && self.findings.len() < FINDINGS
     }
@@ -79,13 +79,13 @@ impl PairList {
     }
 }
 
-/// A field of an object, as far as it is of interest.
+/// A field of an object.
 #[derive(Default)]
 enum Field {
     #[default]
     Missing,
     Text(String),
-    /// A value that is no string.
+    /// A value that is not a string.
     Other,
 }
 
@@ -111,18 +111,18 @@ fn checked(index: usize, name: &str, field: Field, limit: usize) -> Result<Strin
 
 /// What can be read from one kind of JSON value.
 trait FromJson: Sized {
-    /// Reads a string; none where a string is not wanted.
+    /// Reads a string; `None` if a string is not wanted.
     fn from_text(_text: &str) -> Option<Self> {
         None
     }
 
-    /// Reads an array to its end; none where an array is not wanted.
+    /// Reads an array to its end; `None` if an array is not wanted.
     fn from_array<'de, A: SeqAccess<'de>>(mut items: A) -> Result<Option<Self>, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
         Ok(None)
     }
 
-    /// Reads an object to its end; none where an object is not wanted.
+    /// Reads an object to its end; `None` if an object is not wanted.
     fn from_object<'de, A: MapAccess<'de>>(mut entries: A) -> Result<Option<Self>, A::Error> {
         while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(None)
@@ -187,7 +187,7 @@ impl FromJson for PairList {
     }
 }
 
-/// A value of the kind that is wanted; none where it is of another, which is read and forgotten.
+/// A value of the wanted kind; `None` for a value of another kind, which is read and dropped.
 struct Wanted<T>(Option<T>);
 
 impl<'de, T: FromJson> Deserialize<'de> for Wanted<T> {

@@ -13,14 +13,14 @@ use crate::id::{Id, kind};
 use crate::limits;
 use crate::timestamp::Timestamp;
 
-/// Where a delivery stands.
+/// The state of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryStatus {
     /// It will be attempted, at once or again.
     Pending,
-    /// The endpoint took it.
+    /// The endpoint accepted it.
     Succeeded,
-    /// It is given up.
+    /// It will not be attempted again.
     Failed,
 }
 
@@ -48,9 +48,9 @@ impl DeliveryStatus {
 pub struct Attempt {
     /// When it began.
     pub at: Timestamp,
-    /// The status of the endpoint's answer; none where there was none.
+    /// The status of the endpoint's answer; `None` if there was none.
     pub http_status: Option<u16>,
-    /// What went wrong, for a person; none where it went well.
+    /// What went wrong, for a person; `None` if nothing did.
     pub error: Option<String>,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
@@ -59,19 +59,19 @@ pub struct Attempt {
 /// One event on its way to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its id.
+    /// `dlv_` and 10 characters.
     pub id: Id<kind::Delivery>,
     /// The endpoint.
     pub endpoint_id: Id<kind::WebhookEndpoint>,
     /// The event, whose id is the same on every attempt.
     pub event_id: Id<kind::Event>,
-    /// What the event tells of.
+    /// What the event reports.
     pub event: EventName,
-    /// Where it stands.
+    /// Its state.
     pub status: DeliveryStatus,
     /// The latest attempts, oldest first.
     pub attempts: Vec<Attempt>,
-    /// When it is attempted next; none where it is not, or is being attempted now.
+    /// When it is attempted next; `None` if it is over, or is being attempted now.
     pub next_attempt_at: Option<Timestamp>,
     /// When it was queued first.
     pub created_at: Timestamp,
@@ -137,7 +137,8 @@ pub struct DeliveryLease {
     pub endpoint_id: Id<kind::WebhookEndpoint>,
     /// Names this claim: 10 random characters.
     pub token: String,
-    /// Where it is sent. The outcome says nothing about an endpoint whose address has changed since.
+    /// The address it is sent to. The outcome says nothing about an endpoint whose address has changed
+    /// since.
     pub url: EndpointUrl,
 }
 
@@ -146,7 +147,7 @@ pub struct DeliveryLease {
 pub struct ClaimedDelivery {
     /// The right to do so.
     pub lease: DeliveryLease,
-    /// How much is told.
+    /// How much of the source the body contains.
     pub style: PayloadStyle,
     /// The secrets to sign with, the current one first.
     pub secrets: Vec<WebhookSecret>,
@@ -202,8 +203,7 @@ impl Reception {
         Self { status: Some(status), error, retry_after }
     }
 
-    /// What becomes of a delivery that was received like this at `now`, `tries` attempts having been
-    /// made before.
+    /// The outcome for a delivery that was received like this at `now`, after `tries` earlier attempts.
     pub fn outcome(
         &self,
         schedule: &[Duration],
@@ -224,14 +224,14 @@ impl Reception {
     }
 }
 
-/// What becomes of a delivery after an attempt.
+/// The outcome of an attempt for its delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// The endpoint took it.
+    /// The endpoint accepted it.
     Delivered,
     /// It is tried again at a moment.
     Retry(Timestamp),
-    /// It is given up.
+    /// It will not be attempted again.
     GivenUp,
     /// It is given up, and the endpoint says that it does not exist any more.
     Gone,
@@ -249,16 +249,16 @@ impl AttemptOutcome {
     }
 }
 
-/// An enabled endpoint that something is due for.
+/// An enabled endpoint for which a delivery is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueEndpoint {
     /// The endpoint.
     pub id: Id<kind::WebhookEndpoint>,
-    /// Since when its oldest is due.
+    /// When its oldest pending delivery became due.
     pub since: Timestamp,
     /// Attempts that are under way, of all servers.
     pub in_flight: u32,
-    /// How it took what it was sent.
+    /// How its earlier attempts ended.
     pub health: EndpointHealth,
 }
 

@@ -1,4 +1,4 @@
-//! How an endpoint takes what it is sent.
+//! How well an endpoint accepts what it is sent.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use super::AttemptOutcome;
 use crate::limits;
 use crate::timestamp::Timestamp;
 
-/// The attempts of an endpoint, as far as it matters for how it is treated.
+/// What the attempts at an endpoint say about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EndpointHealth {
     /// Failures since the last success.
     pub failures: u64,
     /// When the first of them was.
     pub failing_since: Option<Timestamp>,
-    /// When it took something quickly for the first time since it last failed or was slow; none where
+    /// When it accepted something quickly for the first time since it last failed or was slow; `None` if
     /// it never did.
     pub succeeded_at: Option<Timestamp>,
 }
@@ -70,8 +70,8 @@ impl EndpointHealth {
         (self, reason)
     }
 
-    /// Whether it is unknown or doubtful that it takes what it is sent, and quickly. Such endpoints
-    /// together never hold up the others.
+    /// Whether it is unknown or doubtful that it accepts what it is sent, and quickly. Such endpoints
+    /// share a part of the places, so that together they never hold up the others.
     pub const fn is_doubtful(&self) -> bool {
         self.succeeded_at.is_none() || self.failures >= DOUBTFUL_FAILURES
     }

@@ -33,14 +33,14 @@ impl WebhookSecret {
         Self(format!("{PREFIX}{}", STANDARD.encode(bytes)))
     }
 
-    /// The text itself: for its owner, and for where it is kept.
+    /// The text itself: for its owner and for the store.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
     /// The key of the signatures.
     pub fn key(&self) -> Vec<u8> {
-        // Nothing else is ever put in.
+        // Only texts of this form are ever put in.
         let text = self.0.strip_prefix(PREFIX).unwrap_or_default();
         STANDARD.decode(text).unwrap_or_default()
     }
@@ -64,12 +64,12 @@ impl fmt::Debug for WebhookSecret {
     }
 }
 
-/// A secret that signs for a while longer.
+/// A replaced secret that still signs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetiredSecret {
     /// The secret.
     pub secret: WebhookSecret,
-    /// When it stops to sign.
+    /// When it stops signing.
     pub until: Timestamp,
 }
 
@@ -78,7 +78,7 @@ pub struct RetiredSecret {
 pub struct EndpointSecrets {
     /// The one that its owner has.
     pub current: WebhookSecret,
-    /// Those of before, the latest first.
+    /// Earlier ones, the latest first.
     pub retired: Vec<RetiredSecret>,
 }
 
@@ -88,10 +88,10 @@ impl EndpointSecrets {
         Self { current, retired: Vec::new() }
     }
 
-    /// Puts `new` in the place of the current secret, which signs for
-    /// [`limits::RETIRED_SECRET_MILLIS`] longer.
+    /// Replaces the current secret with `new`. The old one signs for another
+    /// [`limits::RETIRED_SECRET_MILLIS`].
     ///
-    /// Fails with [`Error::Conflict`] where [`limits::LIVE_SECRETS`] would sign at once.
+    /// Fails with [`Error::Conflict`] if [`limits::LIVE_SECRETS`] would sign at once.
     pub fn rotate(&mut self, new: WebhookSecret, now: Timestamp) -> Result<(), Error> {
         self.retired.retain(|retired| retired.until > now);
         if self.retired.len() + 2 > limits::LIVE_SECRETS {

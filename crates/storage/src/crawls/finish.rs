@@ -15,7 +15,7 @@ use crate::jobs::{end, hold_lease};
 use crate::schema::{crawl_pages, crawls, documents};
 use crate::sources::unseen;
 
-/// Puts the crawl of a lease that still holds in the place of the last one.
+/// Replaces the last crawl with that of a lease that still holds.
 pub(super) fn finish(
     c: &mut AnyConnection,
     lease: &Lease,
@@ -45,7 +45,7 @@ pub(super) fn finish(
     end(c, &lease.job_id.to_string(), source, event, now).map(Some)
 }
 
-/// The title of the first page that has one: the start page, unless that has none.
+/// The title of the first page that has one: usually the start page.
 fn first_title(
     c: &mut AnyConnection,
     source_id: &str,
@@ -74,7 +74,7 @@ fn count_unseen(c: &mut AnyConnection, source_id: &str) -> Result<usize, Transac
     narrow("count", count)
 }
 
-/// Removes the documents that no page of the crawl has, and tells how many.
+/// Removes the documents that no page of the crawl has, and returns how many.
 fn remove_gone(
     c: &mut AnyConnection,
     source_id: &str,

@@ -19,7 +19,7 @@ use crate::sources::{Placed, insert};
 const ADDRESSES: usize = 500;
 
 /// Keeps visited and found pages in a crawl of this number. What the crawl has found before keeps its
-/// place. Gives how many pages were visited for the first time.
+/// place. Returns how many pages were visited for the first time.
 pub(super) fn record(
     c: &mut AnyConnection,
     source: &Source,
@@ -106,7 +106,7 @@ impl<'a> Pages<'a> {
     ) -> Result<Option<i64>, TransactionError> {
         let Some(seen) = self.known.get_mut(url) else {
             self.add(url, 0, visit);
-            // Where the same page comes again in this call, it is a row already.
+            // If the same page comes again in this call, it is a row already.
             dialect::insert_crawl_pages(c, &std::mem::take(&mut self.new))?;
             let seen = Seen { position: self.next - 1, document, is_visited: true };
             self.known.insert(url.to_owned(), seen);

@@ -36,7 +36,7 @@ pub(crate) struct PageRow {
     pub(super) visit: VisitRow,
 }
 
-/// What became of a page; nothing yet where it waits.
+/// The outcome of a page's visit; without values if the page waits.
 #[derive(Default, Insertable, AsChangeset)]
 #[diesel(table_name = crawl_pages, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(crate) struct VisitRow {

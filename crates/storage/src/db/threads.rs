@@ -30,7 +30,7 @@ pub(super) struct Threads {
 
 impl Threads {
     /// Starts `count` threads, which parties share. Work that has waited for one longer than `patience`
-    /// is refused: where the database is out of reach, a queue of requests would only grow old.
+    /// is refused: if the database is out of reach, a queue of requests would only grow old.
     pub(super) fn start(name: &str, count: u32, patience: Duration) -> Result<Self, OpenError> {
         let (queue, tasks) = mpsc::channel::<Task>(QUEUE);
         let (alive, ended) = mpsc::channel(1);
@@ -55,7 +55,7 @@ impl Threads {
         Ok(Self { queue, ended: tokio::sync::Mutex::new(ended), patience, places })
     }
 
-    /// Runs `work` on one of the threads when it is the party's turn. Once begun it goes on, also where
+    /// Runs `work` on one of the threads when it is the party's turn. Once begun it goes on, even if
     /// the caller goes away.
     pub(super) async fn run<T: Send + 'static>(
         &self,
@@ -81,7 +81,7 @@ impl Threads {
         tokio::time::timeout(self.patience, place).await.map_err(|_| too_late())
     }
 
-    /// Queues a task; waits where many are queued.
+    /// Queues a task; waits if many are queued.
     async fn hand_over(&self, task: Task) -> Result<(), Error> {
         let queue = self.queue.read().clone().ok_or_else(closed)?;
         hand_over(&queue, task, self.patience).await
@@ -95,7 +95,7 @@ impl Threads {
     }
 }
 
-/// Puts something into a queue; where it is full, waits for room until `patience` is over.
+/// Puts something into a queue; if it is full, waits for room until `patience` is over.
 pub(super) async fn hand_over<T>(
     queue: &mpsc::Sender<T>,
     item: T,

@@ -25,7 +25,7 @@ use crate::url::DatabaseUrl;
 /// Units of work in one commit.
 const BATCH: usize = 256;
 /// How long others are waited for while several write at once: what a commit costs the processor is
-/// then shared by more of them. Whoever writes alone waits for nobody.
+/// then shared by more of them. A single write does not wait for others.
 const GATHER: Duration = Duration::from_millis(1);
 /// Units that may wait; beyond, callers wait to hand theirs over.
 const QUEUE: usize = 1_024;
@@ -60,7 +60,7 @@ pub(super) struct Writer {
 
 /// One change, from the queue until its outcome is delivered.
 trait Unit: Send {
-    /// Does the work in the open transaction and keeps the outcome. False where it failed, and may
+    /// Does the work in the open transaction and keeps the outcome. False if it failed, and may
     /// have left something half done.
     fn run(&mut self, c: &mut AnyConnection) -> bool;
     /// The same in a savepoint, which a failure takes back.
@@ -71,7 +71,7 @@ trait Unit: Send {
     fn purpose(&self) -> Purpose;
     /// Whether it failed since the disk is full.
     fn met_a_full_disk(&self) -> bool;
-    /// Hands the outcome to whoever waits: what was kept if the transaction was committed, else that
+    /// Hands the outcome to the waiting caller: what was kept if the transaction was committed, else that
     /// nothing was changed, and why.
     fn deliver(self: Box<Self>, committed: Result<(), &str>);
 }
@@ -134,7 +134,7 @@ where
             (Ok(()), Some(outcome)) => outcome,
             // Its own fault says more than that of the transaction.
             (Err(_), Some(Err(error @ Error::Unavailable(_)))) => Err(error),
-            // Invariant: a refusal is not delivered where nothing was committed. It was judged beside
+            // Invariant: a refusal is not delivered if nothing was committed. It was judged beside
             // changes of others that were rolled back.
             (Ok(()), None) => Err(Error::unavailable("the transaction ended before this change")),
             (Err(cause), _) => Err(Error::unavailable(cause.to_owned())),
@@ -208,7 +208,7 @@ impl Writer {
         outcome.await.map_err(|_| closed())?
     }
 
-    /// Queues a unit; waits where many are queued.
+    /// Queues a unit; waits if many are queued.
     async fn hand_over(&self, unit: Box<dyn Unit>) -> Result<(), Error> {
         let queue = self.queue.read().clone().ok_or_else(closed)?;
         hand_over(&queue, unit, self.limit).await
@@ -262,7 +262,7 @@ fn drain(
     }
 }
 
-/// Commits a batch; fails with the cause where nothing of it was committed.
+/// Commits a batch; fails with the cause if nothing of it was committed.
 fn carry_out(
     connection: &mut Option<AnyConnection>,
     url: &DatabaseUrl,
@@ -284,14 +284,14 @@ fn met_a_full_disk(committed: &Result<(), String>, batch: &[Box<dyn Unit>]) -> b
         || batch.iter().any(|unit| unit.met_a_full_disk())
 }
 
-/// Hands the outcomes to whoever waits.
+/// Hands the outcomes to the waiting callers.
 fn deliver(batch: Vec<Box<dyn Unit>>, committed: &Result<(), String>) {
     for unit in batch {
         unit.deliver(committed.as_ref().copied().map_err(String::as_str));
     }
 }
 
-/// The connection, opened anew where the one before got stuck in a transaction.
+/// The connection, opened anew if the previous one got stuck in a transaction.
 fn usable<'a>(
     connection: &'a mut Option<AnyConnection>,
     url: &DatabaseUrl,
@@ -303,7 +303,7 @@ fn usable<'a>(
     }
 }
 
-/// Runs every unit in one transaction and commits it. Fails with the cause where nothing of it was
+/// Runs every unit in one transaction and commits it. Fails with the cause if nothing of it was
 /// committed.
 fn commit_together(c: &mut AnyConnection, batch: &mut [Box<dyn Unit>]) -> Result<(), String> {
     if commit_all(c, batch)? || batch.len() == 1 {
@@ -318,7 +318,7 @@ fn commit_together(c: &mut AnyConnection, batch: &mut [Box<dyn Unit>]) -> Result
     AnyConnection::commit_transaction(c).map_err(|error| error.to_string())
 }
 
-/// Runs every unit and commits. Where one fails, everything is rolled back and the answer is false.
+/// Runs every unit and commits. If one fails, everything is rolled back and the answer is false.
 fn commit_all(c: &mut AnyConnection, batch: &mut [Box<dyn Unit>]) -> Result<bool, String> {
     begin_transaction(c, Begin::Write).map_err(|error| error.to_string())?;
     for unit in batch.iter_mut() {

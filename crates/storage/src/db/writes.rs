@@ -22,9 +22,9 @@ const REFUSALS: [&str; 7] = [
 /// How the last write ended.
 #[derive(Debug, Default)]
 pub(super) struct Writes {
-    /// It failed for the surroundings.
+    /// It failed because of the disk or the server.
     have_failed: AtomicBool,
-    /// When that was last tried.
+    /// When a write was last tried for this reason.
     probed: Mutex<Option<Instant>>,
 }
 
@@ -45,8 +45,7 @@ impl Writes {
         }
     }
 
-    /// Whether the last write failed and it is time to try another. Fails in the moment after that was
-    /// tried.
+    /// Whether the last write failed and it is time to try another. Fails if that was tried a moment ago.
     pub(super) fn probe_is_due(&self) -> Result<bool, Error> {
         if !self.have_failed.load(Ordering::Relaxed) {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! Claiming deliveries and noting what became of them.
+//! Claiming deliveries and storing the outcome of attempts.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::webhooks::secrets;
 /// A delivery's id and attempts, and its event with the request that led to it.
 type DueRow = (String, i64, String, String, Option<String>);
 
-/// Claims deliveries of an endpoint: so many, with so many in flight at most.
+/// Claims up to `count` deliveries of an endpoint, with at most `in_flight` attempts under way.
 pub(super) fn claim(
     c: &mut AnyConnection,
     endpoint: &str,
@@ -93,7 +93,7 @@ pub(super) fn claim(
     due.into_iter().map(claimed).collect()
 }
 
-/// Notes an attempt. The reason, where it disables the endpoint.
+/// Stores an attempt. Returns the reason if it disables the endpoint.
 pub(super) fn finish(
     c: &mut AnyConnection,
     lease: &DeliveryLease,
@@ -125,7 +125,7 @@ pub(super) fn finish(
     judge(c, &endpoint, outcome, Duration::from_millis(attempt.duration_ms), now)
 }
 
-/// Notes what an attempt says of its endpoint, whose row is held.
+/// Stores what an attempt says about its endpoint, whose row is held.
 fn judge(
     c: &mut AnyConnection,
     endpoint: &str,
@@ -153,7 +153,7 @@ fn judge(
             ))
             .execute(c)?;
     }
-    // Whoever disabled it meanwhile has said why.
+    // If it was disabled meanwhile, that reason stays.
     let reason = reason.filter(|_| disabled.is_none());
     if let Some(reason) = &reason {
         diesel::update(webhook_endpoints::table.find(endpoint))

@@ -1,4 +1,5 @@
-//! Whose job comes next: the account with the fewest running ones, then the job that is due the longest.
+//! The next job: that of the account with the fewest running ones, and of these the one that has been due
+//! the longest. [`ClaimableAccounts::turns`](cicerone_domain::job::ClaimableAccounts::turns) has the rule.
 
 use std::collections::HashMap;
 
@@ -15,8 +16,8 @@ use crate::error::TransactionError;
 use crate::schema::jobs;
 use crate::sources::update_state;
 
-/// Jobs that are looked at in the order of their age. If they do not tell who comes next, the accounts
-/// are gone through instead: one account may have queued thousands before everybody else.
+/// Jobs that are looked at in the order of their age. If they do not decide whose turn it is, the accounts
+/// are gone through instead: one account may have queued thousands of jobs before all others.
 const LOOKED_AT: usize = 200;
 /// Accounts that are gone through. If there are more, so that most of them are idle, the jobs of those
 /// that are not idle are passed over.

@@ -1,4 +1,4 @@
-//! Keys as other keys manage them: within one account, and never wider than the one that is used.
+//! The management of keys by other keys: within one account, and never wider than the key that is used.
 
 use cicerone_domain::access::{ActingKey, KeyHash, KeyPatch, may_add_key, unknown_agent};
 use cicerone_domain::id::kind;
@@ -45,7 +45,7 @@ fn stored(c: &mut AnyConnection, key: &ApiKey) -> Result<Option<ApiKey>, Transac
 }
 
 /// Makes room for one more key of an account, whose row is held. Expired keys give way, with the answers
-/// that told of them. Fails with [`Error::Conflict`].
+/// that contain them. Fails as [`may_add_key`] does.
 pub(super) fn make_room(
     c: &mut AnyConnection,
     account: &str,
@@ -84,7 +84,7 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// The key of that id with its hash, where it exists for `reader`.
+/// The key of that id with its hash, if it exists for `reader`.
 pub(super) fn find(
     c: &mut AnyConnection,
     reader: &ApiKey,
@@ -112,7 +112,7 @@ pub(super) fn list(
         .order((api_keys::created_at.desc(), api_keys::id.desc()))
         .select(KeyRow::as_select())
         .into_boxed();
-    // Which keys a restricted one sees is not told by a column; `limits::ACCOUNT_KEYS` bounds them.
+    // No column says which keys a restricted one sees; `limits::ACCOUNT_KEYS` bounds them.
     if reader.agent_ids.is_none() {
         query = query.limit(page.lookahead());
     }
@@ -154,7 +154,7 @@ pub(super) fn update(
     Ok(key)
 }
 
-/// Removes a key that `remover` covers, and the answers that told of it.
+/// Removes a key that `remover` covers, and the answers that contain it.
 pub(super) fn remove(
     c: &mut AnyConnection,
     remover: &ApiKey,

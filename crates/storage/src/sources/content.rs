@@ -97,7 +97,7 @@ impl TryFrom<PassageRow> for Passage {
     }
 }
 
-/// A document that is to be stored, and where in its source.
+/// A document that is to be stored, and its place in the source.
 pub(crate) struct Placed<'a> {
     /// The position of the document.
     pub(crate) document: i64,

@@ -8,7 +8,7 @@ use crate::columns::{from_json, named, narrow, narrow_option, to_json, wide};
 use crate::error::TransactionError;
 use crate::schema::sources;
 
-/// The columns that change while a source is processed. `version` tells whether there is content
+/// The columns that change while a source is processed. `version` is set if there is content
 /// that answers; `character_count` and `title` belong to it.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = sources, treat_none_as_null = true, treat_none_as_default_value = false)]

@@ -32,8 +32,8 @@ impl IncomingFile {
 
     /// Takes the next piece.
     ///
-    /// Fails with [`Error::Validation`] as soon as the file is over 10 MiB: what goes beyond is
-    /// taken nowhere. Fails with [`Error::Unavailable`] where there is no space.
+    /// Fails with [`Error::Validation`] as soon as the file is over 10 MiB: the rest is not kept
+    /// anywhere. Fails with [`Error::Unavailable`] if there is no space.
     pub async fn append(&mut self, piece: Bytes) -> Result<(), Error> {
         self.length = self.length.saturating_add(piece.len());
         if self.length > limits::FILE_BYTES {
@@ -46,7 +46,7 @@ impl IncomingFile {
         self.spooled.append(piece).await
     }
 
-    /// SHA-256 of what has arrived; none where it is not [hashed](Self::hashed).
+    /// SHA-256 of what has arrived; `None` if it is not [hashed](Self::hashed).
     pub fn digest(&self) -> Option<[u8; 32]> {
         self.hash.clone().map(|hash| hash.finalize().into())
     }

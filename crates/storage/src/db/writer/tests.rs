@@ -17,7 +17,7 @@ use crate::url::DatabaseUrl;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A unit with this work, and where its outcome is delivered.
+/// A unit with this work, and the receiver of its outcome.
 fn unit(
     work: impl FnMut(&mut AnyConnection) -> Result<(), TransactionError> + Send + 'static,
 ) -> (Box<dyn Unit>, oneshot::Receiver<Result<(), Error>>) {
