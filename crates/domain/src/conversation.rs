@@ -159,6 +159,37 @@ pub struct ConversationFilter {
     pub metadata: Vec<(String, String)>,
 }
 
+/// Reads the `key:value` filters of a list, split at the first colon: at most 20, each once. A filter
+/// whose key or value is longer than that of any conversation is refused, since it can only be a mistake.
+///
+/// # Errors
+///
+/// What must hold of the parameter `metadata`.
+pub fn parse_metadata_filters<'a>(
+    texts: impl Iterator<Item = &'a str>,
+) -> Result<Vec<(String, String)>, FieldError> {
+    let invalid = |message: String| FieldError::new("metadata", message);
+    let mut filters = Vec::new();
+    for (number, text) in texts.enumerate() {
+        if number >= limits::METADATA_FILTERS {
+            let message = format!("must be given at most {} times", limits::METADATA_FILTERS);
+            return Err(invalid(message));
+        }
+        let Some((key, value)) = text.split_once(':') else {
+            return Err(invalid("must have the form `key:value`".to_owned()));
+        };
+        check_length(key, limits::METADATA_KEY_CHARS)
+            .map_err(|message| invalid(format!("keys {message}")))?;
+        check_length(value, limits::METADATA_VALUE_CHARS)
+            .map_err(|message| invalid(format!("values {message}")))?;
+        let filter = (key.to_owned(), value.to_owned());
+        if !filters.contains(&filter) {
+            filters.push(filter);
+        }
+    }
+    Ok(filters)
+}
+
 /// A user's message and its reply, to be stored together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
@@ -236,6 +267,20 @@ mod tests {
         let usage = turn.usage();
         assert_eq!((usage.day, usage.agent_id, usage.messages), (Day::from_number(1), agent, 1));
         assert_eq!(usage.tokens, turn.tokens);
+    }
+
+    #[test]
+    fn filters_are_split_at_the_first_colon_and_kept_once() {
+        let read = |texts: &[&str]| super::parse_metadata_filters(texts.iter().copied());
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let filters = read(&["user:a:b", "plan:", "user:a:b"]).unwrap();
+        assert_eq!(filters, [pair("user", "a:b"), pair("plan", "")]);
+        let long_key = format!("{}:x", "k".repeat(41));
+        let long_value = format!("k:{}", "v".repeat(501));
+        for text in ["user", &long_key, &long_value] {
+            assert_eq!(read(&[text]).unwrap_err().param, "metadata");
+        }
+        assert!(read(&["a:b"; 20]).is_ok() && read(&["a:b"; 21]).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod listed;
 
-use crate::error::Error;
+use crate::error::{Error, FieldError};
 use crate::limits;
 use crate::timestamp::Timestamp;
 
@@ -44,6 +44,19 @@ pub struct Fit {
 impl PageRequest {
     /// The most items that can be on a page: more do not fit into [`limits::LIST_BYTES`].
     pub const MOST_ITEMS: usize = limits::LIST_BYTES / ITEM_BYTES;
+
+    /// Reads the size of a page: 1 to 100.
+    ///
+    /// # Errors
+    ///
+    /// What must hold of the parameter `page_size`.
+    pub fn parse_size(text: &str) -> Result<u32, FieldError> {
+        let (low, high) = limits::PAGE_SIZE_RANGE;
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|size| digits && (low..=high).contains(size)).ok_or_else(|| {
+            FieldError::new("page_size", format!("must be an integer between {low} and {high}"))
+        })
+    }
 
     /// Items to look at for a page: one more than it shows, to know whether another page follows.
     pub fn lookahead(&self) -> i64 {
@@ -172,6 +185,16 @@ mod tests {
         assert_eq!(fit(9, &[large, 1]), Fit { items: 1, more: true });
         assert_eq!(fit(9, &[1, large]), Fit { items: 1, more: true });
         assert_eq!(fit(9, &[usize::MAX]), Fit { items: 1, more: false });
+    }
+
+    #[test]
+    fn a_page_has_1_to_100_items() {
+        for (text, size) in [("1", 1), ("100", 100), ("007", 7)] {
+            assert_eq!(PageRequest::parse_size(text), Ok(size));
+        }
+        for text in ["", "0", "101", "+5", "-1", "5.0", " 5", "99999999999999999999"] {
+            assert!(PageRequest::parse_size(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::agent::Agent;
+use crate::error::FieldError;
 use crate::id::{Id, kind};
+use crate::limits;
 
 /// Which content of an agent an answer must see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,36 @@ pub struct Query {
     /// The latest messages before it, newest first, with which a follow-up such as "and how much is it?"
     /// is understood. They weigh less than the question.
     pub context: Vec<String>,
+}
+
+/// Most hits of a search: 1 to 50, and 10 by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchLimit(u32);
+
+impl SearchLimit {
+    /// Checks the value of the field `limit`.
+    ///
+    /// # Errors
+    ///
+    /// What must hold, if the number is out of range.
+    pub fn parse(value: i64) -> Result<Self, FieldError> {
+        let (low, high) = limits::SEARCH_LIMIT_RANGE;
+        let number = u32::try_from(value).ok().filter(|number| (low..=high).contains(number));
+        number.map(Self).ok_or_else(|| {
+            FieldError::new("limit", format!("must be an integer between {low} and {high}"))
+        })
+    }
+
+    /// The number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl Default for SearchLimit {
+    fn default() -> Self {
+        Self(limits::SEARCH_LIMIT_DEFAULT)
+    }
 }
 
 /// A passage that was found.
@@ -80,4 +112,20 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// The question's words.
     pub terms: Vec<QueryTerm>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SearchLimit;
+
+    #[test]
+    fn a_search_gives_1_to_50_hits_and_10_by_default() {
+        assert_eq!(SearchLimit::default().get(), 10);
+        for limit in [1, 50] {
+            assert_eq!(i64::from(SearchLimit::parse(limit).unwrap().get()), limit);
+        }
+        for limit in [0, 51, -1, i64::MAX] {
+            assert_eq!(SearchLimit::parse(limit).unwrap_err().param, "limit");
+        }
+    }
 }

@@ -21,5 +21,3 @@ pub use quotas::{QuotaPass, Quotas};
 pub use sources::{NewSource, Sources};
 pub use uploads::{IncomingFile, NewUpload, Uploads};
 pub use webhooks::{NewEndpoint, Webhooks};
-
-pub use crate::webhook::IssuedEndpoint;

@@ -1,7 +1,7 @@
 //! Reads query strings. Known parameters are checked strictly, others are ignored.
 
-use cicerone_domain::text::check_length;
-use cicerone_domain::{Error, Timestamp, limits};
+use cicerone_domain::conversation::parse_metadata_filters;
+use cicerone_domain::{Error, PageRequest, Timestamp, limits};
 
 /// The parameters of a query string, decoded, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -67,36 +67,12 @@ impl Query {
     /// The page size, 1 to 100.
     pub(crate) fn page_size(&self) -> Result<u32, Error> {
         let Some(value) = self.one("page_size")? else { return Ok(limits::PAGE_SIZE_DEFAULT) };
-        let (low, high) = limits::PAGE_SIZE_RANGE;
-        let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-        value.parse().ok().filter(|size| digits && (low..=high).contains(size)).ok_or_else(|| {
-            Error::invalid("page_size", format!("must be an integer between {low} and {high}"))
-        })
+        Ok(PageRequest::parse_size(value)?)
     }
 
-    /// The `key:value` filters, split at the first colon: at most 20, without duplicates. A filter whose key or
-    /// value is longer than those of any conversation is refused, since it can only be a mistake.
+    /// The `key:value` filters of a list of conversations.
     pub(crate) fn metadata(&self) -> Result<Vec<(String, String)>, Error> {
-        let invalid = |message: String| Error::invalid("metadata", message);
-        if self.all("metadata").count() > limits::METADATA_FILTERS {
-            let message = format!("must be given at most {} times", limits::METADATA_FILTERS);
-            return Err(invalid(message));
-        }
-        let mut filters = Vec::new();
-        for text in self.all("metadata") {
-            let Some((key, value)) = text.split_once(':') else {
-                return Err(invalid("must have the form `key:value`".to_owned()));
-            };
-            check_length(key, limits::METADATA_KEY_CHARS)
-                .map_err(|message| invalid(format!("keys {message}")))?;
-            check_length(value, limits::METADATA_VALUE_CHARS)
-                .map_err(|message| invalid(format!("values {message}")))?;
-            let filter = (key.to_owned(), value.to_owned());
-            if !filters.contains(&filter) {
-                filters.push(filter);
-            }
-        }
-        Ok(filters)
+        Ok(parse_metadata_filters(self.all("metadata"))?)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::idempotency::Completion;
 use crate::job::NewJob;
 use crate::page::{Page, PageRequest};
 use crate::ports::{AgentStore, PassageIndex, SourceFilter, SourceStore, WorkSignal};
-use crate::retrieval::{AgentVersion, Hit, Query};
+use crate::retrieval::{AgentVersion, Hit, Query, SearchLimit};
 use crate::services::thinking::Thinking;
 use crate::source::{CrawledPage, Source, SourceContent, SourceState};
 
@@ -177,7 +177,7 @@ impl Sources {
         scope: &Scope,
         agent: Id<kind::Agent>,
         text: MessageText,
-        limit: usize,
+        limit: SearchLimit,
     ) -> Result<Vec<Hit>, Error> {
         let agent = self
             .agents
@@ -187,6 +187,7 @@ impl Sources {
         let version = AgentVersion::of(&agent);
         let query = Query { text: text.to_string(), context: Vec::new() };
         let _turn = self.thinking.turn(agent.account_id).await;
+        let limit = usize::try_from(limit.get()).unwrap_or(usize::MAX);
         Ok(self.index.search(version, &query, limit).await?.hits)
     }
 }

@@ -16,7 +16,7 @@ use crate::query::Query;
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Usage>(Tag::Account, "/v1/usage")
         .named("listUsage", "List usage")
-        .details("By day and agent, the latest day first.")
+        .details("By day and agent, the latest day first. The usage of the last 400 days is kept.")
         .query([
             day("from", "From this day on."),
             day("to", "Up to and including this day."),

@@ -12,8 +12,7 @@ pub(super) mod update;
 
 use actix_web::http::StatusCode;
 use cicerone_domain::idempotency::{StoredResponse, Subject};
-use cicerone_domain::services::IssuedEndpoint;
-use cicerone_domain::webhook::{Attempt, EventName, PayloadStyle};
+use cicerone_domain::webhook::{Attempt, EventName, IssuedEndpoint, PayloadStyle};
 use cicerone_domain::{Delivery, Id, Timestamp, WebhookEndpoint, kind};
 use serde::Serialize;
 use utoipa::ToSchema;

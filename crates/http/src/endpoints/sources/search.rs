@@ -1,8 +1,8 @@
 //! `POST /v1/agents/{agent_id}/search`
 
 use actix_web::http::Method;
-use cicerone_domain::retrieval::Hit;
-use cicerone_domain::{Error, Id, MessageText, kind, limits};
+use cicerone_domain::retrieval::{Hit, SearchLimit};
+use cicerone_domain::{Error, Id, MessageText, kind};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -37,17 +37,12 @@ struct Search {
 
 impl Body for Search {
     /// The query, and the most hits.
-    type Checked = (MessageText, usize);
+    type Checked = (MessageText, SearchLimit);
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
         let query = MessageText::parse_field("query", self.query)?;
-        let (low, high) = limits::SEARCH_LIMIT_RANGE;
-        let limit = self.limit.unwrap_or_else(|| limits::SEARCH_LIMIT_DEFAULT.into());
-        let in_range = (i64::from(low)..=i64::from(high)).contains(&limit);
-        let limit = usize::try_from(limit).ok().filter(|_| in_range).ok_or_else(|| {
-            Error::invalid("limit", format!("must be an integer between {low} and {high}"))
-        })?;
-        Ok((query, limit))
+        let limit = self.limit.map(SearchLimit::parse).transpose()?;
+        Ok((query, limit.unwrap_or_default()))
     }
 }
 
