@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::access::Scope;
-use crate::agent::{Agent, AgentDraft, AgentPatch, AgentProfile, AgentStatus};
+use crate::agent::{Agent, AgentPatch, AgentProfile, AgentStatus};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -46,11 +46,6 @@ impl Agents {
     /// Whether an upstream replies for any model.
     pub fn has_upstream(&self) -> bool {
         self.models.has_upstream()
-    }
-
-    /// Checks a draft: see [`AgentProfile::parse`].
-    pub fn parse(&self, draft: AgentDraft) -> Result<AgentProfile, Error> {
-        Ok(AgentProfile::parse(draft, |model| self.models.knows(model))?)
     }
 
     /// Creates an active agent.

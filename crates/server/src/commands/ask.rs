@@ -8,7 +8,7 @@ mod reply;
 use std::path::Path;
 
 use cicerone_domain::access::DEFAULT_ACCOUNT;
-use cicerone_domain::agent::AgentDraft;
+use cicerone_domain::agent::{AgentDraft, AgentProfile};
 use cicerone_domain::conversation::{MessageText, Metadata};
 use cicerone_domain::services::NewMessage;
 use cicerone_domain::{AccountName, Agent, AgentPatch, Error, Id, Scope, kind};
@@ -142,7 +142,8 @@ async fn agent(
     model: Option<String>,
 ) -> Result<Agent, Failure> {
     let draft = AgentDraft { name: "ask".to_owned(), model, ..AgentDraft::default() };
-    let profile = parts.agents.parse(draft).map_err(as_misuse)?;
+    let profile = AgentProfile::parse(draft, |model| parts.agents.knows_model(model))
+        .map_err(|field| as_misuse(field.into()))?;
     let earlier: Option<Id<kind::Agent>> = manifest.agent();
     if let Some(id) = earlier {
         let patch = AgentPatch { model: Some(profile.model.clone()), ..AgentPatch::default() };

@@ -71,7 +71,7 @@ async fn what_an_account_keeps_is_counted_exactly_whatever_happens_to_it() {
         let crawl = world.begin().await;
         world.record(&crawl, vec![page("/", "home"), page("/a", "first")]).await;
         let under_way = kept(world).await;
-        assert!(under_way > before, "what nobody sees yet is kept");
+        assert!(under_way > before, "the text of a crawl under way counts");
         world.record(&crawl, vec![page("/a", "a longer second text of the same page")]).await;
         assert!(kept(world).await > under_way);
         world.end(&crawl).await;

@@ -1,4 +1,4 @@
-//! Whose job comes next.
+//! Which job comes next.
 
 use cicerone_domain::job::{ClaimableAccounts, Lane};
 use cicerone_domain::ports::{AgentStore as _, SourceStore as _};

@@ -289,7 +289,7 @@ async fn conversations_are_kept_as_long_as_their_agent_says() {
             assert!(world.storage.find_conversation(&scope, id).await.unwrap().is_some());
         }
         let repeated = world.repeat("asked").await;
-        assert!(matches!(repeated, Claimed::Erased(_)), "nor is it told again: {repeated:?}");
+        assert!(matches!(repeated, Claimed::Erased(_)), "its answer is erased: {repeated:?}");
         let end = newer.updated_at.plus_millis(days(2));
         assert_eq!(world.storage.expire_conversations(end.plus_millis(1)).await.unwrap(), 1);
         assert!(world.storage.find_conversation(&scope, other.id).await.unwrap().is_some());

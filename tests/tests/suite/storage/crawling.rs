@@ -108,12 +108,12 @@ impl World {
         self.begin().await
     }
 
-    /// Keeps what became of pages.
+    /// Stores the outcome of pages.
     pub(super) async fn record(&self, crawl: &Crawl, visited: Vec<VisitedPage>) {
         self.record_found(crawl, visited, Vec::new()).await;
     }
 
-    /// Keeps what became of pages, and what was found.
+    /// Stores the outcome of pages, and the pages that were found.
     pub(super) async fn record_found(
         &self,
         crawl: &Crawl,

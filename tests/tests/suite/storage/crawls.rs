@@ -62,7 +62,7 @@ async fn an_interrupted_crawl_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn crashes_count_only_where_nothing_came_of_the_work_between_them() {
+async fn crashes_count_unless_a_page_was_visited_first_between_them() {
     on_each(async |world| {
         let agent = world.agent().await;
         let source = world.source(&agent, website(true)).await;
@@ -117,7 +117,7 @@ async fn a_page_has_one_place_however_often_it_is_found() {
         let pages = world.pages(&source).await;
         let places: Vec<_> = pages.into_iter().map(|page| (page.position, page.url)).collect();
         let expected = [(0, url("/")), (2, url(&long)), (3, url("/moved")), (4, url("/b"))];
-        assert_eq!(places, expected, "what waits is not shown");
+        assert_eq!(places, expected, "waiting pages are not listed");
     })
     .await;
 }
@@ -207,7 +207,7 @@ async fn what_makes_no_sense_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_lost_the_lease_changes_nothing() {
+async fn a_worker_that_lost_its_lease_changes_nothing() {
     on_each(async |world| {
         let agent = world.agent().await;
         let source = world.source(&agent, website(true)).await;

@@ -278,7 +278,7 @@ impl World {
         self.claim_with(key, 1, "another".to_owned(), self.now()).await
     }
 
-    /// What a request finds whose answer of before is this one, by a key of the whole account.
+    /// What a request finds whose stored answer is this one, by a key of the whole account.
     pub(super) fn replay(&self, response: StoredResponse) -> Claimed {
         let agents = response.subject.as_ref().and_then(|subject| subject.agents.clone());
         let audience = Audience { maker: self.scope(), agents, is_refusal: response.status >= 400 };
@@ -411,7 +411,7 @@ pub(super) fn large() -> Extracted {
     Extracted { title: None, documents: documents.collect() }
 }
 
-/// The passages of what was extracted.
+/// The passages of an extraction.
 pub(super) fn passages_of(extracted: &Extracted) -> Vec<Passage> {
     extracted.passages().map(|(_, passage)| passage).collect()
 }

@@ -95,7 +95,7 @@ async fn a_trained_source_its_generation_and_its_event_come_together() {
         assert_eq!(world.changes(&agent).await, 2);
         let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
         assert_eq!(passages.items, passages_of(&extracted("second", 3)));
-        assert_eq!(world.count("documents"), 1, "nothing of before is left");
+        assert_eq!(world.count("documents"), 1, "no earlier document is left");
         assert_eq!(world.count("events"), 2);
     })
     .await;
@@ -181,7 +181,7 @@ async fn a_failed_refresh_keeps_what_answered_before() {
 }
 
 #[tokio::test]
-async fn whoever_lost_the_lease_changes_nothing() {
+async fn a_worker_that_lost_its_lease_changes_nothing() {
     on_each(async |world| {
         let agent = world.agent().await;
         let source = world.text_source(&agent).await;

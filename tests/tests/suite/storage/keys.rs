@@ -105,7 +105,7 @@ async fn the_root_key_replaces_the_one_before_and_nothing_else() {
         assert_eq!(stored, Some(ApiKey { account_id: account.id, ..new.clone() }));
         assert!(world.storage.find_key(ordinary_hash).await.unwrap().is_some());
 
-        // The same root key once more leaves even its id, and gets back what was taken from it.
+        // The same root key again keeps its id and gets its permissions back.
         world.execute("UPDATE api_keys SET permissions = '[]', agent_ids = '[]', expires_at = 1");
         let (same, _) = new_key(again.id);
         world.storage.set_root_key(again, same.clone(), new_hash).await.unwrap();
@@ -446,7 +446,7 @@ async fn keys_are_read_and_changed_within_an_account_and_what_the_reader_sees() 
 }
 
 #[tokio::test]
-async fn a_removed_key_takes_the_answers_that_told_of_it_with_it() {
+async fn answers_that_contain_a_key_are_erased_with_it() {
     on_each(async |world| {
         let maker = stored(world, wide(world)).await;
         let (key, hash) = wide(world);

@@ -114,7 +114,7 @@ async fn a_closed_database_commits_what_it_took_and_takes_no_more() {
         for task in tasks {
             stored += i64::from(task.await.unwrap());
         }
-        assert_eq!(world.count("agents"), stored, "what was acknowledged is there");
+        assert_eq!(world.count("agents"), stored, "every acknowledged agent is there");
         let late = world.storage.insert_agent(world.new_agent(), None).await;
         assert!(matches!(late, Err(Error::Unavailable(_))), "{late:?}");
     })

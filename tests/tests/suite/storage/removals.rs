@@ -1,4 +1,4 @@
-//! Deletion of what is large: part by part, and gone for everybody from the first part on.
+//! Deletion of large things: part by part, and invisible from the first part on.
 
 use std::cell::Cell;
 use std::future::Future;

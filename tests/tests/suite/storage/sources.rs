@@ -234,7 +234,7 @@ async fn a_refresh_queues_a_job_and_keeps_what_answers() {
 }
 
 #[tokio::test]
-async fn a_refresh_is_refused_where_it_makes_no_sense() {
+async fn a_refresh_is_refused_for_other_types_and_during_processing() {
     on_each(async |world| {
         let agent = world.agent().await;
         let (scope, now) = (world.scope(), world.now());
@@ -340,7 +340,7 @@ async fn pages_are_listed_of_a_website_only() {
 }
 
 #[tokio::test]
-async fn the_events_of_what_is_deleted_tell_that_it_was_and_not_what_it_held() {
+async fn the_events_of_a_deleted_source_stay_without_its_content() {
     on_each(async |world| {
         let agent = world.agent().await;
         world.endpoint(&[EventName::SourceTrained]).await;

@@ -1,4 +1,4 @@
-//! Webhook endpoints and deliveries: the outbox, leases, and what attempts say of an endpoint.
+//! Webhook endpoints and deliveries: the outbox, leases, and the health of an endpoint.
 
 use std::collections::HashSet;
 

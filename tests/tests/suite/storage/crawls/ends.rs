@@ -40,7 +40,7 @@ async fn a_crawl_that_ends_well_answers_with_all_its_pages_at_once() {
         let passages = ["home", "home", "drüben", "drüben"].map(str::to_owned);
         let passages: Vec<_> = (0..).zip(passages).collect();
         assert_eq!(world.passage_texts(&source).await, passages);
-        assert_eq!(world.statuses(&source).await.len(), 3, "what still waited is forgotten");
+        assert_eq!(world.statuses(&source).await.len(), 3, "pages that still waited are removed");
         assert_eq!((world.count("jobs"), world.count("crawl_pages")), (0, 3));
         let trained = "name = 'source.trained' AND payload LIKE '%\"character_count\":10%'";
         assert_eq!(world.count_where("events", trained), 1);

@@ -1,4 +1,4 @@
-//! Refreshes: what stayed as it was is not touched.
+//! Refreshes: unchanged pages are not touched.
 
 use cicerone_domain::crawl::{KnownPage, PageContent, PageReason, VisitedPage};
 use cicerone_domain::ports::{CrawlStore as _, PassageFeed as _};
@@ -88,7 +88,7 @@ async fn a_changed_page_is_a_new_document_and_the_others_stay() {
             changed.iter().map(|(document, passage)| (*document, passage.text.as_str())).collect();
         assert_eq!(texts, [(3, "changed"), (3, "changed")]);
         assert_eq!(world.storage.documents(id, before).await.unwrap(), None);
-        // The one after it goes on with what is there now.
+        // The next one compares with these pages.
         let documents = world.refresh(&source).await.known.into_iter().map(|page| page.document);
         assert_eq!(documents.collect::<Vec<_>>(), [Some(0), Some(3), Some(2)]);
     })
