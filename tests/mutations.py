@@ -43,6 +43,14 @@ MUTANTS = [
     domain("fairness/state.rs", "(account.held, start, request.ticket)", "(0, start, request.ticket)"),
     domain("fairness/state.rs", "[Urgency::Question, Urgency::Learning].into_iter().find", "[Urgency::Learning, Urgency::Question].into_iter().find"),
     domain("fairness/state.rs", "u64::try_from(present).unwrap_or(u64::MAX).saturating_add(u64::from(!is_known))", "u64::try_from(present).unwrap_or(u64::MAX)"),
+    # Sources, conversations, files and what accounts may use.
+    domain("source.rs", "let is_same = changed_documents == 0 && ", "let is_same = "),
+    domain("conversation.rs", "if self.agent_id == agent {", "if true {"),
+    domain("upload.rs", "users.is_empty() || ", ""),
+    domain("usage.rs", "kept.saturating_add(more) > limit", "kept.saturating_add(more) >= limit"),
+    domain("usage.rs", "used.messages.saturating_add(in_progress) >= most", "used.messages >= most"),
+    domain("page.rs", "if items > 0 && bytes > left {", "if bytes > left {"),
+    domain("job.rs", "waiting.sort_by_key(running);", "waiting.reverse();"),
     # Endpoints that fail, and secrets that sign for a while.
     domain("webhook/health.rs", "lasts >= limits::ENDPOINT_FAILING_MILLIS && self.failures", "lasts >= limits::ENDPOINT_FAILING_MILLIS || self.failures"),
     domain("webhook/health.rs", "_ if duration > QUICK => None", "_ if duration > QUICK => Some(now)"),
@@ -54,16 +62,23 @@ MUTANTS = [
     domain("idempotency.rs", "return caller.covers(&self.maker) && self.maker.covers(caller);", "return caller.covers(&self.maker);"),
     domain("idempotency.rs", "(1..=limits::IDEMPOTENCY_KEY_CHARS).contains(&text.len())", "(1..limits::IDEMPOTENCY_KEY_CHARS).contains(&text.len())"),
     # Deliveries.
-    Mutant("crates/webhooks/src/schedule.rs", "planned.max(asked.unwrap_or_default().min(LONGEST_ASKED))", "planned.min(asked.unwrap_or(planned).min(LONGEST_ASKED))"),
-    Mutant("crates/webhooks/src/schedule.rs", "1.0 - JITTER + 2.0 * JITTER * chance", "1.0 - JITTER + JITTER * chance"),
+    domain("webhook/schedule.rs", "planned.max(asked.unwrap_or_default().min(LONGEST_ASKED))", "planned.min(asked.unwrap_or(planned).min(LONGEST_ASKED))"),
+    domain("webhook/schedule.rs", "1.0 - JITTER + 2.0 * JITTER * chance", "1.0 - JITTER + JITTER * chance"),
+    domain("webhook/delivery.rs", "200..300 => None", "200..400 => None"),
+    domain("webhook/delivery.rs", "if self.status == Some(GONE) {", "if false {"),
+    domain("webhook.rs", "if count < limits::WEBHOOK_ENDPOINTS {", "if count <= limits::WEBHOOK_ENDPOINTS {"),
+    domain("webhook.rs", "if pending < limits::TESTED_BACKLOG {", "if pending <= limits::TESTED_BACKLOG {"),
+    domain("webhook.rs", "is_other_place || is_enabled_again", "is_enabled_again"),
     Mutant("crates/webhooks/src/signature.rs", 'format!("{id}.{timestamp}.")', 'format!("{timestamp}.{id}.")'),
     # Prompts.
     Mutant("crates/llm/src/prompt/budget.rs", ".filter(|left| *left >= reserve)", ".filter(|left| *left > reserve)"),
     Mutant("crates/llm/src/prompt.rs", "purse.left() / 4 }", "0 }"),
     # Idempotency: from the request to the row.
-    Mutant("crates/storage/src/idempotency.rs", "if self.fingerprint != fingerprint.0 {", "if false && self.fingerprint != fingerprint.0 {", "idempotency::a_key_cannot_be_used"),
-    Mutant("crates/storage/src/idempotency.rs", "(self.state == CLAIMED && self.lease_until <= now)", "self.lease_until <= now", "storage::idempotency"),
-    Mutant("crates/storage/src/idempotency.rs", "row.state == CLAIMED && row.token == claim.token", "row.state == CLAIMED", "storage::idempotency"),
+    domain("idempotency/record.rs", "if self.fingerprint != fingerprint {", "if false {"),
+    domain("idempotency/record.rs", "lease_until, .. } if lease_until <= now", "lease_until, .. } if lease_until < now"),
+    domain("idempotency/record.rs", "if *token == claim.token", "if !token.is_empty()"),
+    domain("error.rs", "| Self::Validation { .. } => true,", "| Self::Validation { .. } => false,"),
+    Mutant("crates/storage/src/idempotency.rs", "if !record.is_some_and(|record| record.is_held_by(claim)) {", "if record.is_none() {", "storage::idempotency"),
     Mutant("crates/http/src/change.rs", "for part in [method, path, query]", "for part in [method, path]", "idempotency::a_key_cannot_be_used"),
     Mutant("crates/http/src/change.rs", "if values.next().is_some() {", "if false {", "idempotency::two_keys"),
     # Answers that only a walk over all routes sees.

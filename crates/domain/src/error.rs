@@ -182,3 +182,42 @@ impl From<Vec<FieldError>> for Error {
         Self::Validation { message, errors }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn the_outcome_of_a_request_is_settled_and_anything_that_can_be_corrected_or_repeated_is_not() {
+        for settled in [
+            Error::not_found("agent", "x"),
+            Error::Conflict("busy".to_owned()),
+            Error::validation("content", "must not be empty"),
+        ] {
+            assert!(settled.is_settled(), "{settled:?}");
+        }
+        for open in [
+            Error::missing("name"),
+            Error::invalid("name", "must not be empty"),
+            Error::InvalidOperation("no".to_owned()),
+            Error::Unauthorized,
+            Error::KeyChanged,
+            Error::ClaimLost,
+            Error::BytesExceeded { limit: 1 },
+            Error::Overloaded,
+            Error::unavailable("no"),
+            Error::internal("no"),
+        ] {
+            assert!(!open.is_settled(), "{open:?}");
+        }
+    }
+
+    #[test]
+    fn several_findings_are_counted() {
+        let finding = |param: &str| super::FieldError::new(param, "is required");
+        let one = Error::from(vec![finding("a")]).to_string();
+        assert_eq!(one, "`a` is required");
+        let three = Error::from(vec![finding("a"), finding("b"), finding("c")]).to_string();
+        assert_eq!(three, "`a` is required, and 2 more");
+    }
+}

@@ -290,7 +290,7 @@ impl Worker {
             Outcome::Extracted(extracted) => {
                 match jobs.finish_trained(lease, extracted, event, now).await {
                     Ok(source) => source,
-                    Err(error) if is_transient(&error) => {
+                    Err(error) if error.is_transient() => {
                         return self.try_again(job, lease, error).await;
                     }
                     Err(error) => self.give_up(lease, &error).await?,
@@ -299,14 +299,14 @@ impl Worker {
             Outcome::Crawled(title) => {
                 match self.ports.crawls.finish_crawl(lease, title, event, now).await {
                     Ok(source) => source,
-                    Err(error) if is_transient(&error) => {
+                    Err(error) if error.is_transient() => {
                         return self.try_again(job, lease, error).await;
                     }
                     Err(error) => self.give_up(lease, &error).await?,
                 }
             }
             Outcome::Unreadable(message) => jobs.finish_failed(lease, message, event, now).await?,
-            Outcome::Fault(error) if is_transient(&error) => {
+            Outcome::Fault(error) if error.is_transient() => {
                 return self.try_again(job, lease, error).await;
             }
             Outcome::Fault(error) => self.give_up(lease, &error).await?,
@@ -403,9 +403,4 @@ fn report(error: &Error) {
         error = error as &dyn std::error::Error,
         "a step of the worker failed; it will try again"
     );
-}
-
-/// Whether trying again may help.
-fn is_transient(error: &Error) -> bool {
-    matches!(error, Error::Unavailable(_) | Error::Overloaded)
 }
