@@ -1,4 +1,7 @@
 //! A load generator with little cost of its own: raw HTTP/1.1 on kept-alive connections.
+//!
+//! Not `oha` or its like: they repeat one body, and a benchmark that repeats one question measures the
+//! caches of its answer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
