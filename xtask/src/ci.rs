@@ -19,6 +19,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     process::cargo(&["doc", "--workspace", "--no-deps", "--locked"], &warnings)?;
     rust_version::check()?;
     outside()?;
+    package()?;
     layers::check()?;
     openapi::run(true)?;
     test(&[])
@@ -33,6 +34,15 @@ fn outside() -> anyhow::Result<()> {
         process::cargo(&check, &no_library)?;
     }
     Ok(())
+}
+
+/// Packs the crates that other programs use, as for a registry.
+fn package() -> anyhow::Result<()> {
+    let crates =
+        ["domain", "egress", "ingestion", "language"].map(|name| format!("-p=cicerone-{name}"));
+    let mut arguments = vec!["package", "--quiet", "--locked", "--allow-dirty", "--no-verify"];
+    arguments.extend(crates.iter().map(String::as_str));
+    process::cargo(&arguments, &[])
 }
 
 /// All tests: the README's second command. `filter` goes to the test binaries.
