@@ -121,7 +121,7 @@ async fn the_total_deadline_spans_all_hops() {
 }
 
 #[tokio::test]
-async fn nobody_listening_is_told_as_such_and_may_change() {
+async fn a_refused_connection_is_a_transient_error() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = open().send(Request::get(at(closed))).await.unwrap_err();
     assert!(matches!(error, EgressError::Connect(_)), "{error:?}");
@@ -130,7 +130,7 @@ async fn nobody_listening_is_told_as_such_and_may_change() {
 }
 
 #[tokio::test]
-async fn what_does_not_speak_tls_is_told_as_such_and_stays_so() {
+async fn a_server_without_tls_is_a_lasting_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {

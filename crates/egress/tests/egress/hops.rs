@@ -124,7 +124,7 @@ async fn a_loop_ends_at_the_limit() {
 }
 
 #[tokio::test]
-async fn what_is_no_redirect_is_the_answer() {
+async fn an_answer_that_is_not_a_redirect_is_returned() {
     let site = Site::serve("127.0.0.1:0", |path| match path {
         "/without" => "HTTP/1.1 302 Found\r\ncontent-length: 0\r\n\r\n".to_owned(),
         "/same" => redirect(304, "/x"),

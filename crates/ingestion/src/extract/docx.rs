@@ -1,8 +1,7 @@
 //! DOCX files (ECMA-376, WordprocessingML) made into text.
 //!
 //! In are paragraphs, headings, lists with their numbers, tables, text boxes once, notes after the paragraph that
-//! refers to them, what was inserted, the results of fields, and each header and footer once. Out are comments, what was
-//! deleted, field codes, hidden text and placeholders.
+//! refers to them, what was inserted, the results of fields, and each header and footer once. Left out are comments, deletions, field codes, hidden text and placeholders.
 
 mod element;
 mod field;

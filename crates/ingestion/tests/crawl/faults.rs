@@ -150,7 +150,7 @@ async fn when_the_time_is_over_the_pages_so_far_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_the_time_is_over_what_was_known_is_kept() {
+async fn at_the_time_limit_unvisited_pages_keep_their_text() {
     let network = Network::new(Duration::ZERO);
     let url = |path: &str| format!("http://example.com{path}");
     network.set(&url("/"), scripted::page("Start", &["/a"]));

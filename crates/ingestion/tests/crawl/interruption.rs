@@ -27,7 +27,7 @@ async fn site(held: &Arc<Semaphore>) -> Server {
 }
 
 #[tokio::test]
-async fn an_interrupted_crawl_goes_on_and_fetches_again_only_what_was_in_flight() {
+async fn an_interrupted_crawl_continues_and_repeats_only_requests_in_flight() {
     let held = Arc::new(Semaphore::new(0));
     let site = site(&held).await;
     let bench = Bench::new();
@@ -81,7 +81,7 @@ async fn the_limit_of_pages_holds_across_an_interruption() {
 }
 
 #[tokio::test]
-async fn nothing_goes_on_once_the_future_is_dropped() {
+async fn dropping_the_future_ends_all_requests() {
     let held = Arc::new(Semaphore::new(0));
     let site = site(&held).await;
     let bench = Bench::new();

@@ -40,7 +40,7 @@ async fn a_disallowed_page_is_never_requested() {
 }
 
 #[tokio::test]
-async fn what_is_disallowed_is_not_requested_by_way_of_a_sitemap_or_a_redirect() {
+async fn disallowed_pages_are_not_requested_through_a_sitemap_or_a_redirect() {
     let site = Server::start().await;
     site.set(
         "/robots.txt",

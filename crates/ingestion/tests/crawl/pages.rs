@@ -37,7 +37,7 @@ async fn texts_and_pdfs_are_taken_and_the_rest_is_skipped_with_its_type() {
 }
 
 #[tokio::test]
-async fn what_was_read_is_recorded_with_the_page() {
+async fn the_text_is_recorded_with_the_page() {
     let site = Server::start().await;
     let start = page("Start", &links(&["/b", "/a", "/b"]));
     site.set(
@@ -191,7 +191,7 @@ async fn the_same_content_is_kept_once() {
 }
 
 #[tokio::test]
-async fn pages_without_text_are_told_apart() {
+async fn pages_without_text_have_different_reasons() {
     let site = Server::start().await;
     site.set("/", page("Start", &links(&["/empty", "/shell", "/deep", "/huge"])));
     site.set("/empty", answer(200, "text/html", "<p> </p>"));

@@ -124,7 +124,7 @@ async fn a_refresh_that_fails_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_skipped_stays_so_without_being_transferred_again() {
+async fn skipped_pages_stay_skipped_without_being_transferred_again() {
     let site = Server::start().await;
     site.set("/", page("Start", &links(&["/quiet", "/copy"])).with("etag", "\"1\""));
     let noindex = "<meta name=\"robots\" content=\"noindex\">";

@@ -90,7 +90,7 @@ impl Store {
         self.state.lock().progress.clone()
     }
 
-    /// Waits until so many pages are recorded as visited.
+    /// Waits until this many pages are recorded as visited.
     pub(crate) async fn recorded(&self, count: usize) {
         loop {
             let next = self.recorded.notified();

@@ -15,7 +15,7 @@ const FREE: &str = "--free";
 const REFUSED: [i32; 2] = [libc::EPERM, libc::ENOSYS];
 /// Calls that are tried at least.
 const AT_LEAST: usize = 60;
-/// Calls that reach something where there are no walls, at least; more do as the superuser.
+/// The fewest calls that succeed without restrictions; more do for the superuser.
 const WOULD_REACH: usize = 25;
 
 pub(crate) fn main() -> ExitCode {
@@ -31,7 +31,7 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-/// Tries every call and says what came of it: `name errno`, where 0 is success.
+/// Tries every call and prints its result: `name errno`, with 0 for success.
 fn child(folder: &Path, is_walled: bool) -> ExitCode {
     let attempts = attempts(folder);
     if is_walled {
@@ -46,7 +46,7 @@ fn child(folder: &Path, is_walled: bool) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A folder with a file that nobody may change.
+/// A folder with a file that must not change.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("victim"), "everything that the owner has").expect("a file");

@@ -111,7 +111,7 @@ async fn a_program_that_is_not_there_is_reported() {
 }
 
 #[tokio::test]
-async fn a_reading_that_nobody_waits_for_any_more_is_killed() {
+async fn dropping_the_future_kills_the_reader() {
     let readers = Readers::new(shell("exec tail -f /dev/null"));
     let reading = tokio::spawn({
         let readers = readers.clone();

@@ -45,7 +45,7 @@ impl Chance {
         WORDS.get(self.next(WORDS.len())).expect("a word")
     }
 
-    /// Words of about so many bytes.
+    /// Words of about this many bytes.
     fn words(&mut self, bytes: usize) -> String {
         let mut text = String::new();
         while text.len() < bytes {
@@ -165,7 +165,7 @@ fn patient() -> SandboxSettings {
 }
 
 #[tokio::test]
-async fn what_is_large_in_one_dimension_comes_out_within_bounds() {
+async fn documents_that_are_large_in_one_dimension_stay_within_bounds() {
     let readers = Readers::new(patient());
     for seed in 0..DOCUMENTS {
         let mut chance = Chance(seed);
@@ -220,7 +220,7 @@ async fn a_small_file_does_not_hold_text_without_end() {
 #[tokio::test]
 async fn the_largest_text_files_are_read() {
     let readers = Readers::new(patient());
-    // Digits and Greek, whose language is told at once.
+    // Digits and Greek, whose language is detected quickly.
     let ascii = Bytes::from("1854 ".repeat(limits::FILE_BYTES / 5));
     let prepared = readers.file(UploadType::Text, ascii.clone(), None).await.expect("a text");
     assert_eq!(prepared.text.len(), ascii.len());

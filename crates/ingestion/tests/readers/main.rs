@@ -25,7 +25,7 @@ pub(crate) fn settings() -> SandboxSettings {
     }
 }
 
-/// The same program under a name of its own, by which its processes are told from those of others.
+/// The same program under a name of its own, to distinguish its processes from others.
 pub(crate) fn settings_as(name: &str) -> SandboxSettings {
     let link = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_file(&link);
@@ -61,7 +61,7 @@ async fn pages_and_files_are_read() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_of_its_kind_is_told_as_such() {
+async fn a_file_of_another_kind_fails_with_a_reason() {
     let readers = Readers::new(settings());
     let no_docx = readers.file(UploadType::Docx, Bytes::from_static(b"PK\x03\x04"), None).await;
     assert!(no_docx.is_err_and(|reason| !reason.to_string().contains("unexpectedly")));

@@ -64,7 +64,7 @@ async fn crawls_that_take_long_leave_room_for_everything_else() {
     assert!(running.await.unwrap_err().is_cancelled());
 }
 
-/// Files that never end occupy the account that sent them, and nobody else.
+/// Files that never end occupy only the account that sent them.
 #[tokio::test(start_paused = true)]
 async fn an_account_that_floods_leaves_a_place_to_another_one() {
     let script = Script::new();

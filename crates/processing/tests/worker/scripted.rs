@@ -194,7 +194,7 @@ impl Script {
         self.0.synchronised.notified().await;
     }
 
-    /// Ends the running job, where `lease` still holds it.
+    /// Ends the running job, if `lease` still holds it.
     fn end(&self, lease: &Lease, line: String, state: SourceState) -> Option<Source> {
         let mut inner = self.0.state.lock();
         let index = inner.running.iter().position(|job| job.lease == *lease)?;

@@ -50,7 +50,7 @@ impl Default for Element<'_> {
 impl<'a> Element<'a> {
     /// The tree of a part; an element without a name that holds its root.
     ///
-    /// Fails with [`Unreadable`] where it is not well-formed, declares a document type, or is deeper
+    /// Fails with [`Unreadable`] if it is not well-formed, declares a document type, or is deeper
     /// or larger than a document is.
     pub(super) fn parse(text: &'a str) -> Result<Self, Unreadable> {
         let mut reader = Reader::from_str(text);
@@ -180,7 +180,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// What a reference stands for; one that XML does not define stands for nothing.
+/// The text of a reference; empty for one that XML does not define.
 fn resolved<'a>(reference: &BytesRef<'_>) -> Cow<'a, str> {
     match reference.resolve_char_ref() {
         Ok(Some(char)) => Cow::Owned(char.to_string()),

@@ -44,7 +44,7 @@ impl Fields {
         }
     }
 
-    /// A field whose code stands in an attribute begins.
+    /// A field begins whose code is in an attribute.
     pub(super) fn simple(&mut self, code: &str) {
         self.open.push(Field::default());
         self.code(code);
@@ -56,7 +56,7 @@ impl Fields {
         self.open.iter().all(|field| field.is_result && !field.is_repetition)
     }
 
-    /// A paragraph ends: a code that never ended does not swallow the rest of the document. Tells
+    /// A paragraph ends: a code that never ended does not swallow the rest of the document. Returns
     /// whether a repetition was left out of the paragraph.
     pub(super) fn end_paragraph(&mut self) -> bool {
         while self.open.last().is_some_and(|field| !field.is_result) {

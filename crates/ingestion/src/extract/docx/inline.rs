@@ -1,11 +1,11 @@
-//! What stands in a line: runs, breaks, symbols, fields, notes, formulas, pictures.
+//! Inline content: runs, breaks, symbols, fields, notes, formulas, pictures.
 
 use super::element::Element;
 use super::markdown::Block;
 use super::paragraph::Story;
 use super::symbol;
 
-/// Elements whose content is no text of the document.
+/// Elements whose content is not text of the document.
 const OUT: [&str; 14] = [
     "pPr", "rPr", "sdtPr", "del", "moveFrom", "delText", "rt", "rubyPr", "trPr", "tcPr", "ctrlPr",
     "fPr", "naryPr", "ffData",
@@ -15,16 +15,16 @@ const OUT: [&str; 14] = [
 #[derive(Debug, Default)]
 pub(super) struct Line<'s> {
     pub(super) text: String,
-    /// What its text boxes hold.
+    /// The content of its text boxes.
     pub(super) boxes: Vec<Block>,
     /// The notes that it refers to.
     pub(super) notes: Vec<&'s Element<'s>>,
-    /// It lies in a run that is not shown.
+    /// It is in a run that is not shown.
     is_hidden: bool,
 }
 
 impl<'s> Story<'s> {
-    /// Reads what stands in `element` into `line`.
+    /// Reads the content of `element` into `line`.
     pub(super) fn inline(&mut self, element: &Element<'_>, line: &mut Line<'s>) {
         for part in element.elements() {
             match part.name() {
@@ -86,7 +86,7 @@ impl<'s> Story<'s> {
         }
     }
 
-    /// The description of a picture, where somebody wrote one.
+    /// The description of a picture, if there is one.
     fn picture(&self, part: &Element<'_>, line: &mut Line<'_>) {
         let Some(text) = part.attribute("descr") else { return };
         let is_file_name = !text.trim().contains(' ') && text.contains('.');
@@ -100,7 +100,7 @@ impl<'s> Story<'s> {
         }
     }
 
-    /// A part of a formula behind a mark, where it is not empty.
+    /// A part of a formula after a mark, if it is not empty.
     fn marked(&mut self, mark: &str, part: &Element<'_>, line: &mut Line<'s>) {
         let before = line.text.len();
         self.put(line, mark);
@@ -123,7 +123,7 @@ pub(super) fn is_placeholder(control: &Element<'_>) -> bool {
     control.child("sdtPr").is_some_and(|properties| properties.is_on("showingPlcHdr"))
 }
 
-/// A character as it is written down; none for those that only guide typesetting.
+/// A character as it is written. `None` for those that only guide typesetting.
 fn plain(char: char) -> Option<char> {
     match char {
         '\u{a0}' => Some(' '),

@@ -8,7 +8,7 @@ pub(super) struct Block {
     pub(super) text: String,
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A heading; level 1 is the outermost.

@@ -10,7 +10,7 @@ pub(super) struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    /// The note that a reference means; none where the element is no reference to a note.
+    /// The note that an element refers to. `None` if it is not a reference to a note.
     pub(super) fn referred(&self, reference: &Element<'_>) -> Option<&Element<'a>> {
         let part = match reference.name() {
             "footnoteReference" => &self.footnotes,

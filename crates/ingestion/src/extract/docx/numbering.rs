@@ -7,7 +7,7 @@ use super::numerals::numeral;
 
 /// Levels of a list.
 const LEVELS: usize = 9;
-/// As much of a label's pattern as is read.
+/// How much of a label's pattern is read.
 const PATTERN_CHARS: usize = 64;
 
 /// The lists of a document, and how far each has counted.
@@ -33,7 +33,7 @@ struct Definition {
 #[derive(Debug)]
 struct List {
     definition: String,
-    /// Where it begins anew.
+    /// The number with which it begins again.
     starts: HashMap<usize, i64>,
     levels: HashMap<usize, Level>,
 }
@@ -93,7 +93,7 @@ impl Numbering {
         i64::try_from(*level).ok()
     }
 
-    /// Counts an item, and gives its label (`-`, `1.`, `b)`, `2.4`); none where the list has no
+    /// Counts an item, and gives its label (`-`, `1.`, `b)`, `2.4`); `None` if the list has no
     /// label for it.
     pub(super) fn next(&mut self, list_id: &str, level: i64) -> Option<String> {
         let depth = usize::try_from(level).ok().filter(|depth| *depth < LEVELS)?;

@@ -20,7 +20,7 @@ const ROMAN: [(i64, &str); 13] = [
     (1, "i"),
 ];
 
-/// A number in a format of ST_NumberFormat (ECMA-376, part 1, 17.18.59); decimal where the format is
+/// A number in a format of ST_NumberFormat (ECMA-376, part 1, 17.18.59); decimal if the format is
 /// not one of the usual.
 pub(super) fn numeral(number: i64, format: &str) -> String {
     match format {

@@ -10,15 +10,15 @@ use zip::result::ZipError;
 use super::element::Element;
 use crate::extract::Unreadable;
 
-/// What one part may hold, inflated.
+/// The largest part, decompressed.
 const PART_BYTES: u64 = 32 * 1024 * 1024;
-/// What all parts that are read may hold together, inflated.
+/// The most that all parts that are read have together, decompressed.
 const TOTAL_BYTES: u64 = 64 * 1024 * 1024;
 /// Parts below this size may be as repetitive as they like.
 const RATIO_FREE_BYTES: u64 = 4 * 1024 * 1024;
 /// How many times its compressed size a part may hold: real ones stay below 100, bombs reach 1,000.
 const RATIO: u64 = 400;
-/// How an OLE compound file begins: an old `.doc`, or a DOCX behind a password.
+/// How an OLE compound file begins: an old `.doc`, or a DOCX with a password.
 const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 /// The stream of an OLE file that holds an encrypted DOCX, as UTF-16 ([MS-OFFCRYPTO] 1.3.2).
 const ENCRYPTED: &str = "EncryptedPackage";
@@ -26,13 +26,13 @@ const ENCRYPTED: &str = "EncryptedPackage";
 /// An open archive.
 pub(super) struct Package<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
-    /// Where each part lies; part names do not distinguish case (ECMA-376, part 2, 6.2.2.3).
+    /// The place of each part; part names do not distinguish case (ECMA-376, part 2, 6.2.2.3).
     names: HashMap<String, usize>,
     /// How many bytes may still be inflated.
     left: u64,
 }
 
-/// What a part refers to.
+/// A reference of a part.
 #[derive(Debug)]
 pub(super) struct Relationship {
     /// The last word of its type, which the strict and the transitional form share.
@@ -49,7 +49,7 @@ impl<'a> Package<'a> {
         let archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
         let mut names = HashMap::new();
         for (name, index) in archive.file_names().zip(0..) {
-            // A name that cannot be decoded is none that a part refers to.
+            // No part refers to a name that cannot be decoded.
             if let Ok(name) = name {
                 names.entry(canonical(&name)).or_insert(index);
             }
@@ -76,7 +76,7 @@ impl<'a> Package<'a> {
         Ok(title.map(|title| title.text().collect()))
     }
 
-    /// What a part refers to inside the package; the package itself has no name.
+    /// The references of a part within the package; the package itself has no name.
     pub(super) fn relationships(&mut self, part: &str) -> Result<Vec<Relationship>, Unreadable> {
         let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let Some(text) = self.part(&format!("{folder}/_rels/{file}.rels"))? else {
@@ -94,7 +94,7 @@ impl<'a> Package<'a> {
             .collect())
     }
 
-    /// The text of a part; none where there is no such part.
+    /// The text of a part. `None` if there is no such part.
     ///
     /// Never trusts the size that the archive declares: it counts while inflating, and a part that
     /// is not as long as it says is refused.
@@ -128,7 +128,7 @@ pub(super) fn no_document() -> Unreadable {
     Unreadable::new("the file holds no Word document")
 }
 
-/// The XML's text: by its byte order mark, else UTF-16 where its first `<` has two bytes, else as
+/// The XML's text: by its byte order mark, else UTF-16 if its first `<` has two bytes, else as
 /// its declaration says, else UTF-8.
 fn decoded(bytes: &[u8]) -> String {
     let encoding = match bytes {
@@ -147,7 +147,7 @@ fn declared_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(value.split(quote).nth(1)?.as_bytes())
 }
 
-/// A reference resolved against the folder of the part that it stands in.
+/// A reference resolved against the folder of its part.
 fn resolve(folder: &str, target: &str) -> String {
     let mut path: Vec<&str> = match target.strip_prefix('/') {
         Some(_) => Vec::new(),
@@ -167,7 +167,7 @@ fn canonical(name: &str) -> String {
     name.replace('\\', "/").trim_start_matches('/').to_lowercase()
 }
 
-/// Whether a file is a document behind a password.
+/// Whether a file is a document with a password.
 pub(in crate::extract) fn is_protected(bytes: &[u8]) -> bool {
     let name: Vec<u8> = ENCRYPTED.encode_utf16().flat_map(u16::to_le_bytes).collect();
     bytes.starts_with(OLE) && bytes.windows(name.len()).any(|window| window == name)

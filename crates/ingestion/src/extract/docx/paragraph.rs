@@ -8,7 +8,7 @@ use super::notes::Notes;
 use super::numbering::Numbering;
 use super::styles::{Properties, Styles};
 
-/// The longest heading, in characters; what is longer is a paragraph, whatever its style says.
+/// The longest heading, in characters; a longer one is a paragraph, whatever its style says.
 const HEADING_CHARS: usize = 300;
 /// The deepest heading of Markdown.
 const HEADING_LEVELS: i64 = 6;
@@ -25,7 +25,7 @@ pub(super) struct Story<'s> {
     waiting: Vec<&'s Element<'s>>,
     /// Notes that were read.
     read: Vec<*const Element<'s>>,
-    /// How many tables, text boxes and notes the place lies in.
+    /// How many tables, text boxes and notes enclose the current place.
     depth: usize,
     /// It is a header or footer.
     is_margin: bool,
@@ -53,7 +53,7 @@ impl<'s> Story<'s> {
         }
     }
 
-    /// A header or footer: what is only a page number there is left out.
+    /// A header or footer: mere page numbers are left out.
     pub(super) fn margin(
         styles: &'s Styles,
         numbering: &'s mut Numbering,
@@ -66,7 +66,7 @@ impl<'s> Story<'s> {
     pub(super) fn read(&mut self, part: &Element<'_>) -> Vec<Block> {
         let mut blocks = Vec::new();
         for root in part.elements() {
-            // The body of a document lies one deeper than the content of a header.
+            // The body of a document is nested one deeper than the content of a header.
             self.collect(root.child("body").unwrap_or(root), &mut blocks);
         }
         blocks
@@ -122,7 +122,7 @@ impl<'s> Story<'s> {
         blocks.append(&mut line.boxes);
     }
 
-    /// A paragraph as what its properties make it.
+    /// A paragraph as the kind of block that its properties say.
     fn block(&mut self, properties: Properties, style: &str, text: String) -> Block {
         let label = properties.list.as_deref().and_then(|list| {
             let level =
@@ -152,7 +152,7 @@ impl<'s> Story<'s> {
         }
     }
 
-    /// The notes that the block before refers to, each where it is referred to first.
+    /// The notes that the previous block refers to, each after its first reference.
     fn read_notes(&mut self, blocks: &mut Vec<Block>) {
         for note in std::mem::take(&mut self.waiting) {
             if !self.read.iter().any(|seen| std::ptr::eq(*seen, note)) {

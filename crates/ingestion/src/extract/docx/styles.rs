@@ -18,7 +18,7 @@ struct Style {
     properties: Properties,
 }
 
-/// What a paragraph or a style says about its place in the document.
+/// The properties of a paragraph or a style that concern its place in the document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Properties {
     /// Its level in the outline: 0 is the outermost, 9 is body text.
@@ -41,7 +41,7 @@ impl Properties {
         }
     }
 
-    /// These, and what they leave open from `base`.
+    /// These, completed from `base`.
     pub(super) fn or(self, base: Self) -> Self {
         Self {
             outline: self.outline.or(base.outline),
@@ -69,7 +69,7 @@ impl Styles {
         )
     }
 
-    /// What a style and those it is based on say; the names of the built-in headings say their level.
+    /// The properties of a style and those it is based on; the names of the built-in headings give their level.
     pub(super) fn properties(&self, id: &str) -> Properties {
         let mut found = Properties::default();
         for style in self.chain(id) {

@@ -5,7 +5,7 @@ const SYMBOL: &str = " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦ�
 /// The Symbol font from 0xA0 to 0xE5.
 const SYMBOL_HIGH: &str = "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑";
 
-/// The character that a font of symbols shows for a code; none where Unicode has no word for it.
+/// The character that a font of symbols shows for a code. `None` if Unicode has no such character.
 ///
 /// Fonts of this kind lie in the private range from U+F000.
 pub(super) fn character(font: &str, code: u32) -> Option<char> {

@@ -8,17 +8,17 @@ use super::paragraph::Story;
 /// The most columns that a cell covers.
 const COLUMNS: i64 = 63;
 
-/// A cell, and how many columns it covers beside the first.
+/// A cell, and how many further columns it covers.
 struct Cell<'e, 'a> {
     element: &'e Element<'a>,
     further_columns: i64,
-    /// It goes on from the row above, which holds its text.
+    /// It continues the cell above, which has its text.
     continues: bool,
 }
 
 impl Story<'_> {
-    /// Reads a table: its rows between `|`, or, where it has a single column and so only frames its
-    /// content, what its cells hold.
+    /// Reads a table: its rows between `|`, or the content of its cells if it has a single column and
+    /// so only frames them.
     pub(super) fn table(&mut self, table: &Element<'_>, blocks: &mut Vec<Block>) {
         let rows = rows(table);
         if rows.iter().all(|row| cells(row).len() <= 1) {
@@ -56,7 +56,7 @@ fn empty(columns: i64) -> Vec<String> {
     (0..columns.min(COLUMNS)).map(|_| String::new()).collect()
 }
 
-/// What a cell holds on one line; rows of a table within it are apart by semicolons.
+/// The content of a cell on one line; rows of a table within it are separated by semicolons.
 fn flat(blocks: &[Block]) -> String {
     let mut text = String::new();
     let mut after_row = false;
@@ -103,7 +103,7 @@ fn cells<'e, 'a>(row: &'e Element<'a>) -> Vec<Cell<'e, 'a>> {
     within(row, "tc").into_iter().map(cell).collect()
 }
 
-/// The elements of that name, also within content controls and what was inserted.
+/// The elements of that name, including those in content controls and insertions.
 fn within<'e, 'a>(container: &'e Element<'a>, name: &str) -> Vec<&'e Element<'a>> {
     let mut found = Vec::new();
     for element in container.elements() {

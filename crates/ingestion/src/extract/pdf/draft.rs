@@ -1,11 +1,11 @@
-//! What a reader makes of a PDF, before it is put in order.
+//! The raw text of a PDF, before it is tidied.
 
 use super::quality::Quality;
 use crate::extract::Unreadable;
 
 /// How much better the second text of a page must be to be taken.
 const CLEARLY_BETTER: f64 = 1.05;
-/// How much of the first text of a page the second must be worth, where the first is in the wrong order.
+/// How good the second text of a page must be, relative to the first, if the first is in the wrong order.
 const ABOUT_AS_GOOD: f64 = 0.8;
 
 /// The text of each page, line by line, and the title that the file states.
@@ -13,7 +13,7 @@ const ABOUT_AS_GOOD: f64 = 0.8;
 pub(super) struct Draft {
     pub(super) pages: Vec<String>,
     pub(super) title: Option<String>,
-    /// The file is a form: what is filled in lies beside the pages' text.
+    /// The file is a form: its values are stored apart from the text of the pages.
     pub(super) has_form: bool,
 }
 
@@ -46,7 +46,7 @@ impl Draft {
     }
 }
 
-/// Why a reader gives nothing.
+/// Why a reader failed.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// It takes a password.
@@ -56,7 +56,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// The more telling of two: what protects a file looks like damage to some.
+    /// The more specific of two: to some readers, protection looks like damage.
     pub(super) fn or(self, other: Self) -> Self {
         if matches!(other, Self::Protected) { other } else { self }
     }

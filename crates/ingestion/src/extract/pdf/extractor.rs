@@ -1,4 +1,4 @@
-//! The first reader: `pdf-extract`, with what is wrong in it repaired around it.
+//! The first reader: `pdf-extract`, with its faults repaired.
 
 use pdf_extract::{Document, Error, decode_text_string, output_doc, output_doc_page};
 
@@ -15,7 +15,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Refusal> {
     guarded(|| widths::repair(&mut document))?;
     let numbers = guarded(|| document.get_pages())?.into_keys();
     let mut collected = Pages::default();
-    // Stops at the first page that cannot be read. That one and what follows is read page by page, each of which
+    // Stops at the first page that cannot be read. It and the following ones are read page by page, each of which
     // walks through the tree of pages once more.
     let _stopped = guarded(|| output_doc(&document, &mut collected));
     let text = |number| match collected.finished.get(&number) {
@@ -28,12 +28,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Refusal> {
     Ok(Draft { pages, title, has_form: has_form(&document) })
 }
 
-/// The text that `pdf-extract` gives by itself.
+/// The text of `pdf-extract` without repairs.
 pub(super) fn as_it_comes(bytes: &[u8]) -> Option<String> {
     guarded(|| pdf_extract::extract_text_from_mem(bytes)).ok()?.ok()
 }
 
-/// A page's text by its glyphs and their places; where that fails or finds none, by its content.
+/// A page's text by its glyphs and their places; if that fails or finds nothing, by its content.
 fn page(document: &Document, number: u32) -> String {
     let mut pages = Pages::default();
     let outcome = guarded(|| output_doc_page(document, &mut pages, number));

@@ -12,7 +12,7 @@ const LINE: f64 = 0.5;
 const BLOCK: f64 = 1.9;
 /// A glyph printed again this near to itself is bold, not twice there.
 const BOLD: f64 = 0.15;
-/// Among so many glyphs before, the one that is made bold is looked for.
+/// How many previous glyphs are searched for the one that this one makes bold.
 const BOLD_GLYPHS: usize = 64;
 
 /// Collects the text of pages.
@@ -35,7 +35,7 @@ struct Page {
 #[derive(Debug, Clone)]
 struct Glyph {
     text: String,
-    /// Its left end, and that of what follows, along the line.
+    /// Its left end along the line, and that of the next glyph.
     start: f64,
     end: f64,
     /// Its place across the lines; falls from line to line.

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-/// A line at least this long, measured by the longest of its block, ran to the margin: the next one goes on with its
+/// A line at least this long, measured by the longest of its block, reaches the margin: the next one continues its
 /// sentence.
 const FULL_LINE: f64 = 0.6;
 /// A block whose longest line is shorter is a list of names or an address, not a paragraph; in characters.
 const PARAGRAPH_CHARS: usize = 40;
-/// So many blanks within a line are the gap between columns.
+/// This many blanks within a line are a gap between columns.
 const COLUMN_GAP: &str = "   ";
 
 /// The lines of a page, with characters as they are meant; blank lines lie between blocks.
@@ -126,7 +126,7 @@ fn is_label(label: &str) -> bool {
     !label.is_empty() && (is_number || is_letter || is_roman)
 }
 
-/// A character as it is meant: ligatures are their letters, typesetting's and fonts' own characters are none.
+/// A character as it is meant: ligatures become their letters, characters of typesetting or private to a font are removed.
 fn meant(char: char) -> impl Iterator<Item = char> {
     let replaced = match char {
         'ﬀ' => "ff",
@@ -144,7 +144,7 @@ fn meant(char: char) -> impl Iterator<Item = char> {
     Either::Several(replaced.chars())
 }
 
-/// One character or what replaces it.
+/// One character, or its replacement.
 enum Either {
     One(std::iter::Once<char>),
     Several(std::str::Chars<'static>),

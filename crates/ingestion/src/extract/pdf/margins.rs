@@ -1,15 +1,15 @@
-//! What pages repeat at their upper and lower edge.
+//! Lines that pages repeat at their upper and lower edges.
 
 use std::collections::HashMap;
 
-/// Documents of fewer pages repeat nothing often enough to tell.
+/// Documents with fewer pages repeat nothing often enough.
 const FEW_PAGES: usize = 4;
 /// Lines at each edge of a page that can be a header or footer.
 const EDGE_LINES: usize = 3;
 /// A line on more than this share of the pages is one: left and right pages may differ.
 const SHARE: f64 = 0.4;
 
-/// The pages without the lines that most of them repeat at their edges. A line with words stays where it stands first;
+/// The pages without the lines that most of them repeat at their edges. The first occurrence of a line with words stays;
 /// page numbers go everywhere.
 pub(super) fn without(mut pages: Vec<Vec<String>>) -> Vec<Vec<String>> {
     if pages.len() < FEW_PAGES {
@@ -35,7 +35,7 @@ pub(super) fn without(mut pages: Vec<Vec<String>>) -> Vec<Vec<String>> {
     pages
 }
 
-/// The keys of the lines that stand at that edge of most pages.
+/// The keys of the lines at that edge of most pages.
 fn repeated(pages: &[Vec<String>], from_the_end: bool) -> HashMap<String, usize> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for page in pages {

@@ -31,7 +31,7 @@ fn title(document: &PdfDocument) -> Option<String> {
     }
 }
 
-/// A text string (ISO 32000-2, 7.9.2.2): UTF-16 or UTF-8 behind a byte order mark, else a superset of Latin-1.
+/// A text string (ISO 32000-2, 7.9.2.2): UTF-16 or UTF-8 after a byte order mark, otherwise a superset of Latin-1.
 fn text_string(bytes: &[u8]) -> String {
     let (text, _, _) = encoding_rs::WINDOWS_1252.decode(bytes);
     text.into_owned()

@@ -7,7 +7,7 @@ use std::ops::Add;
 const UNREADABLE_SHARE: f64 = 0.15;
 /// The share of words of a single letter beyond which a text is gibberish: English has 5 %.
 const SINGLE_SHARE: f64 = 0.6;
-/// Below so many words their lengths say nothing.
+/// With fewer words, their lengths say nothing.
 const FEW_WORDS: usize = 30;
 /// The share of either beyond which another reader is asked.
 const DOUBTFUL_SHARE: f64 = 0.02;
@@ -55,12 +55,12 @@ impl Quality {
         self.alphanumeric > 0 || self.unreadable > 0
     }
 
-    /// Whether it is no text but the remains of one.
+    /// Whether it is not text but the remains of one.
     pub(super) fn is_gibberish(self) -> bool {
         self.share(self.unreadable) > UNREADABLE_SHARE || self.single_share() > SINGLE_SHARE
     }
 
-    /// Whether there is no text, or something speaks against it.
+    /// Whether there is no text, or it looks doubtful.
     pub(super) fn is_doubtful(self) -> bool {
         self.alphanumeric == 0
             || self.share(self.unreadable) > DOUBTFUL_SHARE
@@ -73,7 +73,7 @@ impl Quality {
         self.right_to_left > 0
     }
 
-    /// How much readable text there is: what is not counts against it, and so does what is torn apart.
+    /// How much readable text there is; unreadable text and torn words count against it.
     pub(super) fn score(self) -> f64 {
         let readable = self.alphanumeric as f64 - 3.0 * self.unreadable as f64;
         readable.max(0.0) * (1.0 - self.single_share())
@@ -83,7 +83,7 @@ impl Quality {
         part as f64 / self.chars.max(1) as f64
     }
 
-    /// The share of words of a single letter; 0 where such words are few, or are not what the text consists of.
+    /// The share of words of a single letter; 0 if there are few of them or they are a small part of the text.
     fn single_share(self) -> f64 {
         if self.words < FEW_WORDS || 2 * self.spaced_letters < self.alphanumeric {
             return 0.0;
@@ -114,7 +114,7 @@ impl Sum for Quality {
     }
 }
 
-/// Characters that stand where a font did not tell its own.
+/// Characters that replace those of a font without a mapping.
 fn is_unreadable(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{fffd}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')

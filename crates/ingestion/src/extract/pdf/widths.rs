@@ -1,12 +1,12 @@
 //! Widths of glyphs, rewritten so that `pdf-extract` reads them rightly.
 //!
-//! A font tells its widths as `first [w w w]` or as `first last w` (ISO 32000-2, 9.7.4.3). `pdf-extract` 0.12 takes
-//! `first` for all three of the latter, and ignores a default width that is no integer; what browsers and Google Docs
+//! A font states its widths as `first [w w w]` or as `first last w` (ISO 32000-2, 9.7.4.3). `pdf-extract` 0.12 takes
+//! `first` for all three of the latter, and ignores a default width that is not an integer; what browsers and Google Docs
 //! print then falls apart ("Exa mp le").
 
 use pdf_extract::{Dictionary, Document, Object};
 
-/// Glyphs of one font whose width is told.
+/// Glyphs of one font whose widths are stated.
 const GLYPHS: usize = 65_536;
 
 /// Rewrites the widths of all composite fonts.
@@ -21,7 +21,7 @@ pub(super) fn repair(document: &mut Document) {
     }
 }
 
-/// The font with its widths in the form that is read rightly; none where it is no such font.
+/// The font with its widths in the form that is read correctly. `None` if it is not such a font.
 fn repaired(document: &Document, font: &Dictionary) -> Option<Dictionary> {
     let kind = font.get(b"Subtype").ok()?.as_name().ok()?;
     if !kind.starts_with(b"CIDFontType") {

@@ -1,4 +1,4 @@
-//! A site of one page of plain text, and a crawl that is kept by nobody.
+//! A site of one page of plain text, and a store that keeps nothing of a crawl.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
