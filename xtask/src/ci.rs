@@ -18,31 +18,20 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let warnings = [("RUSTDOCFLAGS", "-D warnings")];
     process::cargo(&["doc", "--workspace", "--no-deps", "--locked"], &warnings)?;
     rust_version::check()?;
-    outside()?;
-    package()?;
+    // What has a workspace of its own: the fuzz targets, and a program that uses our crates. The library that
+    // drives fuzzing needs a C++ compiler, and only `fuzz/run.sh` links it.
+    for manifest in ["fuzz/Cargo.toml", "examples/reading/Cargo.toml"] {
+        let check = ["check", "--manifest-path", manifest, "--target-dir", "target"];
+        process::cargo(&check, &[("CUSTOM_LIBFUZZER_PATH", "/not/linked/libfuzzer.a")])?;
+    }
+    // The crates that other programs use, packed as for a registry.
+    let ours =
+        ["-pcicerone-domain", "-pcicerone-egress", "-pcicerone-ingestion", "-pcicerone-language"];
+    let pack = ["package", "--quiet", "--locked", "--allow-dirty", "--no-verify"];
+    process::cargo(&[&pack[..], &ours].concat(), &[])?;
     layers::check()?;
     openapi::run(true)?;
     test(&[])
-}
-
-/// Compiles what has a workspace of its own: the fuzz targets, and a program that uses our crates. The
-/// library that drives fuzzing needs a C++ compiler, and only `fuzz/run.sh` links it.
-fn outside() -> anyhow::Result<()> {
-    let no_library = [("CUSTOM_LIBFUZZER_PATH", "/not/linked/libfuzzer.a")];
-    for manifest in ["fuzz/Cargo.toml", "examples/reading/Cargo.toml"] {
-        let check = ["check", "--manifest-path", manifest, "--target-dir", "target"];
-        process::cargo(&check, &no_library)?;
-    }
-    Ok(())
-}
-
-/// Packs the crates that other programs use, as for a registry.
-fn package() -> anyhow::Result<()> {
-    let crates =
-        ["domain", "egress", "ingestion", "language"].map(|name| format!("-p=cicerone-{name}"));
-    let mut arguments = vec!["package", "--quiet", "--locked", "--allow-dirty", "--no-verify"];
-    arguments.extend(crates.iter().map(String::as_str));
-    process::cargo(&arguments, &[])
 }
 
 /// All tests: the README's second command. `filter` goes to the test binaries.
