@@ -42,7 +42,7 @@ pub fn check_extracted(extracted: &Extracted, pages: usize) {
 /// Checks what [`chunks`] promises.
 pub fn check_chunks(text: &str) {
     let mut end = 0;
-    for Chunk { range, heading } in chunks(text) {
+    for Chunk { range, heading, .. } in chunks(text) {
         assert!(range.start >= end, "stretches overlap or are out of order");
         let stretch = text.get(range.clone()).expect("a stretch lies on character boundaries");
         assert!(!stretch.is_empty() && stretch.trim() == stretch, "{stretch:?}");
