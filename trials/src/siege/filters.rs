@@ -28,7 +28,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     attacker.text(&agent, "The museum opens at nine.").await;
     let conversations = field.count(CONVERSATIONS, 800);
     fill(&attacker, &agent, conversations).await?;
-    let mut report = Report::of_flood();
+    let mut report = Report::default();
     let mut answers = Vec::new();
     for count in REFUSED {
         let answer = attacker.request("GET", &list(&agent, count)).try_send().await;

@@ -6,7 +6,7 @@ use super::victim::{Seen, Times};
 use super::watch::Held;
 use crate::latency::millis;
 
-/// How many times slower than on its own the other account may be served beside a flood.
+/// How many times slower than on its own the other account may be served.
 const TIMES: u32 = 5;
 /// Below this a difference is not the server's: this program's attackers share its processors.
 const NOISE: Duration = Duration::from_millis(25);
@@ -21,7 +21,6 @@ pub(super) const RISE_MIB: f64 = 64.0;
 /// The outcome of a siege.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    is_of_flood: bool,
     attempts: Vec<String>,
     faults: Vec<String>,
     quiet: Option<Seen>,
@@ -31,12 +30,6 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// The report of a flood: what is shared between accounts is asked for without end, so that the
-    /// other account is to be served nearly as on its own.
-    pub(super) fn of_flood() -> Self {
-        Self { is_of_flood: true, ..Self::default() }
-    }
-
     /// Says what was attempted, and what came of it.
     pub(super) fn attempted(&mut self, what: impl Into<String>) {
         self.attempts.push(what.into());
@@ -115,8 +108,7 @@ impl Report {
 
     fn slower(&mut self, what: &str, quiet: &Times, during: &Times) {
         let (quiet, during) = (quiet.within(0.99), during.within(0.99));
-        let times = (quiet * TIMES).max(NOISE).min(ANSWERED);
-        let limit = if self.is_of_flood { times } else { ANSWERED };
+        let limit = (quiet * TIMES).max(NOISE).min(ANSWERED);
         self.check(
             during <= limit,
             format!("the victim's {what} took {during:.1?} (p99), more than {limit:.1?}"),

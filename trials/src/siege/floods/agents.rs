@@ -27,7 +27,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let count = field.count(AGENTS, 200);
     let victim = arena.victim.client();
     let quiet = first_questions(&victim, Duration::ZERO).await?;
-    let mut report = Report::of_flood();
+    let mut report = Report::default();
     let attack = async {
         let warming = warm(&attacker, count);
         let own = first_questions(&victim, field.seconds(1, 0));

@@ -21,7 +21,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let (files, time) = (field.count(FILES, 6), field.seconds(60, 15));
     let pdf = slow_pdf(PAGES).context("making a file")?;
     let bytes = pdf.len();
-    let mut report = Report::of_flood();
+    let mut report = Report::default();
     let attack = async {
         let begun = Instant::now();
         let mut first = None;

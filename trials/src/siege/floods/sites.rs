@@ -32,7 +32,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
         site.set_delay(DELAY);
         slow.push(site);
     }
-    let mut report = Report::of_flood();
+    let mut report = Report::default();
     let attack = async {
         for site in &slow {
             // A crawl that is refused is one that holds up nobody.

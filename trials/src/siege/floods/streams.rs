@@ -20,7 +20,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let agent = attacker.agent().await;
     let request = slow_stream(&attacker, &agent);
     let time = field.seconds(25, 8);
-    let mut report = Report::of_flood();
+    let mut report = Report::default();
     let attack = connections::hold(arena.server.address(), STREAMS, ADDRESSES, &request, time);
     // A thousand replies are under way, not one.
     let fates = arena.besiege(&mut report, 2.0 * RISE_MIB, attack).await?;

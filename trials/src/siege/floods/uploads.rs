@@ -26,7 +26,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");
     let time = field.seconds(20, 5);
-    let mut report = Report::of_flood();
+    let mut report = Report::default();
     let attack = async {
         let slow = upload_slowly(&attacker, arena.server.address(), time);
         let own = upload(arena.victim.client(), time);
