@@ -5,6 +5,7 @@ mod detect;
 pub(crate) mod docx;
 #[cfg(feature = "html")]
 pub(crate) mod html;
+mod links;
 #[cfg(feature = "pdf")]
 pub(crate) mod pdf;
 mod reading;

@@ -1,4 +1,7 @@
-//! `cargo trial eval html`: the text of web pages against what Readability's authors expect of them.
+//! `cargo trial eval html`: the text of web pages against what Readability's authors expect of them, and against
+//! segments that are wanted and unwanted.
+
+mod segments;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -53,7 +56,7 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
     let slowest = times.last().copied().unwrap_or_default();
     println!("word-F1 over {} pages: {mean:.3} (trafilatura .933, all text .796)", scores.len());
     println!("time a page: median {median:?}, slowest {slowest:?}");
-    Ok(())
+    segments::run(&data.join("html").join("trafilatura"))
 }
 
 /// All text of an expectation, which holds nothing but content.

@@ -13,8 +13,14 @@ use super::docx::is_protected;
 const PDF_HEADER_BYTES: usize = 1_024;
 /// How much of `[Content_Types].xml` is read; real ones have a few thousand bytes.
 const CONTENT_TYPES_BYTES: u64 = 1_024 * 1_024;
-/// What the main part of a Word document is declared as (ECMA-376, part 1, 11.3.10).
-const DOCX_MAIN_PART: &str = "wordprocessingml.document.main+xml";
+/// What the main parts of Word documents are declared as: documents, templates, and both with macros (ECMA-376, part 1,
+/// 11.3.10; [MS-OFFMACRO] 2.2.1).
+const DOCX_MAIN_PARTS: [&str; 4] = [
+    "wordprocessingml.document.main+xml",
+    "wordprocessingml.template.main+xml",
+    "ms-word.document.macroEnabled.main+xml",
+    "ms-word.template.macroEnabledTemplate.main+xml",
+];
 
 /// The type of a file by its content, whatever its name. `None` if it is of no type that is read.
 ///
@@ -69,7 +75,9 @@ fn is_docx(bytes: &[u8]) -> bool {
     let mut declared = Vec::new();
     // An archive that cannot be decompressed is not a document.
     let read = part.take(CONTENT_TYPES_BYTES).read_to_end(&mut declared);
-    read.is_ok() && decoded(&declared).is_ok_and(|text| text.contains(DOCX_MAIN_PART))
+    read.is_ok()
+        && decoded(&declared)
+            .is_ok_and(|text| DOCX_MAIN_PARTS.iter().any(|part| text.contains(part)))
 }
 
 /// Whether a text begins like a whole page: with its document type or one of the elements that enclose a page, after

@@ -3,6 +3,7 @@
 //! In are paragraphs, headings, lists with their numbers, tables, text boxes once, notes after the paragraph that
 //! refers to them, what was inserted, the results of fields, and each header and footer once. Left out are comments, deletions, field codes, hidden text and placeholders.
 
+mod drawings;
 mod element;
 mod field;
 mod inline;
@@ -19,6 +20,7 @@ mod table;
 use std::collections::HashSet;
 
 use super::{Reading, Unreadable, title};
+use drawings::Drawings;
 use element::Element;
 use markdown::Block;
 use notes::Notes;
@@ -55,7 +57,8 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     let footers = margins.blocks(&mut package, &relationships, "footer")?;
     let Some(document) = package.part(&main)? else { return Err(package::no_document()) };
     let document = Element::parse(&document)?;
-    let mut story = Story::new(&styles, &mut numbering, &notes);
+    let drawings = Drawings::of(&mut package, &main, &relationships)?;
+    let mut story = Story::new(&styles, &mut numbering, &notes, &drawings);
     let body = story.read(&document);
 
     let blocks: Vec<Block> = headers.into_iter().chain(body).chain(footers).collect();
@@ -85,8 +88,9 @@ impl Margins {
             let Some(part) = package.part(&link.target)? else { continue };
             let part = Element::parse(&part)?;
             let (styles, notes) = (Styles::default(), Notes::default());
+            let drawings = Drawings::of(package, &link.target, &[])?;
             let mut numbering = Numbering::default();
-            let blocks = Story::margin(&styles, &mut numbering, &notes).read(&part);
+            let blocks = Story::margin(&styles, &mut numbering, &notes, &drawings).read(&part);
             found.extend(blocks.into_iter().filter(|block| self.seen.insert(block.text.clone())));
         }
         Ok(found)

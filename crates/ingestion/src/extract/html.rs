@@ -6,10 +6,12 @@ mod depth;
 mod dom;
 mod encoding;
 mod lean;
+mod names;
 mod region;
 mod render;
 mod selection;
 mod shell;
+mod stated;
 mod weights;
 
 use select::document::Document;
@@ -47,7 +49,13 @@ pub fn read(bytes: &[u8], charset: Option<&str>, url: &Url) -> Result<PageReadin
     }
     let document = Document::from(source.as_ref());
     let chosen = content::of(&document);
-    let text = render::markdown(&document, &chosen);
+    let mut text = render::markdown(&document, &chosen);
+    let beyond = stated::beyond(&document, &text);
+    if !beyond.is_empty() {
+        let gap = if text.is_empty() { "" } else { "\n\n" };
+        text.push_str(gap);
+        text.push_str(&beyond);
+    }
     let about = about::of(&document, url);
     Ok(PageReading {
         needs_javascript: shell::needs_javascript(&document, &text),

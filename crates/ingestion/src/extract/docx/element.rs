@@ -106,6 +106,17 @@ impl<'a> Element<'a> {
         self.elements().find(|element| element.name() == name)
     }
 
+    /// All elements of that name below it, in order, without those inside another one.
+    pub(super) fn find_all<'e>(&'e self, name: &str, found: &mut Vec<&'e Self>) {
+        for element in self.elements() {
+            if element.name() == name {
+                found.push(element);
+            } else {
+                element.find_all(name, found);
+            }
+        }
+    }
+
     /// The `val` of the first element of that name in it.
     pub(super) fn value(&self, child: &str) -> Option<Cow<'_, str>> {
         self.child(child)?.attribute("val")

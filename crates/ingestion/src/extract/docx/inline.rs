@@ -4,6 +4,7 @@ use super::element::Element;
 use super::markdown::Block;
 use super::paragraph::Story;
 use super::symbol;
+use crate::extract::links;
 
 /// Elements whose content is not text of the document.
 const OUT: [&str; 14] = [
@@ -49,6 +50,8 @@ impl<'s> Story<'s> {
                     let boxed = self.blocks(part);
                     line.boxes.extend(boxed);
                 }
+                "hyperlink" => self.link(part, line),
+                "relIds" | "chart" => line.boxes.extend(self.drawings.shown(part)),
                 "docPr" => self.picture(part, line),
                 "AlternateContent" => {
                     if let Some(chosen) = alternative(part) {
@@ -86,6 +89,17 @@ impl<'s> Story<'s> {
         }
     }
 
+    /// A link, with its address if the text does not tell it.
+    fn link(&mut self, part: &Element<'_>, line: &mut Line<'s>) {
+        let start = line.text.len();
+        self.inline(part, line);
+        let text = line.text.get(start..).unwrap_or_default();
+        let address = self.drawings.address(part).and_then(|address| links::told(address, text));
+        if let Some(address) = address.filter(|_| !text.trim().is_empty()) {
+            self.put(line, &format!(" ({address})"));
+        }
+    }
+
     /// The description of a picture, if there is one.
     fn picture(&self, part: &Element<'_>, line: &mut Line<'_>) {
         let Some(text) = part.attribute("descr") else { return };
@@ -119,8 +133,20 @@ pub(super) fn alternative<'e, 'a>(element: &'e Element<'a>) -> Option<&'e Elemen
 }
 
 /// Whether a content control shows only what to enter there.
+///
+/// Programs that fill in forms often leave the sign of that behind. If the control names its placeholder, its text would
+/// be in a style of its own; text without any style was filled in.
 pub(super) fn is_placeholder(control: &Element<'_>) -> bool {
-    control.child("sdtPr").is_some_and(|properties| properties.is_on("showingPlcHdr"))
+    let Some(properties) = control.child("sdtPr").filter(|sign| sign.is_on("showingPlcHdr")) else {
+        return false;
+    };
+    let mut runs = Vec::new();
+    control.find_all("r", &mut runs);
+    let is_styled = |run: &&Element<'_>| {
+        run.child("rPr").is_some_and(|properties| properties.child("rStyle").is_some())
+    };
+    let names_placeholder = properties.child("placeholder").is_some();
+    !names_placeholder || runs.is_empty() || runs.iter().any(is_styled)
 }
 
 /// A character as it is written. `None` for those that only guide typesetting.

@@ -35,6 +35,8 @@ pub(super) struct Package<'a> {
 /// A reference of a part.
 #[derive(Debug)]
 pub(super) struct Relationship {
+    /// What refers to it.
+    pub(super) id: String,
     /// The last word of its type, which the strict and the transitional form share.
     pub(super) kind: String,
     /// The name of the part.
@@ -78,18 +80,31 @@ impl<'a> Package<'a> {
 
     /// The references of a part within the package; the package itself has no name.
     pub(super) fn relationships(&mut self, part: &str) -> Result<Vec<Relationship>, Unreadable> {
+        self.references(part, false)
+    }
+
+    /// The addresses outside the package that a part refers to.
+    pub(super) fn addresses(&mut self, part: &str) -> Result<Vec<Relationship>, Unreadable> {
+        self.references(part, true)
+    }
+
+    fn references(&mut self, part: &str, outside: bool) -> Result<Vec<Relationship>, Unreadable> {
         let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let Some(text) = self.part(&format!("{folder}/_rels/{file}.rels"))? else {
             return Ok(Vec::new());
         };
         let tree = Element::parse(&text)?;
         let links = tree.elements().flat_map(Element::elements);
-        let inside =
-            links.filter(|link| link.attribute("TargetMode").as_deref() != Some("External"));
-        Ok(inside
+        let is_outside =
+            |link: &&Element<'_>| link.attribute("TargetMode").as_deref() == Some("External");
+        Ok(links
+            .filter(|link| is_outside(link) == outside)
             .filter_map(|link| {
                 let kind = link.attribute("Type")?.rsplit('/').next()?.to_owned();
-                Some(Relationship { kind, target: resolve(folder, &link.attribute("Target")?) })
+                let id = link.attribute("Id").unwrap_or_default().into_owned();
+                let target = link.attribute("Target")?;
+                let target = if outside { target.into_owned() } else { resolve(folder, &target) };
+                Some(Relationship { id, kind, target })
             })
             .collect())
     }

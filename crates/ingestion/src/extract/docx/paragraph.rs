@@ -1,5 +1,6 @@
 //! A story (the body, a note, a header): its paragraphs and tables in order.
 
+use super::drawings::Drawings;
 use super::element::Element;
 use super::field::Fields;
 use super::inline::{Line, alternative, is_placeholder};
@@ -12,6 +13,8 @@ use super::styles::{Properties, Styles};
 const HEADING_CHARS: usize = 300;
 /// The deepest heading of Markdown.
 const HEADING_LEVELS: i64 = 6;
+/// The longest text that may be an initial: a letter, or a first word.
+const INITIAL_CHARS: usize = 12;
 /// In a header, a line of fewer letters beside a page number is `Page of`.
 const MARGIN_LETTERS: usize = 12;
 
@@ -20,6 +23,7 @@ pub(super) struct Story<'s> {
     styles: &'s Styles,
     numbering: &'s mut Numbering,
     pub(super) notes: &'s Notes<'s>,
+    pub(super) drawings: &'s Drawings,
     pub(super) fields: Fields,
     /// Notes that were referred to and wait for the end of the block.
     waiting: Vec<&'s Element<'s>>,
@@ -29,6 +33,8 @@ pub(super) struct Story<'s> {
     depth: usize,
     /// It is a header or footer.
     is_margin: bool,
+    /// A large first letter, which a frame of its own holds, until the paragraph that it begins.
+    initial: String,
     /// The paragraph in the style of a title.
     pub(super) title: Option<String>,
 }
@@ -39,11 +45,14 @@ impl<'s> Story<'s> {
         styles: &'s Styles,
         numbering: &'s mut Numbering,
         notes: &'s Notes<'s>,
+        drawings: &'s Drawings,
     ) -> Self {
         Self {
             styles,
             numbering,
             notes,
+            drawings,
+            initial: String::new(),
             fields: Fields::default(),
             waiting: Vec::new(),
             read: Vec::new(),
@@ -58,8 +67,9 @@ impl<'s> Story<'s> {
         styles: &'s Styles,
         numbering: &'s mut Numbering,
         notes: &'s Notes<'s>,
+        drawings: &'s Drawings,
     ) -> Self {
-        Self { is_margin: true, ..Self::new(styles, numbering, notes) }
+        Self { is_margin: true, ..Self::new(styles, numbering, notes, drawings) }
     }
 
     /// The blocks of a part.
@@ -68,6 +78,9 @@ impl<'s> Story<'s> {
         for root in part.elements() {
             // The body of a document is nested one deeper than the content of a header.
             self.collect(root.child("body").unwrap_or(root), &mut blocks);
+        }
+        if !self.initial.is_empty() {
+            blocks.push(Block { kind: Kind::Paragraph, text: std::mem::take(&mut self.initial) });
         }
         blocks
     }
@@ -111,7 +124,19 @@ impl<'s> Story<'s> {
         self.inline(element, &mut line);
         let had_repetition = self.fields.end_paragraph();
         self.waiting.append(&mut line.notes);
-        let text = line.text.trim().to_owned();
+        let mut text = line.text.trim().to_owned();
+        let frame = properties.and_then(|properties| properties.child("framePr"));
+        let is_initial = frame
+            .and_then(|frame| frame.attribute("dropCap"))
+            .is_some_and(|kind| matches!(kind.as_ref(), "drop" | "margin"));
+        if is_initial && self.initial.is_empty() && text.chars().count() <= INITIAL_CHARS {
+            self.initial = text;
+            blocks.append(&mut line.boxes);
+            return;
+        }
+        if !text.is_empty() {
+            text.insert_str(0, &std::mem::take(&mut self.initial));
+        }
         let letters = text.chars().filter(|char| char.is_alphabetic()).count();
         let says_nothing =
             self.is_margin && (letters == 0 || had_repetition && letters < MARGIN_LETTERS);

@@ -367,3 +367,83 @@ fn nesting_beyond_every_real_document_is_refused() {
     };
     assert!(Docx::body(&deep(80)).text().contains("Text"));
 }
+
+#[test]
+fn a_large_initial_begins_its_word() {
+    let body = styled("<w:framePr w:dropCap=\"drop\" w:lines=\"3\"/>", "T")
+        + &p("he harbour falls dry.")
+        + &p("Twice a day.");
+    assert_eq!(Docx::body(&body).text(), "The harbour falls dry.\n\nTwice a day.");
+}
+
+#[test]
+fn a_control_that_was_filled_in_is_read_although_it_claims_to_show_its_placeholder() {
+    let control = |style: &str, text: &str| {
+        format!(
+            "<w:p><w:sdt><w:sdtPr><w:placeholder><w:docPart w:val=\"A\"/></w:placeholder><w:showingPlcHdr/>\
+             </w:sdtPr><w:sdtContent><w:r>{style}<w:t>{text}</w:t></w:r></w:sdtContent></w:sdt></w:p>"
+        )
+    };
+    let prompt = "<w:rPr><w:rStyle w:val=\"PlaceholderText\"/></w:rPr>";
+    let body = control("", "Ada Example") + &control(prompt, "Enter a date");
+    assert_eq!(Docx::body(&body).text(), "Ada Example");
+}
+
+#[test]
+fn templates_and_files_with_macros_are_word_documents() {
+    for kind in [
+        "vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
+        "vnd.ms-word.document.macroEnabled.main+xml",
+        "vnd.ms-word.template.macroEnabledTemplate.main+xml",
+    ] {
+        let types = format!(
+            "<Types><Override PartName=\"/word/document.xml\" ContentType=\"application/{kind}\"/></Types>"
+        );
+        let file = Docx::body(&p("Text")).part("[Content_Types].xml", types).bytes();
+        let detected = crate::extract::detect_upload_type(&file);
+        assert_eq!(detected, Some(cicerone_domain::UploadType::Docx), "{kind}");
+        assert_eq!(read(&file).unwrap().text, "Text");
+    }
+}
+
+#[test]
+fn diagrams_and_charts_are_read_where_they_stand() {
+    let links = format!(
+        "<Relationships><Relationship Id=\"d\" Type=\"{TYPE}/diagramData\" Target=\"diagrams/data1.xml\"/>\
+         <Relationship Id=\"c\" Type=\"{TYPE}/chart\" Target=\"charts/chart1.xml\"/></Relationships>"
+    );
+    let diagram = "<dgm:dataModel><dgm:ptLst><dgm:pt><dgm:t><a:p><a:r><a:t>Register</a:t></a:r></a:p></dgm:t></dgm:pt>\
+                   <dgm:pt><dgm:t><a:p/></dgm:t></dgm:pt>\
+                   <dgm:pt><dgm:t><a:p><a:r><a:t>Pay</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>";
+    let points = |values: [&str; 2]| {
+        let [one, two] = values;
+        format!("<c:pt idx=\"0\"><c:v>{one}</c:v></c:pt><c:pt idx=\"1\"><c:v>{two}</c:v></c:pt>")
+    };
+    let chart = format!(
+        "<c:chartSpace><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Ships a year</a:t></a:r></a:p></c:rich></c:tx>\
+         </c:title><c:plotArea><c:ser><c:tx><c:strRef><c:strCache><c:pt idx=\"0\"><c:v>Ships</c:v></c:pt></c:strCache>\
+         </c:strRef></c:tx><c:cat>{}</c:cat><c:val>{}</c:val></c:ser></c:plotArea></c:chart></c:chartSpace>",
+        points(["2024", "2025"]),
+        points(["310", "342"]),
+    );
+    let body = p("Before")
+        + "<w:p><w:r><w:drawing><a:graphicData><dgm:relIds r:dm=\"d\"/></a:graphicData></w:drawing></w:r></w:p>"
+        + "<w:p><w:r><w:drawing><a:graphicData><c:chart r:id=\"c\"/></a:graphicData></w:drawing></w:r></w:p>"
+        + &p("After");
+    let docx = Docx::body(&body)
+        .part("word/_rels/document.xml.rels", links)
+        .part("word/diagrams/data1.xml", diagram)
+        .part("word/charts/chart1.xml", chart);
+    let expected = "Before\n\n- Register\n- Pay\n\nShips a year\n\n|  | Ships |\n| 2024 | 310 |\n| 2025 | 342 |\n\nAfter";
+    assert_eq!(docx.text(), expected);
+}
+
+#[test]
+fn the_address_of_a_link_is_told_if_its_text_is_not_it() {
+    let links = format!(
+        "<Relationships><Relationship Id=\"m\" Type=\"{TYPE}/hyperlink\" Target=\"mailto:pilot@h.example\" TargetMode=\"External\"/></Relationships>"
+    );
+    let body = "<w:p><w:r><w:t xml:space=\"preserve\">Write to </w:t></w:r><w:hyperlink r:id=\"m\"><w:r><w:t>the pilots</w:t></w:r></w:hyperlink></w:p>";
+    let docx = Docx::body(body).part("word/_rels/document.xml.rels", links);
+    assert_eq!(docx.text(), "Write to the pilots (pilot@h.example)");
+}

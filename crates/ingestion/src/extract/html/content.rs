@@ -1,14 +1,15 @@
 //! What a page is about: its main content, chosen from its texts.
 //!
-//! If a page marks its content (`main`, `article`, the names that publishing systems use), that is used, so that no part
-//! of a manual is lost. For other pages a library decides. If it discards too much, everything is content except
-//! navigation and the like.
+//! The page may state its content (`main`, `article`, the names that publishing systems use), and a library finds what
+//! reads like an article. A text is kept if both agree. If they hardly agree, the page's word counts, so that no part of a
+//! manual is lost; pages with code or terms are such manuals. `docs/reading.md` has the measurements.
 
 use std::panic::catch_unwind;
 
 use rs_trafilatura::page_type::PageType;
 use rs_trafilatura::{Options, extract_with_options};
 use select::document::Document;
+use select::node::Node;
 
 use super::dom::roots;
 use super::lean::Lean;
@@ -16,26 +17,45 @@ use super::region;
 use super::selection::Selection;
 use super::weights::Weights;
 
+/// If the library finds less than this percentage of what the page states, it is mistaken.
+const STATED_SHARE: usize = 60;
+/// The same if the page states nothing, but documents something technical.
+const REFERENCE_SHARE: usize = 90;
 /// The library must find at least this percentage of the page without navigation and the like.
 const FOUND_SHARE: usize = 40;
 
 /// The texts of a page that are its content.
 pub(super) fn of(document: &Document) -> Selection {
     let weights = Weights::of(document);
-    match region::stated(document, &weights) {
-        Some(region) => Selection::of_region(document, &region, &weights),
-        None => found_or_all(document, &weights),
+    let region = region::stated(document, &weights);
+    let page = || roots(document).find(|root| root.name() == Some("html"));
+    let Some(bounds) = region.or_else(page) else { return found(document) };
+    let whole = Selection::of_region(document, &bounds, &weights);
+    let is_reference = is_reference(&bounds);
+    if is_reference && region.is_some() {
+        return whole;
     }
+    let found = found(document);
+    let (mut met, least) = if region.is_some() {
+        (whole.met_with(document, &found), STATED_SHARE)
+    } else {
+        let with_lists = Selection::with_lists(document, &bounds, &weights);
+        let least = if is_reference { REFERENCE_SHARE } else { FOUND_SHARE };
+        (with_lists.met_with(document, &found), least)
+    };
+    if met.weight() * 100 < whole.weight() * least {
+        return whole;
+    }
+    met.add_prose(document, &whole, &weights);
+    met
 }
 
-/// What the library finds, or everything if it discards too much.
-fn found_or_all(document: &Document, weights: &Weights) -> Selection {
-    let found = found(document);
-    let Some(page) = roots(document).find(|root| root.name() == Some("html")) else {
-        return found;
+/// Whether it documents something technical: articles about other things hold no code and no lists of terms.
+fn is_reference(region: &Node<'_>) -> bool {
+    let is_code = |node: &Node<'_>| {
+        matches!(node.name(), Some("pre" | "code" | "kbd" | "samp" | "tt" | "var" | "dl"))
     };
-    let all = Selection::of_region(document, &page, weights);
-    if found.weight() * 100 < all.weight() * FOUND_SHARE { all } else { found }
+    region.descendants().any(|node| is_code(&node))
 }
 
 /// What the library finds.

@@ -4,58 +4,28 @@ use select::document::Document;
 use select::node::Node;
 
 /// Elements whose content is not text for readers.
-const UNREAD: [&str; 27] = [
-    "audio", "base", "button", "canvas", "datalist", "dialog", "embed", "head", "iframe", "img",
-    "input", "link", "map", "meta", "noframes", "noscript", "object", "picture", "progress",
-    "script", "select", "source", "style", "svg", "template", "textarea", "video",
+const UNREAD: [&str; 29] = [
+    "audio", "base", "canvas", "datalist", "dialog", "embed", "head", "iframe", "img", "input",
+    "link", "map", "meta", "noframes", "noscript", "object", "progress", "rp", "rt", "rtc",
+    "script", "select", "source", "style", "svg", "template", "textarea", "track", "video",
 ];
 
 /// Inline elements.
-const INLINE: [&str; 33] = [
+const INLINE: [&str; 38] = [
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
-    "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "s", "samp", "small", "span",
-    "strike", "strong", "sub", "sup", "time", "tt", "u", "var",
+    "font", "i", "img", "ins", "kbd", "label", "mark", "nobr", "picture", "q", "rb", "ruby", "s",
+    "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 ];
+
+/// How far above a button its heading may be.
+const BUTTON_ANCESTORS: usize = 3;
+/// What a button opens has more words than these.
+const ANSWER_WORDS: usize = 3;
+/// Words of the classes of what is hidden until it is opened.
+const OPENED: [&str; 3] = ["accordion", "collapse", "faq"];
 
 /// Elements that say by their name that they are not what a page is about.
 const BESIDE: [&str; 4] = ["nav", "aside", "footer", "menu"];
-
-/// Words of the classes and ids that say so.
-const BESIDE_WORDS: [&str; 33] = [
-    "ad",
-    "ads",
-    "advert",
-    "advertisement",
-    "author",
-    "breadcrumb",
-    "breadcrumbs",
-    "byline",
-    "comment",
-    "comments",
-    "cookie",
-    "disqus",
-    "footer",
-    "login",
-    "masthead",
-    "menu",
-    "meta",
-    "nav",
-    "navbar",
-    "navigation",
-    "newsletter",
-    "pager",
-    "pagination",
-    "popup",
-    "promo",
-    "recommended",
-    "related",
-    "share",
-    "sharing",
-    "sidebar",
-    "social",
-    "sponsored",
-    "subscribe",
-];
 
 /// Roles that say the same (WAI-ARIA 1.2, landmarks).
 const BESIDE_ROLES: [&str; 6] =
@@ -75,7 +45,38 @@ pub(super) fn elements(document: &Document) -> impl Iterator<Item = Node<'_>> {
 
 /// Whether an element's content is never text to read, or is hidden from readers.
 pub(super) fn is_unread(node: &Node<'_>, name: &str) -> bool {
-    UNREAD.binary_search(&name).is_ok() || is_hidden(node)
+    UNREAD.binary_search(&name).is_ok()
+        || (name == "button" && !is_question(node))
+        || (is_hidden(node) && !is_opened_by_a_click(node))
+}
+
+/// Whether a button is the visible line of something that it opens, as in accordions, not a command: it stands in a
+/// heading or a term, or it says what it opens and text follows it.
+fn is_question(button: &Node<'_>) -> bool {
+    let is_headed = std::iter::successors(button.parent(), Node::parent)
+        .take(BUTTON_ANCESTORS)
+        .any(|above| matches!(above.name(), Some("h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "dt")));
+    let opens = ["aria-controls", "aria-expanded", "data-bs-target", "data-target"];
+    let is_followed = || {
+        let mut next = std::iter::successors(button.next(), Node::next);
+        let next = next.find(|node| node.name().is_some());
+        next.is_some_and(|next| {
+            !matches!(next.name(), Some("ul" | "ol" | "nav" | "button" | "form"))
+                && next.text().split_whitespace().nth(ANSWER_WORDS).is_some()
+        })
+    };
+    is_headed || (opens.iter().any(|key| button.attr(key).is_some()) && is_followed())
+}
+
+/// Whether something hidden is shown when a reader opens it (WAI-ARIA patterns of accordions and tabs).
+fn is_opened_by_a_click(node: &Node<'_>) -> bool {
+    let is_panel = matches!(node.attr("role"), Some("tabpanel" | "region"));
+    node.attr("hidden") == Some("until-found")
+        || (is_panel && node.attr("aria-labelledby").is_some())
+        || node.attr("class").is_some_and(|classes| {
+            let mut words = classes.split(|char: char| !char.is_ascii_alphabetic());
+            words.any(|word| OPENED.iter().any(|known| word.eq_ignore_ascii_case(known)))
+        })
 }
 
 /// Whether an element is inline.
@@ -86,14 +87,6 @@ pub(super) fn is_inline(name: &str) -> bool {
 /// Whether an element is beside the content: navigation, asides, page footers.
 pub(super) fn is_beside(node: &Node<'_>, name: &str) -> bool {
     BESIDE.contains(&name) || node.attr("role").is_some_and(|role| BESIDE_ROLES.contains(&role))
-}
-
-/// Whether one of an element's classes, or its id, says that it is beside the content.
-pub(super) fn is_beside_by_name(node: &Node<'_>) -> bool {
-    ["class", "id"].into_iter().filter_map(|key| node.attr(key)).any(|names| {
-        let mut words = names.split(|char: char| !char.is_ascii_alphabetic());
-        words.any(|word| BESIDE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
-    })
 }
 
 /// Whether one of an element's classes, or its id, is one of these names.

@@ -12,7 +12,10 @@ use super::dom::{is_inline, is_unread, roots};
 /// Encloses the number of a text; those of the page itself are removed.
 const MARK: char = '~';
 /// Attributes that distinguish content from its surroundings.
-const TELLING: [&str; 6] = ["class", "id", "itemprop", "itemtype", "rel", "role"];
+///
+/// Ids are not among them: the library takes words of them for names of what is beside the content, but a manual's ids
+/// are addresses made of its headings.
+const TELLING: [&str; 5] = ["class", "itemprop", "itemtype", "rel", "role"];
 /// Elements that nothing follows the opening tag of.
 const VOID: [&str; 5] = ["area", "br", "col", "hr", "wbr"];
 
@@ -77,6 +80,8 @@ impl Lean {
             node.children().for_each(|child| self.node(&child));
             return;
         }
+        // The library reads no button; those that are left are visible lines of what they open.
+        let name = if name == "button" { "div" } else { name };
         self.html.push('<');
         self.html.push_str(name);
         for (key, value) in node.attrs().filter(|(key, _)| TELLING.contains(key)) {

@@ -1,9 +1,12 @@
 //! The texts of a page that are kept, written as Markdown with the structure that the page gives them.
 
+mod inline;
 mod table;
 
 use select::document::Document;
 use select::node::Node;
+
+use crate::extract::links;
 
 use super::dom::{is_inline, is_unread, push_raw_text, roots};
 use super::selection::Selection;
@@ -38,6 +41,11 @@ impl<'a> Writer<'a> {
         if node.name() == Some("br") {
             self.line.truncate(self.line.trim_end_matches(' ').len());
             self.line.push('\n');
+        } else if node.name() == Some("img") {
+            push_picture(&mut self.line, node);
+        } else if let Some(blank) = node.as_text().filter(|text| text.trim().is_empty()) {
+            // Nobody chose it, but it parts the texts around it.
+            push_collapsed(&mut self.line, blank);
         } else if !self.selection.holds(node) {
             // Neither it nor anything below it is kept.
         } else if let Some(text) = node.as_text() {
@@ -60,6 +68,15 @@ impl<'a> Writer<'a> {
         match name {
             "code" | "kbd" | "samp" | "tt" => {
                 push_code(&mut self.line, &flat(node, self.selection))
+            }
+            "sup" | "sub" => {
+                self.line.push_str(inline::script_mark(node, name, &self.line));
+                self.children(node);
+            }
+            "a" => {
+                let start = self.line.len();
+                self.children(node);
+                push_address(&mut self.line, node, start);
             }
             name if is_inline(name) => self.children(node),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading(node, name),
@@ -131,34 +148,42 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Terms on lines of their own, each followed by its definition after a colon.
+    /// Terms, each followed by its definition after a colon: `term: definition`.
     fn definitions(&mut self, node: &Node<'_>) {
         self.end_line();
-        let mut is_first_of_term = false;
+        let mut terms = String::new();
         for child in node.children() {
             match child.name() {
                 Some("dt") => {
                     let term = self.apart(&child, false);
-                    if !term.is_empty() {
-                        self.block(&term);
-                        is_first_of_term = true;
+                    if !terms.is_empty() && !term.is_empty() {
+                        terms.push_str(if term.contains('\n') { "\n\n" } else { ", " });
                     }
+                    terms.push_str(&term);
                 }
                 Some("dd") => {
                     let text = self.apart(&child, false);
-                    if is_first_of_term && !text.is_empty() && !text.contains('\n') {
-                        self.push(&format!(": {text}"), "\n");
-                    } else if !text.is_empty() {
-                        self.block(&text);
+                    if !text.is_empty() {
+                        self.block(&defined(&std::mem::take(&mut terms), &text));
                     }
-                    is_first_of_term = false;
                 }
                 // Groups of terms may be wrapped.
-                Some("div") => self.definitions(&child),
+                Some("div") => {
+                    self.term(&mut terms);
+                    self.definitions(&child);
+                }
                 Some(_) | None => self.node(&child),
             }
         }
+        self.term(&mut terms);
         self.end_line();
+    }
+
+    /// Writes terms that nothing defines.
+    fn term(&mut self, terms: &mut String) {
+        if !terms.is_empty() {
+            self.block(&std::mem::take(terms));
+        }
     }
 
     /// The content of an element, written on its own.
@@ -192,6 +217,41 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// Terms and their definition, which stay in one block unless the definition begins with a list, a table or code.
+fn defined(terms: &str, text: &str) -> String {
+    let begins_block = text.starts_with(['|', '#', '`', '-']) || text.starts_with("1. ");
+    match terms.chars().next_back() {
+        None => text.to_owned(),
+        Some(':' | '?' | '!' | '？' | '：') if !begins_block => format!("{terms} {text}"),
+        Some(_) if !begins_block => format!("{terms}: {text}"),
+        Some(':' | '?' | '!' | '？' | '：') => format!("{terms}\n\n{text}"),
+        Some(_) => format!("{terms}:\n\n{text}"),
+    }
+}
+
+/// Appends a picture's description, if it adds to the text around it.
+fn push_picture(line: &mut String, picture: &Node<'_>) {
+    if let Some(text) = inline::description(picture).filter(|text| inline::adds(picture, text)) {
+        if !line.is_empty() && !line.ends_with(char::is_whitespace) {
+            line.push(' ');
+        }
+        push_collapsed(line, text);
+        line.push(' ');
+    }
+}
+
+/// Appends the address of a link whose text begins at `start`, if it is worth telling.
+fn push_address(line: &mut String, link: &Node<'_>, start: usize) {
+    let text = line.get(start..).unwrap_or_default();
+    let href = link.attr("href").filter(|_| !text.trim().is_empty());
+    if let Some(address) = href.and_then(|href| links::told(href, text)) {
+        let is_apart = line.ends_with(char::is_whitespace);
+        line.push_str(if is_apart { "(" } else { " (" });
+        line.push_str(&address);
+        line.push(')');
+    }
+}
+
 /// The selected text of an element in one line.
 fn flat(node: &Node<'_>, selection: &Selection) -> String {
     let mut line = String::new();
@@ -203,6 +263,12 @@ fn flat(node: &Node<'_>, selection: &Selection) -> String {
 fn push_flat(node: &Node<'_>, selection: &Selection, line: &mut String) {
     if node.name() == Some("br") {
         push_collapsed(line, " ");
+    }
+    if node.name() == Some("img") {
+        push_picture(line, node);
+    }
+    if let Some(blank) = node.as_text().filter(|text| text.trim().is_empty()) {
+        push_collapsed(line, blank);
     }
     if !selection.holds(node) {
         return;
@@ -218,16 +284,35 @@ fn push_flat(node: &Node<'_>, selection: &Selection, line: &mut String) {
     if !is_inline(name) {
         push_collapsed(line, " ");
     }
+    if matches!(name, "sup" | "sub") {
+        line.push_str(inline::script_mark(node, name, line));
+    }
+    if name == "a" && is_mark_of_heading(node) {
+        return;
+    }
+    let start = line.len();
     node.children().for_each(|child| push_flat(&child, selection, line));
+    if name == "a" {
+        push_address(line, node, start);
+    }
     if !is_inline(name) {
         push_collapsed(line, " ");
     }
 }
 
-/// Appends a text, its white space collapsed as a browser does.
+/// Whether a link is the sign at which readers copy the address of a heading.
+fn is_mark_of_heading(link: &Node<'_>) -> bool {
+    let text = link.text();
+    link.attr("href").is_some_and(|href| href.contains('#'))
+        && matches!(text.trim(), "¶" | "#" | "§" | "🔗" | "\u{f0c1}")
+}
+
+/// Appends a text, its white space collapsed as a browser does, without marks of where a word may be parted.
 fn push_collapsed(line: &mut String, text: &str) {
     for char in text.chars() {
-        if !char.is_whitespace() {
+        if matches!(char, '\u{ad}' | '\u{200b}' | '\u{feff}') {
+            // Not shown.
+        } else if !char.is_whitespace() {
             line.push(char);
         } else if !line.is_empty() && !line.ends_with([' ', '\n']) {
             line.push(' ');

@@ -3,7 +3,7 @@
 use select::document::Document;
 use select::node::Node;
 
-use super::dom::{is_beside, is_beside_by_name, is_unread};
+use super::dom::{is_beside, is_unread};
 use super::weights::{Weights, weight_of};
 
 /// A part with at least this percentage of its text outside links is neither a list of links nor navigation.
@@ -11,6 +11,11 @@ const MOST: usize = 70;
 /// A block is little but links with more than so many links and so many hundredths of it in them.
 const LINKS: usize = 3;
 const LINKED: usize = 90;
+
+/// A block of running text has at least so many letters and digits outside links, and less than one part in so many
+/// inside.
+const PROSE: usize = 100;
+const PROSE_LINKED: usize = 3;
 
 /// The nodes that hold a kept text, or are one.
 #[derive(Debug, Clone)]
@@ -43,8 +48,57 @@ impl Selection {
     /// What is read below `root`, except navigation and the like.
     pub(super) fn of_region(document: &Document, root: &Node<'_>, weights: &Weights) -> Self {
         let mut selection = Self::nothing(document);
-        selection.add_content(root, weights, weights.at(root).plain() * MOST / 100);
+        let most = weights.at(root).plain() * MOST / 100;
+        selection.add_content(root, weights, most, &is_link_list);
         selection
+    }
+
+    /// The same with lists of links, which are content on a page of contents.
+    pub(super) fn with_lists(document: &Document, root: &Node<'_>, weights: &Weights) -> Self {
+        let mut selection = Self::nothing(document);
+        let most = weights.at(root).plain() * MOST / 100;
+        selection.add_content(root, weights, most, &|_, _, _| false);
+        selection
+    }
+
+    /// What both keep.
+    pub(super) fn met_with(&self, document: &Document, other: &Self) -> Self {
+        let mut met = Self::nothing(document);
+        let both = self.holds.iter().zip(&other.holds).enumerate();
+        for (index, _) in both.filter(|(_, (ours, theirs))| **ours && **theirs) {
+            if let Some(text) = document.nth(index).filter(|node| node.as_text().is_some()) {
+                met.add(&text);
+            }
+        }
+        met
+    }
+
+    /// Adds the blocks of running text that `whole` keeps: what the library leaves out of a list or a table is often a part of the text, and what is none of it is short or full of links.
+    pub(super) fn add_prose(&mut self, document: &Document, whole: &Self, weights: &Weights) {
+        for index in 0..self.holds.len() {
+            let Some(block) = document.nth(index) else { continue };
+            if self.holds(&block) || !whole.holds(&block) {
+                continue;
+            }
+            let weight = weights.at(&block);
+            let is_prose = match block.name() {
+                Some("p" | "li" | "td" | "dd" | "blockquote") => {
+                    weight.plain() >= PROSE && weight.linked * PROSE_LINKED < weight.all
+                }
+                Some(_) | None => false,
+            };
+            if is_prose {
+                let texts = block.descendants().filter(|node| node.as_text().is_some());
+                let texts: Vec<Node<'_>> = texts.filter(|text| whole.holds(text)).collect();
+                texts
+                    .iter()
+                    .filter(|text| !self.holds(text))
+                    .copied()
+                    .collect::<Vec<_>>()
+                    .iter()
+                    .for_each(|text| self.add(text));
+            }
+        }
     }
 
     /// Whether a node is kept, or holds a text that is.
@@ -58,7 +112,13 @@ impl Selection {
     }
 
     /// Adds what is content below `node`. What weighs more than `most` is content by any name.
-    fn add_content(&mut self, node: &Node<'_>, weights: &Weights, most: usize) {
+    fn add_content(
+        &mut self,
+        node: &Node<'_>,
+        weights: &Weights,
+        most: usize,
+        is_list: &impl Fn(&Node<'_>, &str, &Weights) -> bool,
+    ) {
         if node.as_text().is_some() {
             return self.add(node);
         }
@@ -66,11 +126,11 @@ impl Selection {
         let is_most = weights.at(node).plain() > most;
         if is_unread(node, name)
             || is_beside(node, name)
-            || (!is_most && (is_beside_by_name(node) || is_link_list(node, name, weights)))
+            || (!is_most && (weights.is_beside_by_name(node) || is_list(node, name, weights)))
         {
             return;
         }
-        node.children().for_each(|child| self.add_content(&child, weights, most));
+        node.children().for_each(|child| self.add_content(&child, weights, most, is_list));
     }
 
     fn add_all(&mut self, node: &Node<'_>) {

@@ -31,7 +31,7 @@ fn structure_becomes_markdown() {
     );
     let expected = "# Tides\n\nTwice a day,\nby the `moon`.\n\n## Kinds\n\n\
         - spring\n  - high\n  - low\n- neap\n\n3. third\n\n   more\n4. fourth\n\n\
-        Ebb\n: falling water\n\nFlood\n\nrising\n\nwater\n\n\
+        Ebb: falling water\n\nFlood: rising\n\nwater\n\n\
         ```rust\nfn main() {\n    ebb();\n}\n```\n\n\\# no heading";
     assert_eq!(text, expected);
 }
@@ -80,13 +80,120 @@ fn a_manual_keeps_its_terms_and_tables() {
     let rows: String = (0..40).map(|n| format!("<tr><td>code{n}<td>meaning {n}")).collect();
     let html = format!("<body><h1>Options</h1><dl>{terms}</dl><table>{rows}</table>");
     let text = text(&html);
-    assert!(text.contains("--option39\n: sets value 39"), "{text}");
+    assert!(text.contains("--option39: sets value 39"), "{text}");
     assert!(text.contains("| code39 | meaning 39 |"), "{text}");
 }
 
 #[test]
 fn a_short_page_is_read_whole() {
     assert_eq!(text("<title>T</title><p>Closed on Mondays.</p>"), "Closed on Mondays.");
+}
+
+#[test]
+fn a_section_is_not_lost_for_a_word_in_its_id_or_class() {
+    let (pages, login, reactions) = (prose("pages"), prose("login"), prose("reactions"));
+    let html = format!(
+        "<main class=share><h1>Manual</h1><p>{pages}</p>
+         <section id=pagination><h2>Pagination</h2><p>Ask for fifty at a time.</p></section>
+         <section id=login><h2>Login</h2><p>{login}</p></section>
+         <h2 id=comments>Comments</h2><p>{reactions}</p>
+         <div id=recommended-storage-settings><p>Keep it dry.</p></div>
+         <div class=has-sidebar><p>Wide.</p></div>
+         <div id=sidebar>Elsewhere</div><div class='share-buttons'>Tell a friend</div></main>"
+    );
+    let text = text(&html);
+    for kept in ["Ask for fifty", login.trim(), "## Comments", "Keep it dry.", "Wide."] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+    assert!(!text.contains("Elsewhere") && !text.contains("Tell a friend"), "{text}");
+}
+
+#[test]
+fn a_wrapper_with_the_text_is_content_even_if_it_is_called_share() {
+    let (pier, others) = (prose("pier"), prose("visitors").repeat(3));
+    let html = format!(
+        "<body><article><div class='content share'><h1>Pier</h1><p>{pier}</p></div></article>
+         <div class=comments><p>{others}</p></div>"
+    );
+    assert!(text(&html).contains(pier.trim()));
+}
+
+#[test]
+fn the_questions_of_an_accordion_stay_with_their_answers() {
+    let harbour = prose("harbour");
+    let html = format!(
+        "<main><h1>Questions</h1><p>{harbour}</p>
+         <div class=accordion><h2 class=accordion-header><button class=accordion-button data-bs-toggle=collapse
+         data-bs-target=#one>When is it open?</button></h2><div id=one class='accordion-collapse collapse'
+         style='display: none'><div class=accordion-body>From nine to five.</div></div></div>
+         <button aria-expanded=false aria-controls=two>Is there parking?</button>
+         <div id=two role=region aria-labelledby=b hidden>Yes, behind the customs house.</div>
+         <button>Send</button></main>"
+    );
+    let text = text(&html);
+    assert!(text.contains("## When is it open?\n\nFrom nine to five."), "{text}");
+    assert!(text.contains("Is there parking?\n\nYes, behind the customs house."), "{text}");
+    assert!(!text.contains("Send"), "{text}");
+}
+
+#[test]
+fn addresses_that_links_hide_and_pictures_that_say_something_are_told() {
+    let html = "<main><p>Write <a href='mailto:pilot@h.example?subject=x'>to the pilots</a> or call
+        <a href='tel:+4940123456'>the office</a>. Fill in <a href=/berth.pdf>the application</a>, or apply
+        <a href='https://h.example/apply'>here</a>. See <a href=/tides>the tides</a>.
+        <img src=x alt='Map of the outer harbour'><img src=y alt=logo.png></p>
+        <table><tr><th>Berth<th>Water<tr><td>short<td><img alt=yes></table></main>";
+    let expected = "Write to the pilots (pilot@h.example) or call the office (+4940123456). \
+        Fill in the application (/berth.pdf), or apply here (https://h.example/apply). See the tides. \
+        Map of the outer harbour\n\n| Berth | Water |\n| short | yes |";
+    assert_eq!(text(html), expected);
+}
+
+#[test]
+fn raised_letters_readings_and_marks_of_hyphenation_alter_no_word() {
+    let html = "<main><p>10<sup>6</sup> m<sup>2</sup> of H<sub>2</sub>O on the 3<sup>rd</sup><sup><a href=#n>1</a></sup>,
+        <ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rt>ji</rt></ruby>, har&shy;bour</p></main>";
+    assert_eq!(text(html), "10^6 m2 of H2O on the 3rd1, 漢字, harbour");
+}
+
+#[test]
+fn cells_over_several_rows_and_columns_leave_the_others_in_their_columns() {
+    let html = "<table><tr><th>Day<th>From<th>To<tr><td rowspan=2>Monday<td>9<td>12<tr><td>14<td>18
+        <tr><td>Sunday<td colspan=2>closed</table>";
+    let expected =
+        "| Day | From | To |\n| Monday | 9 | 12 |\n| Monday | 14 | 18 |\n| Sunday | closed |  |";
+    assert_eq!(text(html), expected);
+}
+
+#[test]
+fn answers_that_a_page_tells_machines_only_are_read() {
+    let html = r#"<main><h1>Shop</h1><p>We sell ropes.</p></main>
+        <script type="application/ld+json">{"@context": "https://schema.org", "@graph": [
+          {"@type": "FAQPage", "mainEntity": [
+            {"@type": "Question", "name": "Do you ship abroad?",
+             "acceptedAnswer": {"@type": "Answer", "text": "<p>Yes, to <b>all</b> of Europe.</p>"}},
+            {"@type": "Question", "name": "What do you sell?",
+             "acceptedAnswer": {"@type": "Answer", "text": "We sell ropes."}}]},
+          {"@type": "Product", "name": "Rope",
+           "offers": {"@type": "Offer", "price": "19.90", "priceCurrency": "EUR",
+                      "availability": "https://schema.org/InStock"}}]}</script>
+        <script type="application/ld+json">{broken</script>"#;
+    let expected = "# Shop\n\nWe sell ropes.\n\n## Do you ship abroad?\n\nYes, to all of Europe.\n\n\
+        Rope\n- Price: 19.90 EUR\n- Availability: InStock";
+    assert_eq!(text(html), expected);
+}
+
+#[test]
+fn a_page_of_code_is_kept_as_it_is() {
+    let pages = prose("pages");
+    let html = format!(
+        "<main><h1>Pages</h1><p>{pages}</p><p>Short.</p><pre>a  b\n\tc</pre><dl><dt>-v<dt>--verbose<dd>says more</dl></main>"
+    );
+    let expected = format!(
+        "# Pages\n\n{}\n\nShort.\n\n```\na  b\n\tc\n```\n\n-v, --verbose: says more",
+        pages.trim()
+    );
+    assert_eq!(text(&html), expected);
 }
 
 #[test]

@@ -3,10 +3,14 @@
 use select::document::Document;
 use select::node::Node;
 
-use super::dom::{is_beside, is_beside_by_name, is_unread, roots};
+use super::dom::{is_beside, is_unread, roots};
+use super::names::{Purpose, purpose};
 
 /// What holds so many hundredths of a page's text is its content, whatever it is called.
 const MOST: usize = 70;
+
+/// What holds more letters and digits outside links is no mere control, such as a bar of buttons to share a page.
+const CONTROL: usize = 300;
 
 /// Letters and digits below an element.
 #[derive(Debug, Default, Clone, Copy)]
@@ -50,6 +54,18 @@ impl Weights {
         roots(document).map(|root| self.at(&root).plain()).sum()
     }
 
+    /// Whether an element's names say that it is beside the content, and what it holds does not disprove them. What
+    /// was found to be beside weighs nothing any more.
+    pub(super) fn is_beside_by_name(&self, node: &Node<'_>) -> bool {
+        let plain = self.at(node).plain();
+        plain < self.most
+            && match purpose(node) {
+                Some(Purpose::Control) => plain <= CONTROL,
+                Some(Purpose::Beside) => true,
+                None => false,
+            }
+    }
+
     fn weigh_page(&mut self, document: &Document) {
         for root in roots(document) {
             self.weigh(&root, false);
@@ -66,8 +82,7 @@ impl Weights {
             if is_unread(node, name) || is_beside(node, name) {
                 return weight;
             }
-            let is_most = self.at(node).plain() >= self.most;
-            if is_most || !is_beside_by_name(node) {
+            if !self.is_beside_by_name(node) {
                 for child in node.children() {
                     let below = self.weigh(&child, is_linked || name == "a");
                     weight.all += below.all;

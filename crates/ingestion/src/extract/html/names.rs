@@ -1,0 +1,156 @@
+//! What the classes and the id of an element say about it.
+//!
+//! A class is given by the author of a template, so any word of it may tell what the element is for. An id is often an
+//! address made of a heading ("recommended-storage-settings"): it tells only if it consists of nothing but words that
+//! templates use, and if no heading bears the same words.
+
+use select::node::Node;
+
+/// What an element is for by its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Something to click: it holds no running text.
+    Control,
+    /// Text of its own that is beside what the page is about.
+    Beside,
+}
+
+/// Words of names of things to click.
+const CONTROLS: [&str; 15] = [
+    "breadcrumb",
+    "breadcrumbs",
+    "byline",
+    "login",
+    "masthead",
+    "menu",
+    "meta",
+    "nav",
+    "navbar",
+    "navigation",
+    "pager",
+    "pagination",
+    "share",
+    "sharing",
+    "social",
+];
+/// Words of names of what is beside the content.
+const BESIDE: [&str; 18] = [
+    "ad",
+    "ads",
+    "advert",
+    "advertisement",
+    "author",
+    "comment",
+    "comments",
+    "cookie",
+    "disqus",
+    "footer",
+    "newsletter",
+    "popup",
+    "promo",
+    "recommended",
+    "related",
+    "sidebar",
+    "sponsored",
+    "subscribe",
+];
+/// Words that templates add to these: parts, places and kinds of things.
+const PARTS: [&str; 43] = [
+    "area",
+    "article",
+    "articles",
+    "banner",
+    "bar",
+    "block",
+    "bottom",
+    "box",
+    "button",
+    "buttons",
+    "container",
+    "content",
+    "entry",
+    "form",
+    "global",
+    "group",
+    "header",
+    "holder",
+    "icons",
+    "inner",
+    "left",
+    "link",
+    "links",
+    "list",
+    "main",
+    "nav",
+    "outer",
+    "page",
+    "panel",
+    "post",
+    "posts",
+    "primary",
+    "right",
+    "secondary",
+    "section",
+    "site",
+    "sub",
+    "title",
+    "top",
+    "widget",
+    "widgets",
+    "wrap",
+    "wrapper",
+];
+/// A class that begins so describes what is inside or around: `has-sidebar`.
+const DESCRIBING: [&str; 9] =
+    ["has", "hide", "is", "layout", "no", "not", "show", "with", "without"];
+
+/// What an element's classes, or its id, say that it is for. `None` if they say nothing.
+pub(super) fn purpose(node: &Node<'_>) -> Option<Purpose> {
+    let classes = node.attr("class").unwrap_or_default().split_ascii_whitespace();
+    let by_class = classes.filter(|class| !is_describing(class)).flat_map(words).find_map(of_word);
+    by_class.or_else(|| of_id(node))
+}
+
+fn of_id(node: &Node<'_>) -> Option<Purpose> {
+    let id = node.attr("id")?;
+    let of_template = |word: &str| {
+        of_word(word).is_some() || PARTS.iter().any(|part| word.eq_ignore_ascii_case(part))
+    };
+    if !words(id).all(of_template) || is_heading(node) || bears_heading_of(node, id) {
+        return None;
+    }
+    words(id).find_map(of_word)
+}
+
+/// Whether the element's first heading has all words of the id.
+fn bears_heading_of(node: &Node<'_>, id: &str) -> bool {
+    let Some(heading) = node.descendants().find(is_heading) else { return false };
+    let title = heading.text().to_lowercase();
+    words(id).all(|word| {
+        let word = word.to_ascii_lowercase();
+        title.split(|char: char| !char.is_alphanumeric()).any(|other| other == word)
+    })
+}
+
+fn is_heading(node: &Node<'_>) -> bool {
+    matches!(node.name(), Some("h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "dt"))
+}
+
+fn of_word(word: &str) -> Option<Purpose> {
+    let is_among = |words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
+    if is_among(&CONTROLS) {
+        Some(Purpose::Control)
+    } else {
+        is_among(&BESIDE).then_some(Purpose::Beside)
+    }
+}
+
+fn is_describing(class: &str) -> bool {
+    words(class).next().is_some_and(|first| {
+        DESCRIBING.iter().any(|describing| first.eq_ignore_ascii_case(describing))
+    })
+}
+
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|char: char| !char.is_ascii_alphabetic()).filter(|word| !word.is_empty())
+}
