@@ -23,7 +23,8 @@ pub use decode::decode;
 pub use detect::detect_upload_type;
 #[cfg(feature = "crawl")]
 pub(crate) use detect::is_html;
-pub use reading::{PageReading, Prepared, Reading};
+pub(crate) use reading::PARTLY_READ;
+pub use reading::{PageReading, PartlyRead, Prepared, Reading};
 
 /// An answer beyond this many characters is searched in several passages.
 const PAIR_PASSAGE_CHARS: usize = 6_400;

@@ -31,7 +31,8 @@ pub use extract::pdf::read as read_pdf;
 pub use extract::pdf::{PdfReader, read_alone as read_pdf_alone};
 pub use extract::text::read as read_text;
 pub use extract::{
-    Material, PageReading, Prepared, Reading, Unreadable, decode, detect_upload_type, extract,
+    Material, PageReading, PartlyRead, Prepared, Reading, Unreadable, decode, detect_upload_type,
+    extract,
 };
 pub use read::ReadPage;
 #[cfg(feature = "sandbox")]

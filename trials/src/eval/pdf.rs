@@ -1,10 +1,12 @@
-//! `cargo trial eval pdf`: the text of PDF files against that of `pdftotext` (Debian's poppler-utils).
+//! `cargo trial eval pdf`: the text of PDF files against golden texts, and against that of other tools.
 //!
-//! Every file is read as the server reads it, in a child process behind walls; beside it each reader alone, in a
-//! process of its own.
+//! Every file is read as the server reads it, in a child process behind walls. Where other tools are installed, their
+//! figures are printed beside ours, and files on which the first two of them agree are compared with them.
 
+mod tools;
+
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
@@ -14,6 +16,7 @@ use cicerone_ingestion::{PdfReader, Readers, SandboxSettings};
 
 use super::files;
 use super::words::Words;
+use tools::Tool;
 
 /// In the place of a set: this program is a child that reads documents.
 const READ_WORKER: &str = "read-worker";
@@ -21,23 +24,31 @@ const READ_WORKER: &str = "read-worker";
 const READ_ALONE: &str = "read-pdf-alone";
 /// Files with fewer words say nothing about a reader.
 const FEW_WORDS: usize = 10;
+/// Two tools agree on a file from here.
+const AGREE: f64 = 0.95;
 /// Files below this are printed one by one.
-const GOOD: f64 = 0.93;
+const GOOD: f64 = 0.9;
+/// A file whose score is lower than in the last run by more fell.
+const FELL: f64 = 0.01;
 /// No file may take longer.
 const LIMIT: Duration = Duration::from_secs(20);
+/// The scores of the last run.
+const LAST: &str = "target/eval/pdf.json";
 /// The readers alone, and what they are called.
 const ALONE: [(PdfReader, &str); 3] = [
-    (PdfReader::Oxide, "pdf_oxide"),
+    (PdfReader::Glyphs, "glyphs"),
     (PdfReader::ExtractorAsItComes, "pdf-extract"),
     (PdfReader::Extractor, "repaired"),
 ];
 
-/// A file, as `pdftotext` and each of ours reads it.
+/// A file, as we and the other tools read it.
 struct Trial {
     name: String,
-    reference: Words,
+    golden: Option<Words>,
     ours: Words,
-    alone: [Words; ALONE.len()],
+    theirs: Vec<Words>,
+    took: Duration,
+    is_partly_read: bool,
 }
 
 /// Whether this program is a child of this evaluation, by its sets; then it has done what a child does.
@@ -63,84 +74,121 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
         let arguments = ["eval", "--data", ".", READ_WORKER].map(Into::into).to_vec();
         Readers::new(SandboxSettings { arguments, ..Default::default() })
     };
+    let tools = tools::installed();
+    let folder = data.join("pdf");
     let mut trials = Vec::new();
-    let (mut read, mut refused, mut slowest) = (0, 0, (Duration::ZERO, String::new()));
-    for path in files::with_extension(&data.join("pdf"), "pdf")? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for path in files::with_extension(&folder, "pdf")? {
+        let name = path.strip_prefix(&folder).unwrap_or(&path).to_string_lossy().into_owned();
         let bytes = Bytes::from(std::fs::read(&path).with_context(|| format!("reading `{name}`"))?);
         let begun = Instant::now();
         let outcome = runtime.block_on(readers.file(UploadType::Pdf, bytes, None));
         let took = begun.elapsed();
-        if took > slowest.0 {
-            slowest = (took, name.clone());
-        }
-        let ours = match outcome {
-            Ok(reading) => {
-                read += 1;
-                Words::of(&reading.text)
-            }
+        let (ours, is_partly_read) = match outcome {
+            Ok(reading) => (Words::of(&reading.text), !reading.partly_read.is_empty()),
             Err(reason) => {
-                refused += 1;
                 println!("{name}: {reason}");
-                Words::default()
+                (Words::default(), false)
             }
         };
-        let reference = pdftotext(&path)?;
-        let alone = ALONE.map(|(_, reader)| alone(reader, &path));
-        trials.push(Trial { name, reference, ours, alone });
+        let golden = std::fs::read_to_string(format!("{}.txt", path.display())).ok();
+        let golden = golden.as_deref().map(Words::of);
+        let theirs = tools.iter().map(|tool| tool.words(&path, &name));
+        let theirs = theirs.collect::<anyhow::Result<_>>()?;
+        trials.push(Trial { name, golden, ours, theirs, took, is_partly_read });
     }
-    print(&mut trials);
-    println!("{read} read, {refused} refused; slowest {:.1?} `{}`", slowest.0, slowest.1);
-    if slowest.0 > LIMIT + Duration::from_secs(1) {
-        bail!("`{}` took {:?}", slowest.1, slowest.0);
+    print(&trials, &tools);
+    compare_with_the_last_run(&trials)?;
+    trials.sort_by_key(|trial| trial.took);
+    print_times(&trials)
+}
+
+/// Prints word-F1 on the files with a golden text, and on those on which the first two tools agree.
+fn print(trials: &[Trial], tools: &[Tool]) {
+    let goldens: Vec<(&Trial, &Words)> =
+        trials.iter().filter_map(|trial| Some((trial, trial.golden.as_ref()?))).collect();
+    let agreed: Vec<(&Trial, &Words)> = trials
+        .iter()
+        .filter_map(|trial| match trial.theirs.as_slice() {
+            [one, other, ..] => {
+                let is_text = one.len().min(other.len()) >= FEW_WORDS;
+                (is_text && one.f1(other) >= AGREE).then_some((trial, one))
+            }
+            _ => None,
+        })
+        .collect();
+    for (trial, reference) in goldens.iter().chain(&agreed) {
+        let score = reference.f1(&trial.ours);
+        if score < GOOD {
+            println!("{score:.3} {} ({} words)", trial.name, reference.len());
+        }
     }
+    println!(
+        "\n{:12} {:>8} {:>8} {:>9} {:>11}",
+        "reader", "goldens", "agreed", "below .9", "with words"
+    );
+    row("ours", &goldens, &agreed, trials, |trial| &trial.ours);
+    for (index, tool) in tools.iter().enumerate() {
+        row(tool.name, &goldens, &agreed, trials, |trial| &trial.theirs[index]);
+    }
+    let partly = trials.iter().filter(|trial| trial.is_partly_read).count();
+    println!("{} goldens, {} agreed, {partly} files partly read", goldens.len(), agreed.len());
+}
+
+fn row(
+    name: &str,
+    goldens: &[(&Trial, &Words)],
+    agreed: &[(&Trial, &Words)],
+    trials: &[Trial],
+    words: impl Fn(&Trial) -> &Words,
+) {
+    let scores = |files: &[(&Trial, &Words)]| -> Vec<f64> {
+        files.iter().map(|(trial, reference)| reference.f1(words(trial))).collect()
+    };
+    let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+    let (goldens, agreed) = (scores(goldens), scores(agreed));
+    let below = agreed.iter().filter(|score| **score < GOOD).count();
+    let with_words = trials.iter().filter(|trial| words(trial).len() > 0).count();
+    println!(
+        "{name:12} {:>8.3} {:>8.3} {below:>9} {with_words:>11}",
+        mean(&goldens),
+        mean(&agreed)
+    );
+}
+
+/// Names the files that are read worse than in the last run, by the best of the references.
+fn compare_with_the_last_run(trials: &[Trial]) -> anyhow::Result<()> {
+    let score = |trial: &Trial| {
+        let references = trial.golden.iter().chain(&trial.theirs);
+        references.map(|reference| reference.f1(&trial.ours)).fold(0.0, f64::max)
+    };
+    let scores: BTreeMap<&str, f64> =
+        trials.iter().map(|trial| (trial.name.as_str(), score(trial))).collect();
+    let last = std::fs::read(LAST).ok();
+    let last: BTreeMap<String, f64> =
+        last.and_then(|last| serde_json::from_slice(&last).ok()).unwrap_or_default();
+    for (name, score) in &scores {
+        if let Some(before) = last.get(*name).filter(|before| *before - score > FELL) {
+            println!("{name} fell from {before:.3} to {score:.3}");
+        }
+    }
+    if let Some(folder) = Path::new(LAST).parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(LAST, serde_json::to_vec(&scores)?)?;
     Ok(())
 }
 
-/// Prints the files that are read badly, and the means.
-fn print(trials: &mut [Trial]) {
-    trials.sort_by(|one, other| one.score().total_cmp(&other.score()));
-    for trial in trials.iter().filter(|trial| trial.reference.len() >= FEW_WORDS) {
-        if trial.score() < GOOD {
-            println!("{:.3} {} ({} words)", trial.score(), trial.name, trial.reference.len());
-        }
+/// Prints how long the files took, the slowest last.
+fn print_times(trials: &[Trial]) -> anyhow::Result<()> {
+    let at = |share: f64| trials.get((share * trials.len() as f64) as usize);
+    let took = |trial: Option<&Trial>| trial.map_or(Duration::ZERO, |trial| trial.took);
+    println!("median {:.1?}, p99 {:.1?}", took(at(0.5)), took(at(0.99)));
+    let Some(slowest) = trials.last() else { return Ok(()) };
+    println!("slowest {:.1?} `{}`", slowest.took, slowest.name);
+    if slowest.took > LIMIT + Duration::from_secs(1) {
+        bail!("`{}` took {:?}", slowest.name, slowest.took);
     }
-    println!("\n{:12} {:>6} {:>8}", "reader", "files", "word-F1");
-    row("ours", trials, |trial| &trial.ours);
-    for (index, (_, name)) in ALONE.iter().enumerate() {
-        row(name, trials, |trial| &trial.alone[index]);
-    }
-}
-
-/// The mean over the files of which both the reader and `pdftotext` make text.
-fn row(name: &str, trials: &[Trial], words: impl Fn(&Trial) -> &Words) {
-    let both = |trial: &&Trial| trial.reference.len().min(words(trial).len()) >= FEW_WORDS;
-    let scores: Vec<f64> =
-        trials.iter().filter(both).map(|trial| trial.reference.f1(words(trial))).collect();
-    let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
-    println!("{name:12} {:>6} {mean:>8.3}", scores.len());
-}
-
-impl Trial {
-    fn score(&self) -> f64 {
-        self.reference.f1(&self.ours)
-    }
-}
-
-fn pdftotext(path: &Path) -> anyhow::Result<Words> {
-    let mut command = Command::new("pdftotext");
-    command.args(["-q", "-enc", "UTF-8"]).arg(path).arg("-");
-    let output = command.output().context("running `pdftotext`; Debian has it in poppler-utils")?;
-    Ok(Words::of(&String::from_utf8_lossy(&output.stdout)))
-}
-
-/// The words that a reader alone makes of a file, in a process that may be lost.
-fn alone(reader: &str, path: &Path) -> Words {
-    let Ok(program) = std::env::current_exe() else { return Words::default() };
-    let mut command = Command::new(program);
-    command.args(["eval", "--data", ".", READ_ALONE]).arg(reader).arg(path).stderr(Stdio::null());
-    let output = command.output().map(|output| output.stdout).unwrap_or_default();
-    Words::of(&String::from_utf8_lossy(&output))
+    Ok(())
 }
 
 /// Prints what a reader alone makes of a file.

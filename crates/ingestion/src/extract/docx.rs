@@ -67,7 +67,7 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
         return Err(Unreadable::new("the document contains no text"));
     }
     let stated = package.title()?.and_then(|text| title::of_metadata(&text));
-    Ok(Reading { title: stated.or(story.title), text, pages: Vec::new() })
+    Ok(Reading { title: stated.or(story.title), text, ..Reading::default() })
 }
 
 /// Headers and footers: each paragraph once, however many sections repeat it.

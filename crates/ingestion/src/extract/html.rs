@@ -59,7 +59,7 @@ pub fn read(bytes: &[u8], charset: Option<&str>, url: &Url) -> Result<PageReadin
     let about = about::of(&document, url);
     Ok(PageReading {
         needs_javascript: shell::needs_javascript(&document, &text),
-        reading: Reading { title: about.title, text, pages: Vec::new() },
+        reading: Reading { title: about.title, text, ..Reading::default() },
         links: about.links,
         canonical: about.canonical,
         is_noindex: about.is_noindex,

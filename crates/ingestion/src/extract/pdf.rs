@@ -1,20 +1,40 @@
 //! PDF files made into text.
 //!
-//! `pdf-extract`, with its faults repaired, comes first; `pdf_oxide` reads the pages of which the first makes nothing or
-//! nothing good, forms, and scripts that run from right to left. Of each page the better text is taken. (The repaired
-//! reader is first since it splits words and drops repetitions better: `cargo trial eval pdf` shows each alone.) Then the
-//! text is tidied: lines become paragraphs, hyphens at line ends and what every page repeats at its edge are removed.
+//! Glyphs with their places come first: [`reader`] collects them from each page. Words, lines, cells, columns, tables,
+//! headings and the direction of reading are decided from places alone, in modules that know no PDF ([`runs`], [`rows`],
+//! [`columns`], [`tables`], [`headings`]). Pages of which the first reader makes nothing, or nothing good, are read by
+//! `pdf-extract` too, with its faults repaired, and the better text is taken. Then the text is tidied: lines become
+//! paragraphs, hyphens at line ends and what every page repeats at its edge are removed.
 
+mod annotations;
+mod bounds;
+mod columns;
+mod content;
+mod direction;
 mod draft;
 mod extractor;
+mod fonts;
+mod furniture;
+mod glyph;
 mod glyphs;
+mod headings;
+mod layers;
 mod lines;
-mod margins;
-mod oxide;
+mod links;
+mod marked;
+mod overprint;
+mod page;
 mod quality;
+mod reader;
+mod recovery;
+mod rows;
+mod runs;
+mod state;
+mod strings;
+mod tables;
 mod widths;
 
-use super::{Reading, Unreadable, title};
+use super::{PARTLY_READ, PartlyRead, Reading, Unreadable, title};
 use draft::Draft;
 use quality::Quality;
 
@@ -26,14 +46,14 @@ use quality::Quality;
 ///
 /// If the file is protected, damaged, without text (a scan), or if its fonts do not say which characters they show.
 pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
-    let draft = match extractor::read(bytes) {
+    let draft = match reader::read(bytes) {
         Ok(first) if !first.has_doubtful_pages() => first,
-        Ok(first) => match oxide::read(bytes, |page| first.is_doubtful(page)) {
+        Ok(first) => match extractor::read(bytes, |page| first.is_doubtful(page)) {
             Ok(second) => first.better_pages(second),
             // The second reader is asked for more, not for a verdict.
             Err(_) => first,
         },
-        Err(refusal) => oxide::read(bytes, |_| true).map_err(|second| refusal.or(second))?,
+        Err(refusal) => extractor::read(bytes, |_| true).map_err(|second| refusal.or(second))?,
     };
     finish(draft)
 }
@@ -42,19 +62,20 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
 #[doc(hidden)]
 pub fn read_alone(reader: PdfReader, bytes: &[u8]) -> Option<String> {
     let draft = match reader {
-        PdfReader::Oxide => oxide::read(bytes, |_| true),
-        PdfReader::Extractor => extractor::read(bytes),
+        PdfReader::Glyphs => reader::read(bytes),
+        PdfReader::Extractor => extractor::read(bytes, |_| true),
         PdfReader::ExtractorAsItComes => return extractor::as_it_comes(bytes),
     };
-    Some(draft.ok()?.pages.join("\n"))
+    let pages = draft.ok()?.pages;
+    Some(pages.iter().map(|page| page.text.as_str()).collect::<Vec<_>>().join("\n"))
 }
 
 /// A reader of PDF files.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PdfReader {
-    /// `pdf_oxide`.
-    Oxide,
+    /// Our own.
+    Glyphs,
     /// `pdf-extract` with its faults repaired.
     Extractor,
     /// `pdf-extract` without.
@@ -62,7 +83,7 @@ pub enum PdfReader {
 }
 
 fn finish(draft: Draft) -> Result<Reading, Unreadable> {
-    let quality: Quality = draft.pages.iter().map(|page| Quality::of(page)).sum();
+    let quality: Quality = draft.pages.iter().map(|page| Quality::of(&page.text)).sum();
     if !quality.has_words() {
         return Err(scanned());
     }
@@ -72,8 +93,9 @@ fn finish(draft: Draft) -> Result<Reading, Unreadable> {
              print it to PDF again, or make it searchable (OCR), and upload that",
         ));
     }
-    let pages: Vec<Vec<String>> = draft.pages.iter().map(|page| lines::of(page)).collect();
-    let pages = margins::without(pages);
+    let partly_read = partly_read(&draft);
+    let pages: Vec<Vec<String>> = draft.pages.iter().map(|page| lines::of(&page.text)).collect();
+    let pages = furniture::without(pages);
     let hyphenated = lines::hyphenated_words(&pages);
     let mut text = String::new();
     let mut starts = Vec::with_capacity(pages.len());
@@ -90,7 +112,17 @@ fn finish(draft: Draft) -> Result<Reading, Unreadable> {
         return Err(scanned());
     }
     let title = draft.title.and_then(|stated| title::of_metadata(&stated));
-    Ok(Reading { title, text, pages: starts })
+    Ok(Reading { title, text, pages: starts, partly_read })
+}
+
+/// The pages that were not read whole.
+fn partly_read(draft: &Draft) -> Vec<PartlyRead> {
+    let pages = (1..).zip(&draft.pages);
+    let unread = pages.filter_map(|(page, draft)| {
+        let reason = draft.unread?.reason().to_owned();
+        Some(PartlyRead { page, reason })
+    });
+    unread.take(PARTLY_READ).collect()
 }
 
 fn scanned() -> Unreadable {

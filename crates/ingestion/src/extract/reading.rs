@@ -24,6 +24,20 @@ pub struct Reading {
     /// Where each page begins, in bytes of `text`, first page first; empty if the format has no
     /// pages. A page without text begins where the next one does.
     pub pages: Vec<usize>,
+    /// The pages that were not read whole, in order, at most 1,000.
+    pub partly_read: Vec<PartlyRead>,
+}
+
+/// At most this many pages that were not read whole are told of a document.
+pub(crate) const PARTLY_READ: usize = 1_000;
+
+/// A page of which something is missing in the text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartlyRead {
+    /// Its number, from 1.
+    pub page: u32,
+    /// What is missing and why, in a sentence for people.
+    pub reason: String,
 }
 
 impl Reading {
@@ -41,7 +55,7 @@ impl Reading {
     ///
     /// If the text has more than `limit` bytes.
     pub fn cut(self, limit: usize) -> Result<Prepared, Unreadable> {
-        let Self { title, text, pages } = self;
+        let Self { title, text, pages, partly_read } = self;
         if text.len() > limit {
             return Err(Unreadable::new(format!(
                 "the document holds more text than the {limit} bytes that one may; add it in parts"
@@ -50,7 +64,7 @@ impl Reading {
         let stretches = stretches_of(&text, &pages);
         let page_count = u32::try_from(pages.len()).ok().filter(|count| *count > 0);
         let title = title.map(|title| cut_title(&title).into_owned());
-        Ok(Prepared { title, text, page_count, stretches })
+        Ok(Prepared { title, text, page_count, partly_read, stretches })
     }
 }
 
@@ -63,6 +77,8 @@ pub struct Prepared {
     pub text: String,
     /// Number of pages, if the format has them.
     pub page_count: Option<u32>,
+    /// The pages that were not read whole, as [`Reading::partly_read`] has them.
+    pub partly_read: Vec<PartlyRead>,
     /// The stretches of the text, in order.
     pub stretches: Vec<Stretch>,
 }
@@ -165,7 +181,7 @@ mod tests {
         let second = "## Pilots\n\nA pilot is taken at the outer buoy. ".repeat(20);
         let text = format!("{first}\n\n{second}");
         let pages = vec![0, first.len() + 2];
-        let reading = Reading { title: None, text, pages };
+        let reading = Reading { text, pages, ..Reading::default() };
         let prepared = reading.cut(limits::DOCUMENT_TEXT_BYTES).unwrap();
         let cut = prepared.into_document(Some("Harbour"), Some("http://h.example/"));
         assert_eq!(cut.document.page_count, Some(2));

@@ -111,7 +111,12 @@ fn a_file_without_text_fails_with_a_reason() {
 #[test]
 fn a_file_keeps_its_structure_and_pages() {
     let text = "# Berths\n\nShort stays.\n\n".to_owned() + &"Long stays are booked. ".repeat(100);
-    let reading = Reading { title: Some("Stated".to_owned()), pages: vec![0, 25], text };
+    let reading = Reading {
+        title: Some("Stated".to_owned()),
+        pages: vec![0, 25],
+        text,
+        ..Reading::default()
+    };
     let prepared = reading.cut(limits::DOCUMENT_TEXT_BYTES).unwrap();
     let extracted = extract(Material::File { name: "berths.pdf", prepared }).unwrap();
     assert_eq!(extracted.title.as_deref(), Some("berths.pdf"));

@@ -8,7 +8,7 @@ use cicerone_domain::limits;
 use cicerone_language::Language;
 use serde::{Deserialize, Serialize};
 
-use crate::extract::{PageReading, Prepared};
+use crate::extract::{PARTLY_READ, PageReading, PartlyRead, Prepared};
 
 /// Everything of a [`Prepared`] except its text. Each heading and language is listed once; stretches refer to them by
 /// number.
@@ -16,6 +16,7 @@ use crate::extract::{PageReading, Prepared};
 pub(super) struct Outline {
     title: Option<String>,
     page_count: Option<u32>,
+    partly_read: Vec<PartlyRead>,
     headings: Vec<String>,
     languages: Vec<String>,
     stretches: Vec<Line>,
@@ -28,7 +29,7 @@ struct Line(usize, usize, Option<usize>, Option<u32>, Option<usize>);
 impl Outline {
     /// The outline of what was read, and its text.
     pub(super) fn of(prepared: Prepared) -> (Self, String) {
-        let Prepared { title, text, page_count, stretches } = prepared;
+        let Prepared { title, text, page_count, partly_read, stretches } = prepared;
         let mut headings = Names::default();
         let mut languages = Names::default();
         let lines = stretches.iter().map(|stretch| {
@@ -38,7 +39,7 @@ impl Outline {
         });
         let stretches = lines.collect();
         let (headings, languages) = (headings.names, languages.names);
-        (Self { title, page_count, headings, languages, stretches }, text)
+        (Self { title, page_count, partly_read, headings, languages, stretches }, text)
     }
 
     /// What was read, if this can be the outline of that text: nothing that a reading process sends is trusted. `None` if
@@ -47,6 +48,8 @@ impl Outline {
         let is_short = |text: &String, limit: usize| text.chars().nth(limit).is_none();
         let fits = self.title.iter().all(|title| is_short(title, limits::HEADING_CHARS))
             && self.headings.iter().all(|path| is_short(path, limits::HEADING_PATH_CHARS))
+            && self.partly_read.len() <= PARTLY_READ
+            && self.partly_read.iter().all(|page| is_short(&page.reason, limits::HEADING_CHARS))
             && self.stretches.len() <= limits::DOCUMENT_PASSAGES;
         if !fits {
             return None;
@@ -69,11 +72,12 @@ impl Outline {
             let language = number(&languages, language)?.copied();
             stretches.push(Stretch { range: from..to, heading, page, language });
         }
-        let Self { title, page_count, .. } = self;
+        let Self { title, page_count, partly_read, .. } = self;
         (heading_bytes <= limits::DOCUMENT_HEADING_BYTES).then_some(Prepared {
             title,
             text,
             page_count,
+            partly_read,
             stretches,
         })
     }
@@ -121,7 +125,8 @@ mod tests {
     fn prepared() -> Prepared {
         let section = "Die Öffnungszeiten für Gäste stehen im Hafen an der Tür. ".repeat(9);
         let text = format!("# Häfen\n\n{section}\n\n## Süd\n\n{section}\n\n## Nord\n\n{section}");
-        let reading = Reading { title: Some("Hafen".to_owned()), pages: vec![0, 300], text };
+        let title = Some("Hafen".to_owned());
+        let reading = Reading { title, pages: vec![0, 300], text, ..Reading::default() };
         reading.cut(limits::DOCUMENT_TEXT_BYTES).unwrap()
     }
 
@@ -173,6 +178,7 @@ mod tests {
         let outline = |count: usize, heading: &str| Outline {
             title: None,
             page_count: None,
+            partly_read: Vec::new(),
             headings: vec![heading.to_owned()],
             languages: Vec::new(),
             stretches: (0..count).map(|n| Line(n, n + 1, Some(0), None, None)).collect(),

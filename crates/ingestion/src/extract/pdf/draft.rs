@@ -4,17 +4,44 @@ use super::quality::Quality;
 use crate::extract::Unreadable;
 
 /// How much better the second text of a page must be to be taken.
-const CLEARLY_BETTER: f64 = 1.05;
-/// How good the second text of a page must be, relative to the first, if the first is in the wrong order.
-const ABOUT_AS_GOOD: f64 = 0.8;
+const CLEARLY_BETTER: f64 = 1.1;
 
 /// The text of each page, line by line, and the title that the file states.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    pub(super) pages: Vec<String>,
+    pub(super) pages: Vec<DraftPage>,
     pub(super) title: Option<String>,
-    /// The file is a form: its values are stored apart from the text of the pages.
-    pub(super) has_form: bool,
+}
+
+/// A page.
+#[derive(Debug, Default, Clone)]
+pub(super) struct DraftPage {
+    pub(super) text: String,
+    /// Why it was not read whole.
+    pub(super) unread: Option<Unread>,
+    /// It shows text, even if none of it was read.
+    pub(super) has_content: bool,
+}
+
+/// Why a page is not read whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// A part of it cannot be decoded.
+    Damaged,
+    /// It holds more than is read.
+    TooLarge,
+    /// Its fonts do not tell which characters they show.
+    Fonts,
+}
+
+impl Unread {
+    pub(super) const fn reason(self) -> &'static str {
+        match self {
+            Self::Damaged => "a part of the page is damaged and cannot be decoded",
+            Self::TooLarge => "the page holds more than is read of one",
+            Self::Fonts => "some of its fonts do not tell which characters they show",
+        }
+    }
 }
 
 impl Draft {
@@ -25,10 +52,14 @@ impl Draft {
 
     /// Whether another reader could do better on a page, from 0; of a page that is not there it could.
     pub(super) fn is_doubtful(&self, page: usize) -> bool {
-        self.has_form || self.pages.get(page).is_none_or(|page| Quality::of(page).is_doubtful())
+        self.pages.get(page).is_none_or(|page| {
+            let has_doubtful_text = page.has_content && Quality::of(&page.text).is_doubtful();
+            // What is too large for the first reader, whose work is bounded, would never end in the second.
+            page.unread != Some(Unread::TooLarge) && (page.unread.is_some() || has_doubtful_text)
+        })
     }
 
-    /// Of each page the better text; of two that are about as good, its own.
+    /// Of each doubtful page the better text; of two that are about as good, its own.
     pub(super) fn better_pages(mut self, other: Self) -> Self {
         self.title = self.title.or(other.title);
         if self.pages.is_empty() {
@@ -36,16 +67,16 @@ impl Draft {
             return self;
         }
         for (page, theirs) in self.pages.iter_mut().zip(other.pages) {
-            let (own, other) = (Quality::of(page), Quality::of(&theirs));
-            let factor = if own.is_right_to_left() { ABOUT_AS_GOOD } else { CLEARLY_BETTER };
-            if other.score() > factor * own.score() {
-                *page = theirs;
+            let (own, other) = (Quality::of(&page.text), Quality::of(&theirs.text));
+            if other.score() > CLEARLY_BETTER * own.score() {
+                page.text = theirs.text;
+                let is_doubtful = other.is_doubtful();
+                page.unread = page.unread.filter(|_| is_doubtful);
             }
         }
         self
     }
 }
-
 /// Why a reader failed.
 #[derive(Debug)]
 pub(super) enum Refusal {

@@ -1,31 +1,39 @@
-//! The first reader: `pdf-extract`, with its faults repaired.
+//! The second reader: `pdf-extract`, with its faults repaired.
 
 use pdf_extract::{Document, Error, decode_text_string, output_doc, output_doc_page};
 
-use super::draft::{Draft, Refusal, guarded};
+use super::draft::{Draft, DraftPage, Refusal, guarded};
 use super::glyphs::Pages;
 use super::widths;
 
-/// The draft of a file.
-pub(super) fn read(bytes: &[u8]) -> Result<Draft, Refusal> {
+/// So many pages are read one by one, each of which walks through the tree of pages once more.
+const PAGES_ONE_BY_ONE: usize = 32;
+
+/// The draft of a file, of the pages (from 0) that are wanted; the others stay empty.
+pub(super) fn read(bytes: &[u8], wanted: impl Fn(usize) -> bool) -> Result<Draft, Refusal> {
     let mut document = guarded(|| Document::load_mem(bytes))?.map_err(refusal)?;
     if document.is_encrypted() {
         guarded(|| document.decrypt(""))?.map_err(refusal)?;
     }
     guarded(|| widths::repair(&mut document))?;
-    let numbers = guarded(|| document.get_pages())?.into_keys();
+    let numbers: Vec<u32> = guarded(|| document.get_pages())?.into_keys().collect();
     let mut collected = Pages::default();
-    // Stops at the first page that cannot be read. It and the following ones are read page by page, each of which
-    // walks through the tree of pages once more.
-    let _stopped = guarded(|| output_doc(&document, &mut collected));
+    if (0..numbers.len()).filter(|page| wanted(*page)).count() > PAGES_ONE_BY_ONE {
+        // Stops at the first page that cannot be read.
+        let _stopped = guarded(|| output_doc(&document, &mut collected));
+    }
     let text = |number| match collected.finished.get(&number) {
         Some(text) if !text.trim().is_empty() => text.clone(),
         Some(_) => by_content(&document, number),
         None => page(&document, number),
     };
-    let pages = numbers.map(text).collect();
+    let pages = numbers.into_iter().enumerate().map(|(page, number)| DraftPage {
+        text: if wanted(page) { text(number) } else { String::new() },
+        ..DraftPage::default()
+    });
+    let pages = pages.collect();
     let title = guarded(|| title(&document)).ok().flatten();
-    Ok(Draft { pages, title, has_form: has_form(&document) })
+    Ok(Draft { pages, title })
 }
 
 /// The text of `pdf-extract` without repairs.
@@ -53,10 +61,6 @@ fn title(document: &Document) -> Option<String> {
     let (_, information) = document.dereference(document.trailer.get(b"Info").ok()?).ok()?;
     let (_, title) = document.dereference(information.as_dict().ok()?.get(b"Title").ok()?).ok()?;
     decode_text_string(title).ok()
-}
-
-fn has_form(document: &Document) -> bool {
-    document.catalog().is_ok_and(|catalog| catalog.has(b"AcroForm"))
 }
 
 fn refusal(error: Error) -> Refusal {

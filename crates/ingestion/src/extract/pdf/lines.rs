@@ -63,7 +63,7 @@ impl Joint {
     fn of(before: &str, line: &str, longest: usize, hyphenated: &HashSet<String>) -> Self {
         let length = before.chars().count();
         let goes_on = longest >= PARAGRAPH_CHARS && length as f64 >= FULL_LINE * longest as f64;
-        let is_table = |line: &str| line.trim_start().contains(COLUMN_GAP);
+        let is_table = |line: &str| line.starts_with('|') || line.trim_start().contains(COLUMN_GAP);
         if is_table(before) || is_table(line) || begins_item(line) {
             return Self::Line;
         }
@@ -137,7 +137,11 @@ fn meant(char: char) -> impl Iterator<Item = char> {
         'ﬅ' | 'ﬆ' => "st",
         '\u{a0}' | '\u{2002}'..='\u{200a}' | '\u{202f}' => " ",
         '\u{ad}' => "-",
-        '\u{feff}' | '\u{200b}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => "",
+        '\u{feff}'
+        | '\u{200b}'
+        | '\u{fffd}'
+        | '\u{e000}'..='\u{f8ff}'
+        | '\u{f0000}'..='\u{10ffff}' => "",
         char if char.is_control() && char != '\t' => "",
         _ => return Either::One(std::iter::once(char)),
     };

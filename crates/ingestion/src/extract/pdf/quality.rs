@@ -28,8 +28,6 @@ pub(super) struct Quality {
     singles: usize,
     /// The letters in such words.
     spaced_letters: usize,
-    /// Letters of scripts that run from right to left.
-    right_to_left: usize,
 }
 
 impl Quality {
@@ -39,7 +37,6 @@ impl Quality {
             quality.chars += 1;
             quality.unreadable += usize::from(is_unreadable(char));
             quality.alphanumeric += usize::from(char.is_alphanumeric());
-            quality.right_to_left += usize::from(runs_right_to_left(char));
         }
         for word in text.split(|char: char| !is_spaced_letter(char)) {
             let letters = word.chars().count();
@@ -65,12 +62,6 @@ impl Quality {
         self.alphanumeric == 0
             || self.share(self.unreadable) > DOUBTFUL_SHARE
             || self.single_share() > DOUBTFUL_SINGLE_SHARE
-            || self.is_right_to_left()
-    }
-
-    /// Whether some of it runs from right to left, which not every reader turns round.
-    pub(super) fn is_right_to_left(self) -> bool {
-        self.right_to_left > 0
     }
 
     /// How much readable text there is; unreadable text and torn words count against it.
@@ -103,7 +94,6 @@ impl Add for Quality {
             words: self.words + other.words,
             singles: self.singles + other.singles,
             spaced_letters: self.spaced_letters + other.spaced_letters,
-            right_to_left: self.right_to_left + other.right_to_left,
         }
     }
 }
@@ -118,11 +108,6 @@ impl Sum for Quality {
 fn is_unreadable(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{fffd}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')
-}
-
-/// Hebrew, Arabic and their neighbours, with their forms of presentation.
-fn runs_right_to_left(char: char) -> bool {
-    matches!(char, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
 /// A letter of a script that writes words apart: Chinese, Japanese, Thai and the like have words of one.

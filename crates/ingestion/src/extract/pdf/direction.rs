@@ -1,0 +1,134 @@
+//! The order of reading: text that runs from right to left is shown in the order in which it is seen.
+
+use hayro_font::kurbo::{Point, Vec2};
+use unicode_bidi::{BidiInfo, Level};
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::glyph::{Glyph, runs_right_to_left};
+use super::runs::Piece;
+
+/// A direction with less of a way down than this is not vertical.
+const DOWN: f64 = 0.9;
+/// A step across of less than this, measured by the size of the type, stays on the line.
+const LEVEL: f64 = 0.2;
+/// A step along of more than this leaves the line.
+const BESIDE: f64 = 3.0;
+/// Glyphs are at most this wide.
+const WIDTH: f64 = 1.2;
+/// Fewer glyphs tell nothing about a page.
+const FEW: usize = 8;
+
+/// The text of pieces, in logical order. Where one stands apart from the next by more than `gap`, a blank is.
+pub(super) fn text(
+    pieces: Vec<Piece>,
+    gap: f64,
+    has_right_to_left: bool,
+    is_right_to_left: bool,
+) -> String {
+    if !has_right_to_left {
+        let mut text = String::new();
+        for piece in pieces {
+            if piece.is_apart && !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(&piece.text);
+        }
+        return text;
+    }
+    // In which order the pieces were shown differs from program to program; where they stand does not.
+    let mut pieces = with_marks(pieces);
+    pieces.sort_by(|one, other| one.from.total_cmp(&other.from));
+    let mut seen = String::new();
+    let mut end = f64::INFINITY;
+    for piece in &pieces {
+        let is_blank = piece.text == " ";
+        if (is_blank || piece.from - end > gap) && !seen.ends_with(' ') {
+            seen.push(' ');
+        }
+        end = piece.to;
+        if is_blank {
+            continue;
+        }
+        let letters = shapes(&piece.text);
+        if letters.chars().any(runs_right_to_left) {
+            // The letters of a ligature are in logical order; the whole is turned below.
+            seen.extend(letters.chars().rev());
+        } else {
+            seen.push_str(&letters);
+        }
+    }
+    let level = if is_right_to_left { Level::rtl() } else { Level::ltr() };
+    let info = BidiInfo::new(&seen, Some(level));
+    let line = info.paragraphs.first().map(|line| info.reorder_line(line, line.range.clone()));
+    line.map(std::borrow::Cow::into_owned).unwrap_or_default()
+}
+
+/// The pieces with the signs of vowels, which stand above or below letters, behind the letters that they belong to.
+fn with_marks(pieces: Vec<Piece>) -> Vec<Piece> {
+    let (marks, mut letters): (Vec<Piece>, Vec<Piece>) =
+        pieces.into_iter().partition(|piece| piece.text.chars().all(is_mark));
+    for mark in marks {
+        let middle = mark.from.midpoint(mark.to);
+        let distance = |letter: &Piece| (letter.from - middle).max(middle - letter.to).max(0.0);
+        let is_letter = |letter: &&mut Piece| letter.text != " ";
+        let nearest = letters
+            .iter_mut()
+            .filter(is_letter)
+            .min_by(|one, other| distance(one).total_cmp(&distance(other)));
+        match nearest {
+            Some(letter) => letter.text.push_str(&mark.text),
+            None => letters.push(mark),
+        }
+    }
+    letters
+}
+
+/// Whether it is a sign of Arabic or Hebrew that stands above or below a letter.
+fn is_mark(char: char) -> bool {
+    matches!(char, '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}' | '\u{5c5}' | '\u{5c7}'
+        | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6dc}' | '\u{6df}'..='\u{6e4}'
+        | '\u{6e7}' | '\u{6e8}' | '\u{6ea}'..='\u{6ed}')
+}
+
+/// Letters in a form of presentation as the letters that they are.
+fn shapes(text: &str) -> String {
+    let is_form = |char| matches!(char, '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
+    text.chars()
+        .flat_map(|char| {
+            let form = is_form(char).then(|| char.nfkc());
+            let plain = (!is_form(char)).then_some(char);
+            form.into_iter().flatten().chain(plain)
+        })
+        .collect()
+}
+
+/// Vertical type whose glyphs are put beside each other is not vertical: it is turned to run along its line.
+///
+/// Some programs name a vertical encoding and place each glyph themselves.
+pub(super) fn settled(mut glyphs: Vec<Glyph>) -> Vec<Glyph> {
+    let is_down = |glyph: &Glyph| glyph.along.y < -DOWN;
+    let pairs = glyphs.iter().zip(glyphs.iter().skip(1));
+    let (mut beside, mut below) = (0_usize, 0_usize);
+    for (glyph, next) in pairs.filter(|(glyph, next)| is_down(glyph) && is_down(next)) {
+        let step = (next.start - glyph.start) / glyph.size;
+        let is_beside = step.y.abs() < LEVEL && (0.0..BESIDE).contains(&step.x);
+        let is_below = step.x.abs() < LEVEL && (-BESIDE..0.0).contains(&step.y);
+        beside += usize::from(is_beside);
+        below += usize::from(is_below);
+    }
+    if beside <= 2 * below || beside < FEW {
+        return glyphs;
+    }
+    let starts: Vec<Point> = glyphs.iter().map(|glyph| glyph.start).collect();
+    for (index, glyph) in glyphs.iter_mut().enumerate().filter(|(_, glyph)| is_down(glyph)) {
+        let to_next = starts.get(index + 1).map(|next| *next - glyph.start);
+        let width = to_next
+            .filter(|step| step.y.abs() < LEVEL * glyph.size)
+            .map(|step| step.x)
+            .filter(|width| (0.0..WIDTH * glyph.size).contains(width))
+            .unwrap_or(0.5 * glyph.size);
+        glyph.along = Vec2::new(1.0, 0.0);
+        glyph.end = glyph.start + Vec2::new(width, 0.0);
+    }
+    glyphs
+}

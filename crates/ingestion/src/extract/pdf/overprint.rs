@@ -1,0 +1,58 @@
+//! Glyphs that are printed again to make them bold, or to cast a shadow.
+
+use std::collections::HashMap;
+
+use super::glyph::Glyph;
+
+/// A glyph shown again this near to itself, measured by the size of its type, is the same one.
+const SAME_PLACE: f64 = 0.1;
+/// ... and by its width: narrow letters stand near to each other.
+const SAME_PLACE_BY_WIDTH: f64 = 0.4;
+/// Type of another size, beyond this share, is other text.
+const SAME_SIZE: f64 = 0.1;
+
+/// The glyphs of a page by their places.
+#[derive(Debug, Default)]
+pub(super) struct Overprint {
+    seen: HashMap<(char, i64, i64), Seen>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    x: f64,
+    y: f64,
+    size: f64,
+    string: u32,
+}
+
+impl Overprint {
+    /// Whether a glyph is there already, from another string: within a string, equal glyphs are repeated letters or digits
+    /// however near they stand.
+    pub(super) fn repeats(&mut self, glyph: &Glyph) -> bool {
+        if glyph.text.is_blank() {
+            return false;
+        }
+        let cell = SAME_PLACE * glyph.size;
+        let width = (glyph.end - glyph.start).hypot();
+        let reach = if width > 0.0 { cell.min(SAME_PLACE_BY_WIDTH * width) } else { cell };
+        let (x, y) = (glyph.start.x, glyph.start.y);
+        let (column, row) = ((x / cell).floor() as i64, (y / cell).floor() as i64);
+        let char = glyph.text.first();
+        let is_same = |seen: &Seen| {
+            seen.string != glyph.string
+                && (seen.x - x).hypot(seen.y - y) < reach
+                && (seen.size - glyph.size).abs() <= SAME_SIZE * glyph.size
+        };
+        let near = (-1..=1).flat_map(|right| (-1..=1).map(move |up| (right, up)));
+        let repeats = near
+            .filter_map(|(right, up)| {
+                self.seen.get(&(char, column.saturating_add(right), row.saturating_add(up)))
+            })
+            .any(is_same);
+        if !repeats {
+            let seen = Seen { x, y, size: glyph.size, string: glyph.string };
+            self.seen.insert((char, column, row), seen);
+        }
+        repeats
+    }
+}

@@ -1,0 +1,321 @@
+//! What PDF readers lose or alter, each in a file that shows it.
+
+use super::{composite, document, pdf, plain, read, stream};
+
+const HELVETICA: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>";
+const BOLD: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica-Bold/Encoding/WinAnsiEncoding>>";
+
+/// A page with this content in Helvetica.
+fn page(content: &str) -> Vec<u8> {
+    document(&[HELVETICA.to_owned()], &[content.to_owned()])
+}
+
+/// The text of a page with this content.
+fn text(content: &str) -> String {
+    read(&page(content)).unwrap().text
+}
+
+/// A line at a place.
+fn at(x: f64, y: f64, line: &str) -> String {
+    format!("BT /F 10 Tf 1 0 0 1 {x} {y} Tm ({line}) Tj ET\n")
+}
+
+/// A page of these objects: the first is its content, `entries` are added to its dictionary, and the second of `objects`
+/// is object 6.
+fn page_with(entries: &str, objects: &[String]) -> Vec<u8> {
+    let mut all = vec![
+        "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
+        "<</Type/Pages/Count 1/Kids[4 0 R]>>".to_owned(),
+        "<<>>".to_owned(),
+        format!(
+            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 5 0 R{entries}\
+             /Resources<</Font<</F {HELVETICA}/B {BOLD}>>/XObject<</X 6 0 R>>>>>>"
+        ),
+    ];
+    all.extend_from_slice(objects);
+    pdf(&all)
+}
+
+#[test]
+fn what_differs_between_pages_stays_at_their_edges() {
+    let lines = |number: u32| {
+        [
+            "Harbour Office".to_owned(),
+            format!("Invoice 2026-{}", 4_711 + 13 * number),
+            format!("Due on {} May 2026", 3 * number),
+            format!("Berth {} for a night", 7 * number % 5),
+            format!("VAT {}.00", 19 * number),
+            format!("Total {}.00", 119 * number),
+        ]
+    };
+    let pages: Vec<_> = (1..=5).map(lines).collect();
+    let pages: Vec<Vec<&str>> =
+        pages.iter().map(|page| page.iter().map(String::as_str).collect()).collect();
+    let read = read(&plain(&pages.iter().map(Vec::as_slice).collect::<Vec<_>>())).unwrap().text;
+    for line in pages.iter().flatten() {
+        assert!(read.contains(line), "{line}: {read}");
+    }
+    assert_eq!(read.matches("Harbour Office").count(), 1);
+}
+
+#[test]
+fn equal_digits_are_not_one_that_is_bold() {
+    // Each digit is put at its place, as some programs do, and the comma under the next one.
+    let mut content = String::from("BT /F 10 Tf\n");
+    let mut x = 72.0;
+    for char in "1,406,164.00 1-800-743-5500".chars() {
+        content += &format!("1 0 0 1 {x} 700 Tm ({char}) Tj\n");
+        x += if char.is_ascii_digit() { 5.56 } else { 2.78 };
+    }
+    assert_eq!(text(&(content + "ET")), "1,406,164.00 1-800-743-5500");
+    let twice = at(72.0, 700.0, "Total 1,100.00") + &at(72.3, 700.0, "Total 1,100.00");
+    assert_eq!(text(&twice), "Total 1,100.00");
+}
+
+#[test]
+fn the_scale_of_a_type_3_font_counts() {
+    // Glyphs of a bitmap font: half a unit of the matrix wide, set in type of size 1.
+    let glyph = stream("50 0 0 0 50 70 d1 0 0 50 70 re f");
+    let font = [
+        "<</Type/Font/Subtype/Type3/FontMatrix[0.1 0 0 0.1 0 0]/FontBBox[0 0 60 80]/FirstChar 46/LastChar 57\
+         /Widths[50 50 50 50 50 50 50 50 50 50 50 50]/CharProcs<</a 5 0 R>>\
+         /Encoding<</Differences[46/period 48/zero/one/two/three/four/five/six/seven/eight/nine]>>>>"
+            .to_owned(),
+        glyph,
+    ];
+    let content = "BT /F 1 Tf 72 700 Td (1406164.00) Tj ET".to_owned();
+    assert_eq!(read(&document(&font, &[content])).unwrap().text, "1406164.00");
+}
+
+#[test]
+fn forms_stand_where_they_are_put() {
+    let form = |content: &str| {
+        format!(
+            "<</Type/XObject/Subtype/Form/BBox[0 0 600 900]/Matrix[1 0 0 1 0 -100]/Length {}>>stream\n{content}\nendstream",
+            content.len()
+        )
+    };
+    let content = stream(&format!("{}q 1 0 0 1 26 0 cm /X Do Q", at(72.0, 700.0, "Total")));
+    let bytes = page_with("", &[content, form(&at(72.0, 800.0, "19.00"))]);
+    assert_eq!(read(&bytes).unwrap().text, "Total 19.00");
+}
+
+#[test]
+fn fonts_of_east_asia_are_read_without_a_map() {
+    let font = |encoding: &str, ordering: &str| {
+        [
+            format!(
+                "<</Type/Font/Subtype/Type0/BaseFont/G/Encoding/{encoding}/DescendantFonts[5 0 R]>>"
+            ),
+            format!(
+                "<</Type/Font/Subtype/CIDFontType0/BaseFont/G/DW 1000\
+                 /CIDSystemInfo<</Registry(Adobe)/Ordering({ordering})/Supplement 2>>/FontDescriptor 6 0 R>>"
+            ),
+            "<</Type/FontDescriptor/FontName/G/Flags 4/FontBBox[0 0 1000 1000]/ItalicAngle 0/Ascent 800/Descent -200\
+             /CapHeight 700/StemV 80>>".to_owned(),
+        ]
+    };
+    let shown = |codes: &str| vec![format!("BT /F 12 Tf 72 700 Td <{codes}> Tj ET")];
+    let shift_jis = document(&font("90ms-RKSJ-H", "Japan1"), &shown("93fa967b8cea"));
+    assert_eq!(read(&shift_jis).unwrap().text, "日本語");
+    // Members 3284, 3724 and 1921 of the collection.
+    let members = document(&font("Identity-H", "Japan1"), &shown("0cd40e8c0781"));
+    assert!(read(&members).unwrap().text.chars().all(|char| matches!(char, '一'..='龥')));
+    let unicode = document(&font("UniGB-UCS2-H", "GB1"), &shown("4e2d6587"));
+    assert_eq!(read(&unicode).unwrap().text, "中文");
+}
+
+#[test]
+fn a_font_that_is_not_embedded_is_read_by_the_numbers_of_its_glyphs() {
+    let font = [
+        "<</Type/Font/Subtype/Type0/BaseFont/Arial/Encoding/Identity-H/DescendantFonts[5 0 R]>>".to_owned(),
+        "<</Type/Font/Subtype/CIDFontType2/BaseFont/Arial/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>\
+         /DW 556>>".to_owned(),
+    ];
+    let codes: String =
+        "Pilot 9".chars().map(|char| format!("{:04x}", u32::from(char) - 29)).collect();
+    let bytes = document(&font, &[format!("BT /F 12 Tf 72 700 Td <{codes}> Tj ET")]);
+    assert_eq!(read(&bytes).unwrap().text, "Pilot 9");
+}
+
+#[test]
+fn filters_may_be_objects_of_their_own() {
+    let content: String =
+        at(72.0, 700.0, "Due in May").bytes().map(|byte| format!("{byte:02x}")).collect();
+    let bytes = page_with(
+        "",
+        &[
+            format!("<</Filter 7 0 R/Length {}>>stream\n{content}>\nendstream", content.len() + 1),
+            "null".to_owned(),
+            "/ASCIIHexDecode".to_owned(),
+        ],
+    );
+    assert_eq!(read(&bytes).unwrap().text, "Due in May");
+}
+
+#[test]
+fn a_page_that_is_not_read_whole_says_so() {
+    let whole = read(&page(&at(72.0, 700.0, "All of it"))).unwrap();
+    assert!(whole.partly_read.is_empty());
+    let shown = "The tide rises twice a day\u{e001}\u{e002}";
+    let partly = read(&composite(shown, &[(72, shown)])).unwrap();
+    assert!(partly.text.starts_with("The tide"), "{}", partly.text);
+    let told = &partly.partly_read;
+    assert_eq!((told.len(), told[0].page), (1, 1));
+    assert!(told[0].reason.contains("fonts"), "{}", told[0].reason);
+    let broken =
+        format!("<</Filter/FlateDecode/Length 90>>stream\n{}\nendstream", "not zlib! ".repeat(9));
+    let good = stream(&at(72.0, 700.0, "Readable"));
+    let bytes = page_with("", &["[6 0 R 7 0 R]".to_owned(), good, broken]);
+    let partly = read(&bytes).unwrap();
+    assert_eq!(partly.text, "Readable");
+    assert_eq!(partly.partly_read.len(), 1);
+}
+
+#[test]
+fn text_from_right_to_left_is_read_in_its_order() {
+    // As most programs write Hebrew: from the left, the last letter first; and a number among it.
+    let seen: String = "שלום 17 ספינות".chars().rev().collect::<String>().replace("71", "17");
+    let bytes = composite("שלוםספינת 17", &[(72, &seen)]);
+    assert_eq!(read(&bytes).unwrap().text, "שלום 17 ספינות");
+}
+
+#[test]
+fn headings_are_larger_or_bolder_than_the_text() {
+    let line =
+        "The keeper of the light counts every ship that passes the harbour by day and by night.";
+    let mut content = String::from("BT /F 18 Tf 72 760 Td (Rules of the harbour) Tj ET\n");
+    for (y, part) in [(700.0, "Berths"), (600.0, "Pilots")] {
+        content += &format!("BT /B 10 Tf 72 {y} Td ({part}) Tj ET\n");
+        for below in 2..6 {
+            content += &at(72.0, y - 12.0 * f64::from(below), line);
+        }
+    }
+    let text = read(&page_with("", &[stream(&content)])).unwrap().text;
+    assert!(text.starts_with("# Rules of the harbour\n\n## Berths\n\nThe keeper"), "{text}");
+    assert!(text.contains("night.\n\n## Pilots\n\nThe keeper"), "{text}");
+}
+
+#[test]
+fn rows_of_a_table_stand_between_bars() {
+    let rows =
+        [["Berth", "Night", "Week"], ["North quay", "18.00", "110.00"], ["Pier", "9.50", "60.00"]];
+    let mut content = String::new();
+    for (row, y) in rows.iter().zip([700.0, 685.0, 670.0]) {
+        for (cell, x) in row.iter().zip([72.0, 200.0, 300.0]) {
+            content += &at(x, y, cell);
+        }
+    }
+    assert_eq!(
+        text(&content),
+        "| Berth | Night | Week |\n| North quay | 18.00 | 110.00 |\n| Pier | 9.50 | 60.00 |"
+    );
+}
+
+#[test]
+fn columns_that_are_shown_line_by_line_are_read_one_after_the_other() {
+    let left = [
+        "The keeper of the light counts",
+        "every ship that passes here",
+        "and writes the names into it",
+        "by day and also by night and",
+        "for the whole of every winter",
+        "until the ice is gone again.",
+    ];
+    let right = [
+        "A pilot is taken at the outer",
+        "buoy by every ship above nine",
+        "metres of draught unless the",
+        "harbour master has allowed it",
+        "to enter with nobody on board",
+        "who knows the channel well.",
+    ];
+    let mut content = String::new();
+    for (index, (left, right)) in left.iter().zip(right).enumerate() {
+        let y = 700.0 - 12.0 * index as f64;
+        content += &at(72.0, y, left);
+        content += &at(320.0, y, right);
+    }
+    let text = text(&content).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("counts every ship that passes here and writes"), "{text}");
+    assert!(text.contains("again. A pilot is taken at the outer buoy by every"), "{text}");
+}
+
+#[test]
+fn values_of_forms_are_read_without_an_appearance() {
+    let field = "<</Type/Annot/Subtype/Widget/FT/Tx/Rect[150 695 300 710]/Parent 7 0 R>>";
+    let parent = "<</FT/Tx/T(name)/V(Ada Keeper)>>".to_owned();
+    let hidden = "<</Type/Annot/Subtype/Widget/FT/Tx/Ff 8192/Rect[150 600 300 610]/V(sesame)>>";
+    let entries = format!("/Annots[{field}{hidden}]");
+    let bytes =
+        page_with(&entries, &[stream(&at(72.0, 700.0, "Name:")), "null".to_owned(), parent]);
+    let text = read(&bytes).unwrap().text;
+    assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), "Name: Ada Keeper");
+}
+
+#[test]
+fn links_tell_their_address_once() {
+    let link = |y: u32, to: &str| {
+        format!(
+            "<</Type/Annot/Subtype/Link/Rect[70 {} 130 {}]/A<</S/URI/URI({to})>>>>",
+            y - 3,
+            y + 9
+        )
+    };
+    let entries = format!(
+        "/Annots[{}{}{}]",
+        link(700, "https://harbour.example/form"),
+        link(680, "mailto:pilot@harbour.example"),
+        link(660, "https://harbour.example")
+    );
+    let content = at(72.0, 700.0, "The form")
+        + &at(140.0, 700.0, "is here.")
+        + &at(72.0, 680.0, "Write to us")
+        + &at(72.0, 660.0, "harbour.example")
+        + &at(72.0, 640.0, "A ship that stays longer than a week in the harbour needs a permit.");
+    let text = read(&page_with(&entries, &[stream(&content)])).unwrap().text;
+    assert!(text.contains("The form (https://harbour.example/form)"), "{text}");
+    assert!(text.contains("Write to us (pilot@harbour.example)"), "{text}");
+    assert!(text.contains("harbour.example\n"), "{text}");
+}
+
+#[test]
+fn a_text_that_stands_in_for_glyphs_is_read() {
+    let content = "BT /F 10 Tf 72 700 Td (A ) Tj /Span<</ActualText(light)>>BDC (l1gh) Tj (+) Tj EMC ( burns) Tj ET";
+    assert_eq!(text(content), "A light burns");
+}
+
+#[test]
+fn layers_that_are_off_are_not_read() {
+    let mut bytes =
+        page(&format!("{}/OC /L BDC {} EMC", at(72.0, 700.0, "Seen"), at(72.0, 650.0, "Hidden")));
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    assert!(read(&bytes).unwrap().text.contains("Hidden"));
+    bytes = text
+        .replace("/Resources<<", "/Resources<</Properties<</L 3 0 R>>")
+        .replace("<</Type/Catalog", "<</Type/Catalog/OCProperties<</OCGs[3 0 R]/D<</OFF[3 0 R]>>>>")
+        .into_bytes();
+    assert_eq!(read(&bytes).unwrap().text, "Seen");
+}
+
+#[test]
+fn an_exponent_is_no_digit() {
+    let content = "BT /F 10 Tf 72 700 Td (10) Tj /F 6 Tf 4 Ts (6) Tj /F 10 Tf 0 Ts ( ships) Tj ET";
+    assert_eq!(text(content), "10^6 ships");
+}
+
+#[test]
+fn forms_that_draw_others_without_end_end() {
+    // Each draws the next one: as deep as none is meant to be.
+    let form = |next: usize| {
+        format!(
+            "<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X {next} 0 R>>>>/Length 5>>\
+             stream\n/X Do\nendstream"
+        )
+    };
+    let mut objects = vec![stream(&format!("{} /X Do", at(72.0, 700.0, "Once")))];
+    objects.extend((7..30).map(form));
+    let reading = read(&page_with("", &objects)).unwrap();
+    assert_eq!(reading.text, "Once");
+    assert_eq!(reading.partly_read.len(), 1);
+}
