@@ -29,6 +29,7 @@ mod reader;
 mod recovery;
 mod rows;
 mod runs;
+mod shows;
 mod state;
 mod strings;
 mod tables;

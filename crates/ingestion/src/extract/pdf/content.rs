@@ -11,10 +11,14 @@ use super::glyph::{Characters, Glyph, UNKNOWN};
 use super::layers::Layers;
 use super::marked::Marked;
 use super::overprint::Overprint;
+use super::shows;
 use super::state::{Cursor, State};
 
 /// A glyph that lies by more than this share of its size outside of the page is not seen.
 const OUTSIDE: f64 = 0.5;
+
+/// An end of the content is its end if it is met so often in a row.
+const STOPS: usize = 64;
 
 /// What a page's content is read with.
 pub(super) struct Tools<'a, 'd> {
@@ -36,6 +40,8 @@ pub(super) struct Shown {
     pub(super) unknown: usize,
     /// Something was left out: a stream that cannot be decoded, or more than the bounds allow.
     pub(super) is_cut: bool,
+    /// Content ends before all strings that it means to show were found.
+    pub(super) is_broken: bool,
     overprint: Overprint,
     strings: u32,
 }
@@ -66,17 +72,28 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
         state: State<'a>,
         depth: usize,
     ) {
+        let meant = shows::count(content);
         let mut content = UntypedIter::new(content);
         let mut frame =
             Frame { state, states: Vec::new(), cursor: Cursor::default(), resources, depth };
         let marks = self.marked.depth();
-        while let Some(instruction) = content.next() {
+        let (mut stops, mut shows) = (0, 0);
+        // The parser stops where an operator has too many operands; asked again, it goes on behind.
+        while stops < STOPS {
+            let Some(instruction) = content.next() else {
+                stops += 1;
+                continue;
+            };
+            stops = 0;
             if !self.tools.budget.operator() {
                 self.shown.is_cut = true;
                 break;
             }
+            let operator: &[u8] = instruction.operator;
+            shows += usize::from(matches!(operator, b"Tj" | b"TJ"));
             self.instruction(&instruction, &mut frame);
         }
+        self.shown.is_broken |= shows < meant;
         self.marked.truncate(marks);
     }
 

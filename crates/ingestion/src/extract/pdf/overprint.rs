@@ -32,27 +32,36 @@ impl Overprint {
         if glyph.text.is_blank() {
             return false;
         }
-        let cell = SAME_PLACE * glyph.size;
+        // Cells are twice as wide as the reach: what is near is in this cell or in the one on the nearer side.
+        let tolerance = SAME_PLACE * glyph.size;
         let width = (glyph.end - glyph.start).hypot();
-        let reach = if width > 0.0 { cell.min(SAME_PLACE_BY_WIDTH * width) } else { cell };
+        let reach =
+            if width > 0.0 { tolerance.min(SAME_PLACE_BY_WIDTH * width) } else { tolerance };
         let (x, y) = (glyph.start.x, glyph.start.y);
-        let (column, row) = ((x / cell).floor() as i64, (y / cell).floor() as i64);
+        let (column, beside) = cell(x, 2.0 * tolerance);
+        let (row, above) = cell(y, 2.0 * tolerance);
         let char = glyph.text.first();
         let is_same = |seen: &Seen| {
             seen.string != glyph.string
                 && (seen.x - x).hypot(seen.y - y) < reach
                 && (seen.size - glyph.size).abs() <= SAME_SIZE * glyph.size
         };
-        let near = (-1..=1).flat_map(|right| (-1..=1).map(move |up| (right, up)));
+        let near = [(column, row), (beside, row), (column, above), (beside, above)];
         let repeats = near
-            .filter_map(|(right, up)| {
-                self.seen.get(&(char, column.saturating_add(right), row.saturating_add(up)))
-            })
-            .any(is_same);
+            .iter()
+            .any(|(column, row)| self.seen.get(&(char, *column, *row)).is_some_and(is_same));
         if !repeats {
             let seen = Seen { x, y, size: glyph.size, string: glyph.string };
             self.seen.insert((char, column, row), seen);
         }
         repeats
     }
+}
+
+/// The cell of a place, and the next one on the side that it is nearer to.
+fn cell(place: f64, width: f64) -> (i64, i64) {
+    let cells = place / width;
+    let cell = cells.floor() as i64;
+    let is_left = cells - cells.floor() < 0.5;
+    (cell, if is_left { cell.saturating_sub(1) } else { cell.saturating_add(1) })
 }

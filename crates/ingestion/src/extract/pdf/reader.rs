@@ -63,7 +63,7 @@ fn collect<'a>(page: &Page<'a>, tools: &mut Tools<'a, '_>) -> Collected {
         interpreter.read(&content, page.resources(), State::new(Affine::IDENTITY), 0);
     });
     let annotated = guarded(|| found = annotations::read(page, tools, &mut shown, visible));
-    let unread = if outcome.is_err() || annotated.is_err() || is_broken {
+    let unread = if outcome.is_err() || annotated.is_err() || is_broken || shown.is_broken {
         Some(Unread::Damaged)
     } else if shown.is_cut {
         Some(Unread::TooLarge)

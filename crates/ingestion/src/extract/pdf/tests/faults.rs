@@ -163,6 +163,10 @@ fn a_page_that_is_not_read_whole_says_so() {
     let told = &partly.partly_read;
     assert_eq!((told.len(), told[0].page), (1, 1));
     assert!(told[0].reason.contains("fonts"), "{}", told[0].reason);
+    let torn = text_of_torn("(Before) Tj 0 -14 Td ) (behind) Tj");
+    assert!(torn.0.contains("Before") && torn.1 == 1, "{torn:?}");
+    let many = format!("{} 0 -14 Td (behind) Tj", "1 ".repeat(100));
+    assert_eq!(text_of_torn(&format!("(Before) Tj {many}")).0, "Before\nbehind");
     let broken =
         format!("<</Filter/FlateDecode/Length 90>>stream\n{}\nendstream", "not zlib! ".repeat(9));
     let good = stream(&at(72.0, 700.0, "Readable"));
@@ -170,6 +174,12 @@ fn a_page_that_is_not_read_whole_says_so() {
     let partly = read(&bytes).unwrap();
     assert_eq!(partly.text, "Readable");
     assert_eq!(partly.partly_read.len(), 1);
+}
+
+/// The text of a page with a mistake in its content, and how many pages were not read whole.
+fn text_of_torn(content: &str) -> (String, usize) {
+    let reading = read(&page(&format!("BT /F 10 Tf 72 700 Td {content} ET"))).unwrap();
+    (reading.text, reading.partly_read.len())
 }
 
 #[test]
@@ -210,6 +220,12 @@ fn rows_of_a_table_stand_between_bars() {
         text(&content),
         "| Berth | Night | Week |\n| North quay | 18.00 | 110.00 |\n| Pier | 9.50 | 60.00 |"
     );
+    let long = "A berth at the northern quay of it";
+    let content = at(72.0, 700.0, long)
+        + &at(300.0, 700.0, "18.00")
+        + &at(72.0, 685.0, long)
+        + &at(300.0, 685.0, "9.50");
+    assert_eq!(text(&content), format!("| {long} | 18.00 |\n| {long} | 9.50 |"));
 }
 
 #[test]
