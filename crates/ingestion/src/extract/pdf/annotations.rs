@@ -22,6 +22,11 @@ const PASSWORD: u32 = 1 << 13;
 /// The size of type that stands for a value without an appearance, and its share of the field's height.
 const VALUE_SIZE: (f64, f64) = (10.0, 0.7);
 
+/// What a box or button that is chosen is read as. Its mark may be any sign or drawing.
+const CHECKED: &str = "[x]";
+/// The flag of a button that has no state.
+const PUSH_BUTTON: u32 = 1 << 16;
+
 /// A place on the page that leads to an address.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Link {
@@ -50,12 +55,16 @@ pub(super) fn read<'a>(
         if kind == b"Link" {
             links.extend(address(&annotation).map(|address| Link { place, address }));
         }
+        if kind == b"Widget" && is_checked(&annotation) {
+            write(CHECKED, place, shown, visible);
+            continue;
+        }
         let before = shown.bytes;
         draw(&annotation, place, tools, shown, visible);
         if shown.bytes == before {
             let stated = match kind {
                 b"Widget" => value(&annotation),
-                b"FreeText" => string(annotation.get::<Object<'_>>(b"Contents")),
+                b"FreeText" | b"Stamp" => string(annotation.get::<Object<'_>>(b"Contents")),
                 _ => None,
             };
             write(stated.as_deref().unwrap_or_default(), place, shown, visible);
@@ -96,6 +105,16 @@ fn appearance<'a>(annotation: &Dict<'a>) -> Option<Stream<'a>> {
     let states = appearances.get::<Dict<'a>>(b"N")?;
     let state = annotation.get::<Name<'a>>(b"AS")?;
     states.get::<Stream<'a>>(state.as_ref())
+}
+
+/// Whether it is a box or a button that is chosen.
+fn is_checked(field: &Dict<'_>) -> bool {
+    let is_button = inherited::<Name<'_>>(field, b"FT").is_some_and(|kind| kind.as_ref() == b"Btn");
+    let flags = inherited::<u32>(field, b"Ff").unwrap_or(0);
+    let state = field.get::<Name<'_>>(b"AS").or_else(|| inherited::<Name<'_>>(field, b"V"));
+    is_button
+        && flags & PUSH_BUTTON == 0
+        && state.is_some_and(|state| !matches!(state.as_ref(), b"Off" | b""))
 }
 
 /// The value of a field of text or of choices.
@@ -151,7 +170,7 @@ fn write(text: &str, place: kurbo::Rect, shown: &mut Shown, visible: Option<kurb
         let glyph = Glyph {
             text,
             start,
-            end: start + Vec2::new(place.width(), 0.0),
+            end: start + Vec2::new(place.width().max(size), 0.0),
             along: Vec2::new(1.0, 0.0),
             size,
             is_bold: false,

@@ -15,7 +15,7 @@ use hayro_syntax::object::{Array, Dict, Name, Rect, Stream};
 use super::bounds;
 use super::draft::guarded;
 use super::glyph::Characters;
-use super::recovery::{Recovery, characters_of, symbol};
+use super::recovery::{Recovery, characters_of, symbol, variant};
 
 /// Widths and heights of glyphs are thousandths of the size of the type.
 const UNITS: f64 = 1000.0;
@@ -159,8 +159,8 @@ impl Font<'_> {
             FontGlyph::Type3(glyph) => glyph.as_unicode(),
         };
         if let Some(BfString::Char(char @ '\u{e000}'..='\u{f8ff}')) = stated {
-            let symbol = symbol(char, self.is_symbols);
-            return symbol.or_else(|| self.recovery.of_private(&glyph));
+            let public = symbol(char, self.is_symbols).or_else(|| variant(char));
+            return public.or_else(|| self.recovery.of_private(&glyph));
         }
         let stated = stated.as_ref().and_then(characters_of);
         stated.or_else(|| self.recovery.characters(code, &glyph))

@@ -177,6 +177,15 @@ pub(super) fn symbol(char: char, is_symbol_font: bool) -> Option<Characters> {
     }))
 }
 
+/// The character that a variant is of: Adobe's list of glyph names has small capitals and old-style digits at the codes of
+/// their letters and digits above U+F700.
+pub(super) fn variant(char: char) -> Option<Characters> {
+    let code = u32::from(char).checked_sub(0xf700).filter(|code| (0x21..=0xff).contains(code))?;
+    char::from_u32(code)
+        .filter(|char| char.is_alphanumeric() || char.is_ascii())
+        .map(Characters::One)
+}
+
 /// A one-byte code as Windows reads it.
 fn windows_character(code: u32) -> Option<Characters> {
     let byte = u8::try_from(code).ok()?;

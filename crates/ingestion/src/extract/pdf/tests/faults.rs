@@ -126,6 +126,13 @@ fn fonts_of_east_asia_are_read_without_a_map() {
 }
 
 #[test]
+fn digits_of_old_style_are_digits() {
+    let font = "<</Type/Font/Subtype/Type1/BaseFont/Old/Encoding<</Differences[65/oneoldstyle/nineoldstyle/Asmall]>>>>";
+    let bytes = document(&[font.to_owned()], &["BT /F 12 Tf 72 700 Td (ABBC) Tj ET".to_owned()]);
+    assert_eq!(read(&bytes).unwrap().text, "199a");
+}
+
+#[test]
 fn a_font_that_is_not_embedded_is_read_by_the_numbers_of_its_glyphs() {
     let font = [
         "<</Type/Font/Subtype/Type0/BaseFont/Arial/Encoding/Identity-H/DescendantFonts[5 0 R]>>".to_owned(),
@@ -262,11 +269,13 @@ fn values_of_forms_are_read_without_an_appearance() {
     let field = "<</Type/Annot/Subtype/Widget/FT/Tx/Rect[150 695 300 710]/Parent 7 0 R>>";
     let parent = "<</FT/Tx/T(name)/V(Ada Keeper)>>".to_owned();
     let hidden = "<</Type/Annot/Subtype/Widget/FT/Tx/Ff 8192/Rect[150 600 300 610]/V(sesame)>>";
-    let entries = format!("/Annots[{field}{hidden}]");
+    let chosen = "<</Type/Annot/Subtype/Widget/FT/Btn/AS/Yes/V/Yes/Rect[72 650 80 658]>>";
+    let other = "<</Type/Annot/Subtype/Widget/FT/Btn/AS/Off/V/Off/Rect[72 630 80 638]>>";
+    let entries = format!("/Annots[{field}{hidden}{chosen}{other}]");
     let bytes =
         page_with(&entries, &[stream(&at(72.0, 700.0, "Name:")), "null".to_owned(), parent]);
     let text = read(&bytes).unwrap().text;
-    assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), "Name: Ada Keeper");
+    assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), "Name: Ada Keeper [x]");
 }
 
 #[test]
