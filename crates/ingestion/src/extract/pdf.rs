@@ -30,6 +30,7 @@ mod recovery;
 mod rows;
 mod runs;
 mod shows;
+mod stacks;
 mod state;
 mod strings;
 mod tables;

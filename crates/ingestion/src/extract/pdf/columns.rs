@@ -4,6 +4,8 @@ use super::rows::Row;
 
 /// So many rows at least make columns.
 const ROWS: usize = 5;
+/// ... and at most this many: pages have fewer, and each is looked at from each.
+const MOST_ROWS: usize = 500;
 /// The lines of columns have this many characters on average: the cells of a table are shorter.
 const CHARS: usize = 24;
 /// A line that ends this near to the right end of its column, measured by the column's width, fills it.
@@ -37,7 +39,7 @@ fn columns(rows: &[Row]) -> Option<(usize, f64)> {
     let mut count = 0;
     let mut pairs = 0;
     let mut before: Option<&Row> = None;
-    for row in rows {
+    for row in rows.iter().take(MOST_ROWS) {
         let is_next = before.is_none_or(|before| {
             let down = before.level() - row.level();
             row.is_parallel(before) && down > 0.0 && down < STEP * row.size()

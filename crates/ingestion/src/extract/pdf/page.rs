@@ -3,6 +3,7 @@
 use super::columns;
 use super::headings::Sizes;
 use super::rows::Row;
+use super::stacks;
 use super::tables::{self, Part};
 
 /// A step down of more than this, measured by the size of the type, begins a block.
@@ -21,7 +22,7 @@ pub(super) type Body = Sizes;
 
 /// The text of a page. Blank lines lie between blocks, headings begin with `#`, rows of tables stand between `|`.
 pub(super) fn text(rows: Vec<Row>, body: &Body) -> String {
-    let parts = tables::of(columns::in_order(rows));
+    let parts = tables::of(columns::in_order(stacks::beside(rows)));
     let mut text = String::new();
     let mut before: Option<Before<'_>> = None;
     let mut heading: Option<(usize, String)> = None;

@@ -56,7 +56,7 @@ fn table(rows: &[Row]) -> usize {
             let down = before.level() - row.level();
             row.is_parallel(before) && down > 0.0 && down < STEP * row.size().max(before.size())
         });
-        if !is_next || row.cells.len() > COLUMNS {
+        if !is_next || row.cells.len() > COLUMNS || columns.len() > COLUMNS {
             break;
         }
         let is_row = row.cells.len() >= 2 && (index == 0 || aligned(row, &columns) >= 2);

@@ -236,6 +236,22 @@ fn rows_of_a_table_stand_between_bars() {
 }
 
 #[test]
+fn a_table_that_is_shown_column_by_column_is_one() {
+    let column = |x: f64, cells: [&str; 4]| {
+        let cells = cells.iter().zip([700.0, 685.0, 670.0, 655.0]);
+        cells.map(|(cell, y)| at(x, y, cell)).collect::<String>()
+    };
+    let table = column(72.0, ["North quay", "Pier", "Outer buoy", "Dock"])
+        + &column(200.0, ["18.00", "9.50", "4.00", "22.00"]);
+    let read = text(&table);
+    assert!(read.contains("| Pier | 9.50 |\n| Outer buoy | 4.00 |"), "{read}");
+    let addresses = column(72.0, ["Harbour Office", "Quay 1", "Port Ada", "Northland"])
+        + &column(300.0, ["Ada Keeper", "Light Street 2", "Port Ada", "Southland"]);
+    let read = text(&addresses);
+    assert!(read.contains("Quay 1\nPort Ada"), "{read}");
+}
+
+#[test]
 fn columns_that_are_shown_line_by_line_are_read_one_after_the_other() {
     let left = [
         "The keeper of the light counts",
