@@ -89,8 +89,9 @@ fn check_version(connection: &mut SqliteConnection) -> Result<(), Result<String,
 }
 
 /// Sets what SQLite leaves open. `secure_delete` overwrites what is deleted; the caches are small,
-/// as the system's page cache lies behind them. A checkpoint writes each page once, however often it
-/// changed since the last: 16 MB between them instead of 4 halves that work.
+/// as the system's page cache lies behind them. The server carries the log over on a thread of its own
+/// (`db/checkpoint`): SQLite's checkpoint within a commit, at 64 MB, is for what that cannot keep up
+/// with, and for programs without it.
 fn prepare(connection: &mut SqliteConnection, access: Access) -> QueryResult<()> {
     let (cache_kib, query_only) = match access {
         Access::Write => (4_000, "OFF"),
@@ -101,7 +102,7 @@ fn prepare(connection: &mut SqliteConnection, access: Access) -> QueryResult<()>
          PRAGMA foreign_keys = ON;
          PRAGMA secure_delete = ON;
          PRAGMA journal_size_limit = 67108864;
-         PRAGMA wal_autocheckpoint = 4000;
+         PRAGMA wal_autocheckpoint = 16000;
          PRAGMA temp_store = MEMORY;
          PRAGMA cache_size = -{cache_kib};
          PRAGMA query_only = {query_only};",

@@ -1,5 +1,6 @@
 //! The two doors to a database: reading and writing.
 
+mod checkpoint;
 mod threads;
 mod writer;
 mod writes;
@@ -192,8 +193,8 @@ impl Db {
         self.free(completing(completion, work)).await
     }
 
-    /// Carries the write-ahead log of a SQLite file over into it, and empties the log. Writers wait
-    /// meanwhile.
+    /// Carries the write-ahead log of a SQLite file over into it, and empties the log. Writers wait for
+    /// the second step, which finds little left to copy.
     pub(crate) async fn empty_log(&self) -> Result<(), Error> {
         if self.writer.is_none() {
             return Ok(());
@@ -201,7 +202,8 @@ impl Db {
         let url = Arc::clone(&self.url);
         let work = move || {
             let mut connection = connect(&url, Access::Write).map_err(Error::unavailable)?;
-            let emptied = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)");
+            let steps = "PRAGMA wal_checkpoint(PASSIVE); PRAGMA wal_checkpoint(TRUNCATE)";
+            let emptied = connection.batch_execute(steps);
             emptied.map_err(|error| TransactionError::from(error).into())
         };
         self.threads.run(self.party, work).await

@@ -4,6 +4,9 @@
 //! the wait before makes writes durable and fast at once. One that fails leaves no trace in what the
 //! others commit: then all of it is taken back and done again, each unit in a savepoint of its own.
 //! Failures are rare, and two savepoint statements a unit would be a tenth of what a reply costs.
+//!
+//! Parties take turns, and a batch ends after a slice of time: a change waits for the batch before it and
+//! for one change of each other party, not for all that others have queued.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,6 +17,7 @@ use diesel::connection::TransactionManager as _;
 use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot};
 
+use super::checkpoint::Checkpoints;
 use super::threads::{closed, hand_over, in_time, spawn, too_late};
 use super::{Party, guarded, timed, waited};
 use crate::connection::{Access, AnyConnection, connect};
@@ -21,9 +25,14 @@ use crate::dialect::{Begin, begin_transaction, transaction};
 use crate::error::{OpenError, TransactionError};
 use crate::reserve::Reserve;
 use crate::url::DatabaseUrl;
+use line::Line;
+
+mod line;
 
 /// Units of work in one commit.
 const BATCH: usize = 256;
+/// How long units are added to a commit: what comes next waits for it. The unit in progress is finished.
+const SLICE: Duration = Duration::from_millis(5);
 /// How long others are waited for while several write at once: what a commit costs the processor is
 /// then shared by more of them. A single write does not wait for others.
 const GATHER: Duration = Duration::from_millis(1);
@@ -69,6 +78,8 @@ trait Unit: Send {
     fn reset(&mut self);
     /// What it is for.
     fn purpose(&self) -> Purpose;
+    /// Whose it is.
+    fn party(&self) -> Party;
     /// Whether it failed since the disk is full.
     fn met_a_full_disk(&self) -> bool;
     /// Hands the outcome to the waiting caller: what was kept if the transaction was committed, else that
@@ -77,6 +88,7 @@ trait Unit: Send {
 }
 
 struct Work<T, F> {
+    party: Party,
     queued: Instant,
     /// Until when it may begin.
     deadline: Option<Instant>,
@@ -124,6 +136,10 @@ where
         self.purpose
     }
 
+    fn party(&self) -> Party {
+        self.party
+    }
+
     fn met_a_full_disk(&self) -> bool {
         let Some(Err(Error::Unavailable(cause))) = &self.outcome else { return false };
         cause.to_string().contains(FULL)
@@ -166,8 +182,9 @@ impl Writer {
         let (queue, units) = mpsc::channel(QUEUE);
         let (alive, ended) = mpsc::channel(1);
         let held = reserve.clone();
+        let checkpoints = Checkpoints::start(&url)?;
         spawn("storage-writer".to_owned(), move || {
-            drain(units, connection, &url, held.as_deref());
+            drain(units, connection, &url, &checkpoints, held.as_deref());
             drop(alive);
         })?;
         let places = FairPool::new(UNDER_WAY, UNDER_WAY);
@@ -194,6 +211,7 @@ impl Writer {
         let place = Some(place);
         let reserve = self.reserve.clone();
         let unit = Work {
+            party,
             queued,
             deadline,
             limit,
@@ -227,61 +245,75 @@ fn drain(
     mut units: mpsc::Receiver<Box<dyn Unit>>,
     connection: AnyConnection,
     url: &DatabaseUrl,
+    checkpoints: &Checkpoints,
     reserve: Option<&Reserve>,
 ) {
     let mut connection = Some(connection);
+    let mut line = Line::default();
     let mut are_several = false;
-    while let Some(first) = units.blocking_recv() {
-        if are_several {
-            std::thread::sleep(GATHER);
+    let mut is_released = false;
+    loop {
+        if line.is_empty() {
+            let Some(first) = units.blocking_recv() else { return };
+            line.push(first);
+            if are_several {
+                std::thread::sleep(GATHER);
+            }
         }
-        let mut batch = vec![first];
-        while batch.len() < BATCH
-            && let Ok(unit) = units.try_recv()
+        while let Ok(unit) = units.try_recv() {
+            line.push(unit);
+        }
+        if let Some(reserve) = reserve
+            && !is_released
         {
-            batch.push(unit);
-        }
-        are_several = batch.len() > 1;
-        if let Some(reserve) = reserve {
             reserve.retake();
         }
-        let mut committed = carry_out(&mut connection, url, &mut batch);
-        let is_for_deletions = batch.iter().any(|unit| unit.purpose() == Purpose::Deletion);
-        if is_for_deletions
-            && met_a_full_disk(&committed, &batch)
-            && reserve.is_some_and(Reserve::release)
-        {
-            let (deletions, others) =
-                batch.into_iter().partition(|unit| unit.purpose() == Purpose::Deletion);
-            deliver(others, &committed);
-            batch = deletions;
-            batch.iter_mut().for_each(|unit| unit.reset());
-            committed = carry_out(&mut connection, url, &mut batch);
+        let mut batch = Vec::new();
+        let committed = carry_out(&mut connection, url, &mut line, &mut batch);
+        are_several = batch.len() > 1;
+        let (mut deletions, others): (Vec<_>, Vec<_>) =
+            batch.into_iter().partition(|unit| lacks_space(unit.as_ref(), &committed));
+        is_released = !deletions.is_empty() && reserve.is_some_and(Reserve::release);
+        if is_released {
+            deletions.iter_mut().for_each(|unit| unit.reset());
+            line.put_back(deletions);
+        } else {
+            deliver(deletions, &committed);
         }
-        deliver(batch, &committed);
+        deliver(others, &committed);
+        if let Some(connection) = &mut connection {
+            checkpoints.after_commit(connection);
+        }
     }
 }
 
-/// Commits a batch; fails with the cause if nothing of it was committed.
+/// Commits a batch of the units that wait; fails with the cause if nothing of it was committed.
 fn carry_out(
     connection: &mut Option<AnyConnection>,
     url: &DatabaseUrl,
-    batch: &mut [Box<dyn Unit>],
+    line: &mut Line,
+    batch: &mut Vec<Box<dyn Unit>>,
 ) -> Result<(), String> {
-    let committed = match usable(connection, url) {
-        Ok(connection) => commit_together(connection, batch),
-        Err(error) => Err(error.to_string()),
-    };
+    let committed = usable(connection, url)
+        .map_err(|error| error.to_string())
+        .and_then(|connection| commit_together(connection, line, batch));
+    if committed.is_err() && batch.is_empty() {
+        // No transaction could be begun, for any of them.
+        batch.extend(std::iter::from_fn(|| line.take()));
+    }
     if let Err(cause) = &committed {
         tracing::warn!(changes = batch.len(), %cause, "a transaction failed as a whole");
     }
     committed
 }
 
-/// Whether a batch, or a unit of it, failed since the disk is full.
-fn met_a_full_disk(committed: &Result<(), String>, batch: &[Box<dyn Unit>]) -> bool {
-    committed.as_ref().is_err_and(|cause| cause.contains(FULL))
-        || batch.iter().any(|unit| unit.met_a_full_disk())
+/// Whether this is a deletion that was not made since the disk is full.
+fn lacks_space(unit: &dyn Unit, committed: &Result<(), String>) -> bool {
+    let met_a_full_disk = match committed {
+        Ok(()) => unit.met_a_full_disk(),
+        Err(cause) => cause.contains(FULL) || unit.met_a_full_disk(),
+    };
+    unit.purpose() == Purpose::Deletion && met_a_full_disk
 }
 
 /// Hands the outcomes to the waiting callers.
@@ -303,10 +335,14 @@ fn usable<'a>(
     }
 }
 
-/// Runs every unit in one transaction and commits it. Fails with the cause if nothing of it was
-/// committed.
-fn commit_together(c: &mut AnyConnection, batch: &mut [Box<dyn Unit>]) -> Result<(), String> {
-    if commit_all(c, batch)? || batch.len() == 1 {
+/// Moves units that wait into the batch, runs them in one transaction and commits it. Fails with the cause
+/// if nothing of it was committed.
+fn commit_together(
+    c: &mut AnyConnection,
+    line: &mut Line,
+    batch: &mut Vec<Box<dyn Unit>>,
+) -> Result<(), String> {
+    if commit_all(c, line, batch)? || batch.len() == 1 {
         return Ok(());
     }
     batch.iter_mut().for_each(|unit| unit.reset());
@@ -318,11 +354,21 @@ fn commit_together(c: &mut AnyConnection, batch: &mut [Box<dyn Unit>]) -> Result
     AnyConnection::commit_transaction(c).map_err(|error| error.to_string())
 }
 
-/// Runs every unit and commits. If one fails, everything is rolled back and the answer is false.
-fn commit_all(c: &mut AnyConnection, batch: &mut [Box<dyn Unit>]) -> Result<bool, String> {
+/// Takes units and runs them until nothing waits or the slice of time is over, and commits. If one
+/// fails, everything is rolled back and the answer is false.
+fn commit_all(
+    c: &mut AnyConnection,
+    line: &mut Line,
+    batch: &mut Vec<Box<dyn Unit>>,
+) -> Result<bool, String> {
     begin_transaction(c, Begin::Write).map_err(|error| error.to_string())?;
-    for unit in batch.iter_mut() {
+    let began = Instant::now();
+    while batch.len() < BATCH
+        && (batch.is_empty() || began.elapsed() < SLICE)
+        && let Some(mut unit) = line.take()
+    {
         let succeeded = unit.run(c);
+        batch.push(unit);
         check_open(c)?;
         if !succeeded {
             AnyConnection::rollback_transaction(c).map_err(|error| error.to_string())?;

@@ -1,0 +1,116 @@
+//! Carrying the write-ahead log of a SQLite file over into the file, beside the writer.
+//!
+//! Left to itself SQLite does that within the commit that makes the log large enough, and all changes
+//! wait for some tens of megabytes to be copied. A passive checkpoint on another connection disturbs
+//! neither readers nor the writer. But SQLite starts the log over only if a change finds all of it
+//! copied, which may never be so while changes follow each other. So the writer itself copies the last
+//! few pages between two changes, once the thread has copied the rest.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+
+use diesel::sql_types::Integer;
+use diesel::{QueryResult, QueryableByName, RunQueryDsl as _};
+
+use super::threads::spawn;
+use crate::connection::{Access, AnyConnection, connect};
+use crate::error::OpenError;
+use crate::url::DatabaseUrl;
+
+/// Pages that are copied at once: 4 MB. A page that changed several times meanwhile is copied once.
+const STEP: i32 = 1_000;
+/// Pages of a log that is started over when they are copied: 16 MB.
+const LONG: i32 = 4_000;
+/// The pause between two looks at the log.
+const PAUSE: Duration = Duration::from_millis(20);
+/// The pause after a failure, for example on a full disk.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// The writer's end of the thread, which ends when this is dropped.
+pub(super) struct Checkpoints {
+    wake: SyncSender<()>,
+    is_nearly_copied: Arc<AtomicBool>,
+}
+
+/// What SQLite tells of its log.
+#[derive(QueryableByName)]
+struct Log {
+    /// Pages in it; -1 if there is none.
+    #[diesel(sql_type = Integer)]
+    log: i32,
+    /// How many of them are copied.
+    #[diesel(sql_type = Integer)]
+    checkpointed: i32,
+}
+
+impl Log {
+    /// Whether there is enough to copy.
+    fn is_behind(&self) -> bool {
+        self.log.saturating_sub(self.checkpointed) >= STEP
+    }
+}
+
+impl Checkpoints {
+    /// Starts the thread, with a connection of its own.
+    pub(super) fn start(url: &DatabaseUrl) -> Result<Self, OpenError> {
+        let connection = connect(url, Access::Write)?;
+        // One signal says as much as many.
+        let (wake, woken) = sync_channel(1);
+        let is_nearly_copied = Arc::new(AtomicBool::new(false));
+        let tell = Arc::clone(&is_nearly_copied);
+        spawn("storage-log".to_owned(), move || copy(&woken, connection, &tell))?;
+        Ok(Self { wake, is_nearly_copied })
+    }
+
+    /// To be called by the writer after each commit, with its connection.
+    pub(super) fn after_commit(&self, connection: &mut AnyConnection) {
+        if self.is_nearly_copied.swap(false, Ordering::AcqRel)
+            && let Err(error) = look(connection, "PASSIVE")
+        {
+            tracing::debug!(%error, "the log was not started over, and grows until it is");
+        }
+        // If the channel is full, the thread is about to look anyway.
+        let _ = self.wake.try_send(());
+    }
+}
+
+/// The thread.
+fn copy(woken: &Receiver<()>, mut connection: AnyConnection, is_nearly_copied: &AtomicBool) {
+    let mut has_failed = false;
+    let mut next_restart = LONG;
+    while woken.recv().is_ok() {
+        let outcome = copy_if_long(&mut connection);
+        match &outcome {
+            Ok(log) if log.log < LONG => next_restart = LONG,
+            Ok(log) if log.log >= next_restart && !log.is_behind() => {
+                // A read that goes on keeps the log from being started over: then not at each commit.
+                next_restart = log.log.saturating_add(LONG);
+                is_nearly_copied.store(true, Ordering::Release);
+            }
+            Ok(_) => {}
+            Err(error) if !has_failed => {
+                tracing::warn!(%error, "the write-ahead log cannot be carried over");
+            }
+            Err(_) => {}
+        }
+        has_failed = outcome.is_err();
+        std::thread::sleep(if has_failed { AFTER_FAILURE } else { PAUSE });
+    }
+}
+
+/// Copies what is new in the log if it is enough, and tells what the log is afterwards.
+fn copy_if_long(connection: &mut AnyConnection) -> QueryResult<Log> {
+    let found = look(connection, "NOOP")?;
+    if !found.is_behind() {
+        return Ok(found);
+    }
+    look(connection, "PASSIVE")?;
+    look(connection, "NOOP")
+}
+
+/// Does a checkpoint of this kind and tells what the log is afterwards.
+fn look(connection: &mut AnyConnection, kind: &str) -> QueryResult<Log> {
+    diesel::sql_query(format!("PRAGMA wal_checkpoint({kind})")).get_result(connection)
+}

@@ -1,0 +1,53 @@
+//! The units that wait for the writer, in turns of their parties.
+
+use std::collections::VecDeque;
+
+use super::super::Party;
+use super::Unit;
+
+/// Waiting units. They leave round robin: one of each party, then the next of each; those of one party
+/// in the order in which they came. So the units of a flood stay between two units of another party only
+/// once, however many of them wait.
+#[derive(Default)]
+pub(super) struct Line {
+    /// The parties with waiting units, the one whose turn it is first. No list is empty.
+    parties: VecDeque<(Party, VecDeque<Box<dyn Unit>>)>,
+}
+
+impl Line {
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.parties.is_empty()
+    }
+
+    /// Adds a unit behind the others of its party.
+    pub(super) fn push(&mut self, unit: Box<dyn Unit>) {
+        let party = unit.party();
+        match self.parties.iter_mut().find(|(other, _)| *other == party) {
+            Some((_, units)) => units.push_back(unit),
+            None => self.parties.push_back((party, VecDeque::from([unit]))),
+        }
+    }
+
+    /// Puts units back, before all others and in their order.
+    pub(super) fn put_back(&mut self, units: Vec<Box<dyn Unit>>) {
+        for unit in units.into_iter().rev() {
+            let party = unit.party();
+            let at = self.parties.iter().position(|(other, _)| *other == party);
+            let (_, mut waiting) =
+                at.and_then(|at| self.parties.remove(at)).unwrap_or((party, VecDeque::new()));
+            waiting.push_front(unit);
+            self.parties.push_front((party, waiting));
+        }
+    }
+
+    /// Takes the first unit of the party whose turn it is.
+    pub(super) fn take(&mut self) -> Option<Box<dyn Unit>> {
+        let (party, mut units) = self.parties.pop_front()?;
+        let unit = units.pop_front();
+        if !units.is_empty() {
+            self.parties.push_back((party, units));
+        }
+        unit
+    }
+}
