@@ -15,8 +15,9 @@ use super::{Held, Payload, Store};
 
 /// The initial memory of a segment. It grows with its passages.
 const INITIAL_BYTES: usize = 2_000_000;
-/// At this size a segment is finished and the next one begun.
-const SEGMENT_BYTES: usize = 40_000_000;
+/// At this size a segment is finished and the next one begun. It is most of what a large source takes of
+/// the memory.
+const SEGMENT_BYTES: usize = 24_000_000;
 /// Segments with more passages are not merged with small ones. This bounds what a deletion has to
 /// rewrite.
 const LARGE_SEGMENT_PASSAGES: usize = 5_000;
