@@ -65,7 +65,7 @@ pub enum Claimed {
     /// The key was used for another request.
     Reused,
     /// The same request was carried out; this was its answer.
-    Replay(StoredResponse, Audience),
+    Replay(KeptAnswer, Audience),
     /// The same request was carried out, and its answer was erased since: see [`Subject`].
     Erased(Audience),
 }
@@ -82,10 +82,10 @@ pub struct Audience {
 }
 
 impl Audience {
-    /// Who may be given `response`, the answer to a request of `maker`.
-    pub fn of(maker: Scope, response: &StoredResponse) -> Self {
-        let agents = response.subject.as_ref().and_then(|subject| subject.agents.clone());
-        Self { maker, agents, is_refusal: response.is_refusal() }
+    /// Who may be given `answer`, the answer to a request of `maker`.
+    pub fn of(maker: Scope, answer: &KeptAnswer) -> Self {
+        let agents = answer.subject.as_ref().and_then(|subject| subject.agents.clone());
+        Self { maker, agents, is_refusal: answer.is_refusal }
     }
 
     /// Whether `caller`, of the same account, may be given the answer.
@@ -104,24 +104,16 @@ impl Audience {
     }
 }
 
-/// An answer that is kept to be given again.
+/// An answer that is kept to be given again, in the form of the adapter that gave it. Nothing else reads
+/// its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredResponse {
-    /// The HTTP status.
-    pub status: u16,
-    /// The body's media type; `None` if there is no body.
-    pub content_type: Option<String>,
-    /// The body.
-    pub body: Vec<u8>,
-    /// The resource that the body contains, if any.
-    pub subject: Option<Subject>,
-}
-
-impl StoredResponse {
+pub struct KeptAnswer {
+    /// The answer as its adapter writes and reads it.
+    pub content: Vec<u8>,
     /// Whether the request was refused.
-    pub const fn is_refusal(&self) -> bool {
-        self.status >= 400
-    }
+    pub is_refusal: bool,
+    /// The resource that the answer contains, if any.
+    pub subject: Option<Subject>,
 }
 
 /// What a stored answer contains. Deleting the resource, or its agent, erases the answer; replacing the
@@ -174,12 +166,12 @@ pub struct Completion<T> {
     acting: Option<ActingKey>,
 }
 
-type Render<T> = Box<dyn Fn(&T) -> StoredResponse + Send>;
+type Render<T> = Box<dyn Fn(&T) -> KeptAnswer + Send>;
 type MakeRecord<T> = Box<dyn Fn(&T) -> AuditRecord + Send>;
 
 impl<T> Completion<T> {
     /// A completion of `claim` whose answer `render` makes.
-    pub fn new(claim: Claim, render: impl Fn(&T) -> StoredResponse + Send + 'static) -> Self {
+    pub fn new(claim: Claim, render: impl Fn(&T) -> KeptAnswer + Send + 'static) -> Self {
         Self { answer: Some((claim, Box::new(render))), record: None, acting: None }
     }
 
@@ -231,7 +223,7 @@ impl<T> Completion<T> {
 
     /// The claim with the answer to keep for `outcome`. A store asks again if it repeats a
     /// transaction.
-    pub fn answer(&self, outcome: &T) -> Option<(&Claim, StoredResponse)> {
+    pub fn answer(&self, outcome: &T) -> Option<(&Claim, KeptAnswer)> {
         self.answer.as_ref().map(|(claim, render)| (claim, render(outcome)))
     }
 

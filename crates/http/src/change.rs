@@ -12,9 +12,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use cicerone_domain::access::ActingKey;
 use cicerone_domain::audit::{AuditAction, Origin};
-use cicerone_domain::idempotency::{
-    Claim, Completion, Fingerprint, IdempotencyKey, StoredResponse,
-};
+use cicerone_domain::idempotency::{Claim, Completion, Fingerprint, IdempotencyKey};
 use cicerone_domain::services::{Admission, Idempotency};
 use cicerone_domain::{Error, Permission, Scope};
 use futures_util::FutureExt as _;
@@ -26,7 +24,7 @@ use crate::auth::permission::Required;
 use crate::auth::{Authorized, Caller};
 use crate::context::{App, Incoming, RequestId};
 use crate::error::{Problem, RequestError};
-use crate::response::{Answer, JSON, send};
+use crate::response::{Answer, JSON, StoredResponse, send};
 use lasting::{Lasting, Panic};
 
 /// The header that holds an idempotency key.
@@ -238,12 +236,14 @@ where
     let admission = idempotency.admit(scope, &keyed.key, keyed.fingerprint).await?;
     let claim = match admission {
         Admission::Proceed(claim) => claim,
-        Admission::Replay(response) => return Ok(Executed { response, is_replay: true }),
+        Admission::Replay(kept) => {
+            return Ok(Executed { response: kept.try_into()?, is_replay: true });
+        }
         Admission::InProgress => return Err(RequestError::KeyInProgress),
         Admission::Reused => return Err(RequestError::KeyReused),
         Admission::Gone => return Err(RequestError::KeyGone),
     };
-    let completion = Completion::new(claim.clone(), render);
+    let completion = Completion::new(claim.clone(), move |outcome| render(outcome).into());
     match AssertUnwindSafe(async { work(completion).await }).catch_unwind().await {
         Ok(Ok(outcome)) => Ok(Executed::now(render(&outcome))),
         Ok(Err(error)) => {
@@ -271,7 +271,7 @@ async fn keep(idempotency: &Idempotency, claim: &Claim, problem: &Problem, reque
         body: problem.to_body(request_id),
         subject: None,
     };
-    if let Err(error) = idempotency.complete(claim, response).await {
+    if let Err(error) = idempotency.complete(claim, response.into()).await {
         tracing::warn!(
             error = &error as &dyn std::error::Error,
             "an idempotency key stays claimed until its lease ends"

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
-use cicerone_domain::idempotency::{StoredResponse, Subject};
+use cicerone_domain::Error;
+use cicerone_domain::idempotency::{KeptAnswer, Subject};
 use serde::Serialize;
 
 use crate::error::RequestError;
@@ -57,6 +58,43 @@ pub(crate) fn ok(view: &impl Serialize) -> HttpResponse {
     json(json_bytes(view))
 }
 
+/// An answer that is stored under an idempotency key, to be sent again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredResponse {
+    pub(crate) status: u16,
+    /// The body's media type; `None` if there is no body.
+    pub(crate) content_type: Option<String>,
+    pub(crate) body: Vec<u8>,
+    /// The resource that the body contains, if any.
+    pub(crate) subject: Option<Subject>,
+}
+
+/// The status and the media type in a line, then the body.
+impl From<StoredResponse> for KeptAnswer {
+    fn from(response: StoredResponse) -> Self {
+        let StoredResponse { status, content_type, mut body, subject } = response;
+        let head = format!("{status} {}\n", content_type.unwrap_or_default());
+        body.splice(..0, head.into_bytes());
+        Self { content: body, is_refusal: status >= 400, subject }
+    }
+}
+
+impl TryFrom<KeptAnswer> for StoredResponse {
+    type Error = Error;
+
+    fn try_from(kept: KeptAnswer) -> Result<Self, Error> {
+        let KeptAnswer { mut content, is_refusal: _, subject } = kept;
+        let damaged = || Error::internal("a stored answer does not begin with its status");
+        let end = content.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
+        let body = content.split_off(end + 1);
+        let head = std::str::from_utf8(&content).map_err(|_| damaged())?.trim_end_matches('\n');
+        let (status, media_type) = head.split_once(' ').ok_or_else(damaged)?;
+        let status = status.parse().map_err(|_| damaged())?;
+        let content_type = (!media_type.is_empty()).then(|| media_type.to_owned());
+        Ok(Self { status, content_type, body, subject })
+    }
+}
+
 /// 200 with JSON text.
 pub(crate) fn json(body: Vec<u8>) -> HttpResponse {
     HttpResponse::Ok().content_type(JSON).body(body)
@@ -90,4 +128,34 @@ pub(crate) fn send(kept: StoredResponse) -> Answer {
         response.insert_header((header::CONTENT_TYPE, media_type));
     }
     Ok(response.body(kept.body))
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::idempotency::{KeptAnswer, Subject};
+
+    use super::StoredResponse;
+
+    #[test]
+    fn an_answer_that_was_kept_comes_back() {
+        let json = Some("application/json".to_owned());
+        for (status, content_type, body) in
+            [(201, json.clone(), &b"{\"a\":\n1}"[..]), (204, None, b""), (404, json, b"{}")]
+        {
+            let subject = Some(Subject::of_account("key_1"));
+            let response = StoredResponse { status, content_type, body: body.to_vec(), subject };
+            let kept = KeptAnswer::from(response.clone());
+            assert_eq!(kept.is_refusal, status == 404);
+            assert_eq!(StoredResponse::try_from(kept).unwrap(), response);
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_refused() {
+        for content in ["", "200", "200 text/plain", "two text/plain\n", "200\n"] {
+            let content = content.as_bytes().to_vec();
+            let kept = KeptAnswer { content, is_refusal: false, subject: None };
+            assert!(StoredResponse::try_from(kept).is_err());
+        }
+    }
 }

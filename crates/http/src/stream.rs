@@ -171,7 +171,6 @@ fn event(name: &'static str, data: &impl Serialize) -> sse::Event {
 mod tests {
     use actix_web::body::to_bytes;
     use actix_web::test::TestRequest;
-    use cicerone_domain::idempotency::StoredResponse;
     use cicerone_domain::{Error, Id, SystemEntropy};
     use std::time::Duration;
     use tokio::sync::{mpsc, watch};
@@ -179,7 +178,7 @@ mod tests {
     use super::stream_reply;
     use crate::change::Executed;
     use crate::error::RequestError;
-    use crate::response::Answer;
+    use crate::response::{Answer, StoredResponse};
 
     const BODY: &str = r#"{"reply":"Two words","conversation_id":"conv_0123456789","sources_used":[{"id":"src_0123456789","title":"T"}]}"#;
 

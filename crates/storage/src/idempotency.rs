@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use cicerone_domain::id::{Id, kind};
 use cicerone_domain::idempotency::{
-    Claim, Claimed, Completion, Fingerprint, IdempotencyKey, Record, RecordState, StoredResponse,
+    Claim, Claimed, Completion, Fingerprint, IdempotencyKey, KeptAnswer, Record, RecordState,
     Subject,
 };
 use cicerone_domain::ports::IdempotencyStore;
@@ -11,7 +11,7 @@ use cicerone_domain::{Error, Scope, Timestamp};
 use diesel::prelude::*;
 
 use crate::audit;
-use crate::columns::{from_json, id, narrow_option, time, to_json};
+use crate::columns::{from_json, id, time, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
@@ -39,14 +39,13 @@ pub(crate) struct ClaimRow {
     token: String,
     lease_until: i64,
     expires_at: i64,
-    status: Option<i64>,
-    content_type: Option<String>,
     body: Option<Vec<u8>>,
     subject_id: Option<String>,
     subject_agent_id: Option<String>,
     maker_agents: Option<String>,
     answer_agents: Option<String>,
     holds_secret: bool,
+    is_refusal: bool,
 }
 
 impl ClaimRow {
@@ -72,14 +71,13 @@ impl ClaimRow {
             token,
             lease_until: lease_until.as_millis(),
             expires_at: record.expires_at.as_millis(),
-            status: None,
-            content_type: None,
             body: None,
             subject_id: None,
             subject_agent_id: None,
             maker_agents: maker_agents.transpose()?,
             answer_agents: None,
             holds_secret: false,
+            is_refusal: false,
         })
     }
 
@@ -100,7 +98,7 @@ impl ClaimRow {
                 RecordState::Claimed { token: self.token, lease_until: time(self.lease_until) }
             }
             ERASED => RecordState::Erased { agents: self.answer_agents()? },
-            _ => RecordState::Completed(self.into_response()?),
+            _ => RecordState::Completed(self.into_answer()?),
         };
         Ok(Record { fingerprint: Fingerprint(fingerprint), state, maker, expires_at })
     }
@@ -109,16 +107,15 @@ impl ClaimRow {
         self.answer_agents.as_deref().map(from_json).transpose()
     }
 
-    fn into_response(self) -> Result<StoredResponse, TransactionError> {
+    fn into_answer(self) -> Result<KeptAnswer, TransactionError> {
         let agent = self.subject_agent_id.as_deref();
         let agent_id = agent.map(|text| id("idempotency.subject_agent_id", text)).transpose()?;
-        let status = narrow_option("idempotency.status", self.status)?;
         let (agents, holds_secret) = (self.answer_agents()?, self.holds_secret);
-        Ok(StoredResponse {
-            status: status
-                .ok_or_else(|| TransactionError::internal("a stored answer has no status"))?,
-            content_type: self.content_type,
-            body: self.body.unwrap_or_default(),
+        Ok(KeptAnswer {
+            content: self
+                .body
+                .ok_or_else(|| TransactionError::internal("a stored answer has no body"))?,
+            is_refusal: self.is_refusal,
             subject: self.subject_id.map(|id| Subject { id, agent_id, agents, holds_secret }),
         })
     }
@@ -129,31 +126,29 @@ impl ClaimRow {
 #[diesel(table_name = idempotency, treat_none_as_null = true)]
 struct AnswerRow {
     state: &'static str,
-    status: Option<i64>,
-    content_type: Option<String>,
     body: Option<Vec<u8>>,
     subject_id: Option<String>,
     subject_agent_id: Option<String>,
     answer_agents: Option<String>,
     holds_secret: bool,
+    is_refusal: bool,
 }
 
-impl TryFrom<StoredResponse> for AnswerRow {
+impl TryFrom<KeptAnswer> for AnswerRow {
     type Error = TransactionError;
 
-    fn try_from(response: StoredResponse) -> Result<Self, TransactionError> {
-        let subject = response.subject.as_ref();
+    fn try_from(answer: KeptAnswer) -> Result<Self, TransactionError> {
+        let subject = answer.subject.as_ref();
         let agent = subject.and_then(|subject| subject.agent_id);
         let agents = subject.and_then(|subject| subject.agents.as_ref());
         Ok(Self {
             state: COMPLETED,
-            status: Some(response.status.into()),
-            content_type: response.content_type,
-            body: Some(response.body),
+            body: Some(answer.content),
+            is_refusal: answer.is_refusal,
             subject_agent_id: agent.map(|id| id.to_string()),
             answer_agents: agents.map(to_json).transpose()?,
             holds_secret: subject.is_some_and(|subject| subject.holds_secret),
-            subject_id: response.subject.map(|subject| subject.id),
+            subject_id: answer.subject.map(|subject| subject.id),
         })
     }
 }
@@ -186,8 +181,8 @@ pub(crate) fn finish<T>(
     if let Some(record) = completion.record(outcome) {
         audit::insert(c, &record)?;
     }
-    let Some((claim, response)) = completion.answer(outcome) else { return Ok(()) };
-    match complete(c, claim, response)? {
+    let Some((claim, answer)) = completion.answer(outcome) else { return Ok(()) };
+    match complete(c, claim, answer)? {
         true => Ok(()),
         false => Err(Error::ClaimLost.into()),
     }
@@ -197,7 +192,7 @@ pub(crate) fn finish<T>(
 fn complete(
     c: &mut AnyConnection,
     claim: &Claim,
-    response: StoredResponse,
+    answer: KeptAnswer,
 ) -> Result<bool, TransactionError> {
     let count = diesel::update(
         idempotency::table
@@ -205,7 +200,7 @@ fn complete(
             .filter(idempotency::token.eq(&claim.token))
             .filter(idempotency::state.eq(CLAIMED)),
     )
-    .set(AnswerRow::try_from(response)?)
+    .set(AnswerRow::try_from(answer)?)
     .execute(c)?;
     Ok(count == 1)
 }
@@ -250,22 +245,13 @@ pub(crate) fn free_claims(c: &mut AnyConnection) -> Result<(), TransactionError>
 #[diesel(table_name = idempotency, treat_none_as_null = true)]
 struct ErasedRow {
     state: &'static str,
-    status: Option<i64>,
-    content_type: Option<String>,
     body: Option<Vec<u8>>,
     subject_id: Option<String>,
     subject_agent_id: Option<String>,
 }
 
 fn erased() -> ErasedRow {
-    ErasedRow {
-        state: ERASED,
-        status: None,
-        content_type: None,
-        body: None,
-        subject_id: None,
-        subject_agent_id: None,
-    }
+    ErasedRow { state: ERASED, body: None, subject_id: None, subject_agent_id: None }
 }
 
 #[async_trait]
@@ -283,13 +269,13 @@ impl IdempotencyStore for Storage {
         self.db.of(claim.account).write(move |c| take(c, &claim, &scope, fingerprint, now)).await
     }
 
-    async fn complete(&self, claim: &Claim, response: StoredResponse) -> Result<(), Error> {
+    async fn complete(&self, claim: &Claim, answer: KeptAnswer) -> Result<(), Error> {
         let claim = claim.clone();
         self.db
             .of(claim.account)
             .write(move |c| {
                 // If the claim was lost, another request's answer is kept.
-                complete(c, &claim, response.clone())?;
+                complete(c, &claim, answer.clone())?;
                 Ok(())
             })
             .await

@@ -321,14 +321,13 @@ table! {
         token -> Text,
         lease_until -> BigInt,
         expires_at -> BigInt,
-        status -> Nullable<BigInt>,
-        content_type -> Nullable<Text>,
         body -> Nullable<Binary>,
         subject_id -> Nullable<Text>,
         subject_agent_id -> Nullable<Text>,
         maker_agents -> Nullable<Text>,
         answer_agents -> Nullable<Text>,
         holds_secret -> Bool,
+        is_refusal -> Bool,
     }
 }
 

@@ -14,6 +14,7 @@ mod fixture;
 mod housekeeping;
 mod idempotency;
 mod jobs;
+mod kept_answers;
 mod keys;
 mod large_sources;
 mod migrations;

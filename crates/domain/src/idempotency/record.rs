@@ -1,6 +1,6 @@
 //! What is kept of the first request with a key, and what the next one with that key finds.
 
-use super::{Audience, Claim, Claimed, Fingerprint, StoredResponse};
+use super::{Audience, Claim, Claimed, Fingerprint, KeptAnswer};
 use crate::access::Scope;
 use crate::id::{Id, kind};
 use crate::limits;
@@ -30,7 +30,7 @@ pub enum RecordState {
         lease_until: Timestamp,
     },
     /// It was carried out, with this answer.
-    Completed(StoredResponse),
+    Completed(KeptAnswer),
     /// It was carried out, and its answer was erased since: see [`Subject`](super::Subject).
     Erased {
         /// The agents that the answer named; `None` if it was about the account as a whole.
@@ -65,9 +65,9 @@ impl Record {
         }
         Some(match self.state {
             RecordState::Claimed { .. } => Claimed::InProgress,
-            RecordState::Completed(response) => {
-                let audience = Audience::of(self.maker, &response);
-                Claimed::Replay(response, audience)
+            RecordState::Completed(answer) => {
+                let audience = Audience::of(self.maker, &answer);
+                Claimed::Replay(answer, audience)
             }
             // Only answers with a subject are erased, and refusals have none.
             RecordState::Erased { agents } => {
@@ -87,9 +87,7 @@ mod tests {
     use super::{Record, RecordState};
     use crate::access::Scope;
     use crate::clock::SystemEntropy;
-    use crate::idempotency::{
-        Claim, Claimed, Fingerprint, IdempotencyKey, StoredResponse, Subject,
-    };
+    use crate::idempotency::{Claim, Claimed, Fingerprint, IdempotencyKey, KeptAnswer, Subject};
     use crate::{Id, Timestamp, limits};
 
     const FIRST: Fingerprint = Fingerprint([1; 32]);
@@ -101,9 +99,9 @@ mod tests {
         Record::claimed(FIRST, maker, "token".to_owned(), START)
     }
 
-    fn completed(status: u16, subject: Option<Subject>) -> Record {
-        let response = StoredResponse { status, content_type: None, body: Vec::new(), subject };
-        Record { state: RecordState::Completed(response), ..claimed() }
+    fn completed(is_refusal: bool, subject: Option<Subject>) -> Record {
+        let answer = KeptAnswer { content: Vec::new(), is_refusal, subject };
+        Record { state: RecordState::Completed(answer), ..claimed() }
     }
 
     #[test]
@@ -114,9 +112,9 @@ mod tests {
         assert_eq!(claimed().meet(OTHER, before), Some(Claimed::Reused));
         assert_eq!(claimed().meet(FIRST, lease_end), None);
         let end = START.plus_millis(limits::IDEMPOTENCY_LIFE_MILLIS);
-        assert!(completed(200, None).meet(FIRST, end.plus_millis(-1)).is_some());
-        assert_eq!(completed(200, None).meet(FIRST, end), None);
-        assert_eq!(completed(200, None).meet(OTHER, end), None);
+        assert!(completed(false, None).meet(FIRST, end.plus_millis(-1)).is_some());
+        assert_eq!(completed(false, None).meet(FIRST, end), None);
+        assert_eq!(completed(false, None).meet(OTHER, end), None);
     }
 
     #[test]
@@ -126,11 +124,11 @@ mod tests {
             Some(Claimed::Replay(_, audience) | Claimed::Erased(audience)) => audience,
             other => panic!("{other:?}"),
         };
-        let success = completed(201, Some(Subject::of_agent("src_1", agent)));
+        let success = completed(false, Some(Subject::of_agent("src_1", agent)));
         let success = audience(success);
         assert_eq!((success.agents, success.is_refusal), (Some(vec![agent]), false));
-        assert!(audience(completed(404, None)).is_refusal);
-        assert!(!audience(completed(399, None)).is_refusal);
+        assert!(audience(completed(true, None)).is_refusal);
+        assert!(!audience(completed(false, None)).is_refusal);
         let erased = RecordState::Erased { agents: Some(vec![agent]) };
         let erased = audience(Record { state: erased, ..claimed() });
         assert_eq!((erased.agents, erased.is_refusal), (Some(vec![agent]), false));
@@ -143,6 +141,6 @@ mod tests {
         let claim = Claim { account: record.maker.account, key, token: "token".to_owned() };
         assert!(record.is_held_by(&claim));
         assert!(!record.is_held_by(&Claim { token: "other".to_owned(), ..claim.clone() }));
-        assert!(!completed(200, None).is_held_by(&claim));
+        assert!(!completed(false, None).is_held_by(&claim));
     }
 }

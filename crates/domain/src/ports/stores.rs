@@ -15,7 +15,7 @@ use crate::content::{Document, Passage};
 use crate::conversation::{Conversation, ConversationFilter, Message, PlacedMessage, Turn};
 use crate::error::Error;
 use crate::id::{Id, kind};
-use crate::idempotency::{Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse};
+use crate::idempotency::{Claim, Claimed, Completion, Fingerprint, IdempotencyKey, KeptAnswer};
 use crate::job::NewJob;
 use crate::page::{Page, PageRequest};
 use crate::source::{CrawledPage, Source, SourceStatus, SourceType};
@@ -411,7 +411,7 @@ pub trait IdempotencyStore: Send + Sync {
     ) -> Result<Claimed, Error>;
     /// Keeps the answer of a request that had no effect (a 404, 409 or 422). Does nothing if the
     /// claim was lost.
-    async fn complete(&self, claim: &Claim, response: StoredResponse) -> Result<(), Error>;
+    async fn complete(&self, claim: &Claim, answer: KeptAnswer) -> Result<(), Error>;
     /// Frees the key: the request was refused or failed, and may be repeated.
     async fn release(&self, claim: &Claim) -> Result<(), Error>;
 }

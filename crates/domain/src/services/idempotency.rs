@@ -6,7 +6,7 @@ use crate::access::Scope;
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id;
-use crate::idempotency::{Claim, Claimed, Fingerprint, IdempotencyKey, StoredResponse};
+use crate::idempotency::{Claim, Claimed, Fingerprint, IdempotencyKey, KeptAnswer};
 use crate::ports::IdempotencyStore;
 
 /// What becomes of a request with an idempotency key.
@@ -15,7 +15,7 @@ pub enum Admission {
     /// Carry it out, and complete the claim.
     Proceed(Claim),
     /// Give this stored answer.
-    Replay(StoredResponse),
+    Replay(KeptAnswer),
     /// The same request is being carried out.
     InProgress,
     /// The key was used for another request, or its answer is not for this caller.
@@ -60,8 +60,8 @@ impl Idempotency {
         Ok(match claimed {
             Claimed::Granted(claim) => Admission::Proceed(claim),
             Claimed::InProgress => Admission::InProgress,
-            Claimed::Replay(response, audience) if audience.admits(scope) => {
-                Admission::Replay(response)
+            Claimed::Replay(answer, audience) if audience.admits(scope) => {
+                Admission::Replay(answer)
             }
             Claimed::Erased(audience) if audience.admits(scope) => Admission::Gone,
             Claimed::Reused | Claimed::Replay(..) | Claimed::Erased(_) => Admission::Reused,
@@ -69,8 +69,8 @@ impl Idempotency {
     }
 
     /// Keeps the answer of a request that was carried out and had no effect.
-    pub async fn complete(&self, claim: &Claim, response: StoredResponse) -> Result<(), Error> {
-        self.store.complete(claim, response).await
+    pub async fn complete(&self, claim: &Claim, answer: KeptAnswer) -> Result<(), Error> {
+        self.store.complete(claim, answer).await
     }
 
     /// Frees the key.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use cicerone_domain::idempotency::{
-    Audience, Claim, Claimed, Fingerprint, IdempotencyKey, StoredResponse,
+    Audience, Claim, Claimed, Fingerprint, IdempotencyKey, KeptAnswer,
 };
 use cicerone_domain::ports::IdempotencyStore;
 use cicerone_domain::services::Idempotency;
@@ -12,7 +12,7 @@ use cicerone_domain::{Error, Id, Permission, Scope, SystemClock, SystemEntropy, 
 
 use super::{Executed, Keyed, once};
 use crate::error::RequestError;
-use crate::response::keep_nothing;
+use crate::response::{StoredResponse, keep_nothing};
 
 /// A store that answers claims as it is told, and notes what happens to them.
 struct Script {
@@ -33,7 +33,8 @@ impl IdempotencyStore for Script {
         Ok((self.found)(Claim { account: scope.account, key: key.clone(), token }))
     }
 
-    async fn complete(&self, _: &Claim, response: StoredResponse) -> Result<(), Error> {
+    async fn complete(&self, _: &Claim, answer: KeptAnswer) -> Result<(), Error> {
+        let response = StoredResponse::try_from(answer)?;
         self.noted.lock().unwrap().push(format!("kept {}", response.status));
         Ok(())
     }

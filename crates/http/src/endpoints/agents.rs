@@ -8,14 +8,14 @@ pub(super) mod update;
 
 use actix_web::http::StatusCode;
 use cicerone_domain::agent::{MODELS, RetentionDays};
-use cicerone_domain::idempotency::{StoredResponse, Subject};
+use cicerone_domain::idempotency::Subject;
 use cicerone_domain::{Agent, AgentStatus, Id, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
 
 use crate::openapi::schema::name_of_or_null;
-use crate::response::keep;
+use crate::response::{StoredResponse, keep};
 
 /// A configured chatbot.
 #[derive(Debug, Serialize, ToSchema)]

@@ -13,13 +13,13 @@ pub(super) mod search;
 use std::borrow::Cow;
 
 use actix_web::http::StatusCode;
-use cicerone_domain::idempotency::{StoredResponse, Subject};
+use cicerone_domain::idempotency::Subject;
 use cicerone_domain::source::Progress;
 use cicerone_domain::{Id, Source, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::response::keep;
+use crate::response::{StoredResponse, keep};
 
 /// Content of an agent.
 #[derive(Debug, Serialize, ToSchema)]

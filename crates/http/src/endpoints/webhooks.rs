@@ -11,7 +11,7 @@ pub(super) mod test;
 pub(super) mod update;
 
 use actix_web::http::StatusCode;
-use cicerone_domain::idempotency::{StoredResponse, Subject};
+use cicerone_domain::idempotency::Subject;
 use cicerone_domain::webhook::{Attempt, EventName, IssuedEndpoint, PayloadStyle};
 use cicerone_domain::{Delivery, Id, Timestamp, WebhookEndpoint, kind};
 use serde::Serialize;
@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{Array, Object};
 
 use crate::openapi::schema::{name_of_or_null, names_of_or_null};
-use crate::response::keep;
+use crate::response::{StoredResponse, keep};
 
 /// The condition under which the body of an endpoint is refused.
 const BAD_ENDPOINT: &str = "A required field is missing, or a field has a bad value, such as an address that \

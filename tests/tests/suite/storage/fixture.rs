@@ -12,7 +12,7 @@ use cicerone_domain::content::{CutDocument, Document, Extracted, Passage, Stretc
 use cicerone_domain::conversation::{Metadata, Turn};
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{
-    Audience, Claim, Claimed, Completion, Fingerprint, IdempotencyKey, StoredResponse, Subject,
+    Audience, Claim, Claimed, Completion, Fingerprint, IdempotencyKey, KeptAnswer, Subject,
 };
 use cicerone_domain::job::{Claimable, ClaimableAccounts, ClaimedJob, Lane, NewJob};
 use cicerone_domain::ports::{
@@ -279,9 +279,9 @@ impl World {
     }
 
     /// What a request finds whose stored answer is this one, by a key of the whole account.
-    pub(super) fn replay(&self, response: StoredResponse) -> Claimed {
+    pub(super) fn replay(&self, response: KeptAnswer) -> Claimed {
         let agents = response.subject.as_ref().and_then(|subject| subject.agents.clone());
-        let audience = Audience { maker: self.scope(), agents, is_refusal: response.status >= 400 };
+        let audience = Audience { maker: self.scope(), agents, is_refusal: response.is_refusal };
         Claimed::Replay(response, audience)
     }
 
@@ -440,11 +440,10 @@ pub(super) fn completion<T>(
 pub(super) fn response(
     body: &str,
     subject: Option<(String, Option<Id<kind::Agent>>)>,
-) -> StoredResponse {
-    StoredResponse {
-        status: 201,
-        content_type: Some("application/json".to_owned()),
-        body: body.as_bytes().to_vec(),
+) -> KeptAnswer {
+    KeptAnswer {
+        content: body.as_bytes().to_vec(),
+        is_refusal: false,
         subject: subject.map(|(id, agent)| match agent {
             Some(agent) => Subject::of_agent(id, agent),
             None => Subject::of_account(id),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::conversation::{Metadata, Turn};
 use cicerone_domain::id::Kind;
-use cicerone_domain::idempotency::{StoredResponse, Subject};
+use cicerone_domain::idempotency::Subject;
 use cicerone_domain::ports::TokenSink;
 use cicerone_domain::services::NewMessage;
 use cicerone_domain::{Error, Id, MessageText, Timestamp, kind, limits};
@@ -22,7 +22,7 @@ use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
 use crate::events::{Event, KeptReply};
 use crate::openapi::schema::string;
-use crate::response::{Answer, keep};
+use crate::response::{Answer, StoredResponse, keep};
 use crate::stream::stream_reply;
 
 pub(crate) fn endpoint() -> Endpoint {

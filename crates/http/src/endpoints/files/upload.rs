@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::fairness::Urgency;
-use cicerone_domain::idempotency::{StoredResponse, Subject};
+use cicerone_domain::idempotency::Subject;
 use cicerone_domain::services::NewUpload;
 use cicerone_domain::upload::Filename;
 use cicerone_domain::{Error, Upload};
@@ -18,7 +18,7 @@ use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, TOO_MANY_OR_FULL, Tag};
 use crate::multipart::ReceivedFile;
-use crate::response::{Answer, keep};
+use crate::response::{Answer, StoredResponse, keep};
 
 /// How long a file that has arrived waits for its turn in memory.
 const PATIENCE: Duration = Duration::from_secs(30);

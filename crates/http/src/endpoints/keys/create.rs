@@ -3,7 +3,6 @@
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::access::{parse_agent_ids, parse_expiry, parse_permissions};
 use cicerone_domain::audit::AuditAction;
-use cicerone_domain::idempotency::StoredResponse;
 use cicerone_domain::services::{Issued, NewKey};
 use cicerone_domain::{Error, KeyName};
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ use crate::body::{Body, Current};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
-use crate::response::{Answer, keep};
+use crate::response::{Answer, StoredResponse, keep};
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Keys, Method::POST, "/v1/api_keys", handle)

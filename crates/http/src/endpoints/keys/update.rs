@@ -3,7 +3,6 @@
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::access::{KeyPatch, parse_agent_ids, parse_expiry, parse_permissions};
 use cicerone_domain::audit::AuditAction;
-use cicerone_domain::idempotency::StoredResponse;
 use cicerone_domain::{ApiKey, Error, KeyName};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -15,7 +14,7 @@ use crate::body::{Body, Current, Given, not_null};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
-use crate::response::{Answer, keep};
+use crate::response::{Answer, StoredResponse, keep};
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Keys, Method::PATCH, "/v1/api_keys/{key_id}", handle)

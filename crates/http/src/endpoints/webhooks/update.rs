@@ -2,7 +2,7 @@
 
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::audit::AuditAction;
-use cicerone_domain::idempotency::{StoredResponse, Subject};
+use cicerone_domain::idempotency::Subject;
 use cicerone_domain::webhook::{
     EndpointDescription, EndpointPatch, EndpointUrl, EventName, parse_events, parse_payload,
     parse_status,
@@ -20,7 +20,7 @@ use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
 use crate::openapi::schema::name_of;
-use crate::response::{Answer, keep};
+use crate::response::{Answer, StoredResponse, keep};
 
 pub(crate) fn endpoint() -> Endpoint {
     let path = "/v1/webhook_endpoints/{endpoint_id}";
