@@ -2,13 +2,11 @@
 //! and a log of every request with what its signature says.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use cicerone_tests_listener::{Listener, Request};
+use tokio::io::AsyncWriteExt as _;
 
 /// A request that came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,24 +51,29 @@ struct Shared {
 /// A running store that has every bucket. Dropping it closes its socket.
 #[derive(Debug)]
 pub struct Buckets {
-    address: SocketAddr,
+    listener: Listener,
     shared: Arc<Mutex<Shared>>,
-    task: JoinHandle<()>,
 }
 
 impl Buckets {
     /// Empty buckets on a free port.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("a bound socket");
-        let shared = Arc::new(Mutex::new(Shared::default()));
-        let task = tokio::spawn(serve(listener, Arc::clone(&shared)));
-        Self { address, shared, task }
+        let shared = Arc::<Mutex<Shared>>::default();
+        let state = Arc::clone(&shared);
+        let listener = Listener::start(move |request, mut stream| {
+            let answer = answer(request, &state);
+            async move {
+                stream.write_all(&answer?).await.ok()?;
+                Some(stream)
+            }
+        })
+        .await;
+        Self { listener, shared }
     }
 
     /// The endpoint.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.listener.url("")
     }
 
     /// What is stored, by `/bucket/key`.
@@ -89,63 +92,14 @@ impl Buckets {
     }
 }
 
-impl Drop for Buckets {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().expect("no test panics while it holds the lock")
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Mutex<Shared>>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        let shared = Arc::clone(&shared);
-        tokio::spawn(async move {
-            // The other side may leave at any moment.
-            let _ = converse(stream, &shared).await;
-        });
-    }
-}
-
-/// Answers the requests of a connection, one after the other.
-async fn converse(mut stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Result<()> {
-    let mut bytes = Vec::new();
-    loop {
-        let end = loop {
-            if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-                break at + 4;
-            }
-            if stream.read_buf(&mut bytes).await? == 0 {
-                return Ok(());
-            }
-        };
-        let head: Vec<u8> = bytes.drain(..end).collect();
-        let head = String::from_utf8_lossy(&head).into_owned();
-        let length = header(&head, "content-length").parse().unwrap_or(0);
-        while bytes.len() < length {
-            if stream.read_buf(&mut bytes).await? == 0 {
-                return Ok(());
-            }
-        }
-        let body = bytes.drain(..length).collect::<Vec<u8>>();
-        let Some(answer) = answer(&head, body.into(), shared) else { return Ok(()) };
-        stream.write_all(&answer).await?;
-    }
-}
-
-fn header<'a>(head: &'a str, name: &str) -> &'a str {
-    let mut lines = head.lines().filter_map(|line| line.split_once(':'));
-    let found = lines.find(|(key, _)| key.eq_ignore_ascii_case(name));
-    found.map_or("", |(_, value)| value.trim())
-}
-
 /// The answer to a request; `None` if the connection is to be cut.
-fn answer(head: &str, body: Bytes, shared: &Mutex<Shared>) -> Option<Vec<u8>> {
-    let mut line = head.lines().next().unwrap_or_default().split(' ').map(str::to_owned);
-    let (method, path) = (line.next().unwrap_or_default(), line.next().unwrap_or_default());
-    let authorization = header(head, "authorization").to_owned();
+fn answer(request: Request, shared: &Mutex<Shared>) -> Option<Vec<u8>> {
+    let authorization = request.header("authorization").to_owned();
+    let Request { method, path, body, .. } = request;
     let mut shared = lock(shared);
     shared.asked.push(Asked { method: method.clone(), path: path.clone(), authorization });
     if shared.is_down {

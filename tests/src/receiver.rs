@@ -1,14 +1,13 @@
 //! A webhook endpoint on loopback: it answers as a test says and remembers what it was sent.
 
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use cicerone_tests_listener::{Listener, Request};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::net::TcpStream;
 
 /// How long what is expected may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -59,13 +58,10 @@ impl Reaction {
     }
 }
 
-type React = dyn Fn(&Received, usize) -> Reaction + Send + Sync;
-
 /// A running endpoint. Dropping it closes its socket.
 pub struct Receiver {
-    address: SocketAddr,
+    listener: Listener,
     received: Arc<Mutex<Vec<Received>>>,
-    task: JoinHandle<()>,
 }
 
 impl Receiver {
@@ -78,21 +74,25 @@ impl Receiver {
     pub async fn reacting(
         react: impl Fn(&Received, usize) -> Reaction + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("an address");
         let received: Arc<Mutex<Vec<Received>>> = Arc::default();
-        let (log, react): (_, Arc<React>) = (Arc::clone(&received), Arc::new(react));
-        let task = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&log), Arc::clone(&react)));
-            }
-        });
-        Self { address, received, task }
+        let log = Arc::clone(&received);
+        let listener = Listener::start(move |request, stream| {
+            let Request { path, headers, body, .. } = request;
+            let request = Received { path, headers, body, at: Instant::now() };
+            let before = {
+                let mut log = lock(&log);
+                log.push(request.clone());
+                log.len() - 1
+            };
+            answer(stream, react(&request, before))
+        })
+        .await;
+        Self { listener, received }
     }
 
     /// Its address as a URL.
     pub fn url(&self) -> String {
-        format!("http://{}/hook", self.address)
+        self.listener.url("/hook")
     }
 
     /// What it was sent so far.
@@ -115,77 +115,26 @@ impl Receiver {
     }
 }
 
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 fn lock(received: &Mutex<Vec<Received>>) -> MutexGuard<'_, Vec<Received>> {
     received.lock().expect("no test panics while it holds the log")
 }
 
-/// Answers the requests of a connection one after the other.
-async fn serve(mut stream: TcpStream, log: Arc<Mutex<Vec<Received>>>, react: Arc<React>) {
-    let mut rest = Vec::new();
-    while let Some(request) = read(&mut stream, &mut rest).await {
-        let before = {
-            let mut log = lock(&log);
-            log.push(request.clone());
-            log.len() - 1
-        };
-        let reaction = match react(&request, before) {
-            Reaction::Late(status, delay) => {
-                tokio::time::sleep(delay).await;
-                Reaction::status(status)
-            }
-            at_once => at_once,
-        };
-        match reaction {
-            Reaction::Answer(status, headers) => {
-                let answer =
-                    format!("HTTP/1.1 {status} Status\r\n{headers}content-length: 0\r\n\r\n");
-                if stream.write_all(answer.as_bytes()).await.is_err() {
-                    return;
-                }
-            }
-            Reaction::Silence | Reaction::Late(..) => {
-                // Until the other side gives up.
-                let _ = stream.read(&mut [0; 1]).await;
-                return;
-            }
-            Reaction::Cut => return,
+/// Reacts to a request.
+async fn answer(mut stream: TcpStream, reaction: Reaction) -> Option<TcpStream> {
+    let (status, headers) = match reaction {
+        Reaction::Answer(status, headers) => (status, headers),
+        Reaction::Late(status, delay) => {
+            tokio::time::sleep(delay).await;
+            (status, String::new())
         }
-    }
-}
-
-/// The next request; `None` at the end of the connection.
-async fn read(stream: &mut TcpStream, rest: &mut Vec<u8>) -> Option<Received> {
-    let end = loop {
-        if let Some(end) = rest.windows(4).position(|window| window == b"\r\n\r\n") {
-            break end + 4;
+        Reaction::Silence => {
+            // Until the other side gives up.
+            let _ = stream.read(&mut [0; 1]).await;
+            return None;
         }
-        more(stream, rest).await?;
+        Reaction::Cut => return None,
     };
-    let head = String::from_utf8(rest.drain(..end).collect()).expect("a head of ASCII");
-    let mut lines = head.lines();
-    let path = lines.next()?.split(' ').nth(1)?.to_owned();
-    let headers: Vec<(String, String)> = lines
-        .filter_map(|line| line.split_once(':'))
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
-        .collect();
-    let length = headers.iter().find(|(name, _)| name == "content-length");
-    let length: usize = length.map_or(0, |(_, value)| value.parse().expect("a length"));
-    while rest.len() < length {
-        more(stream, rest).await?;
-    }
-    let body: Vec<u8> = rest.drain(..length).collect();
-    Some(Received { path, headers, body: body.into(), at: Instant::now() })
-}
-
-async fn more(stream: &mut TcpStream, rest: &mut Vec<u8>) -> Option<()> {
-    let mut piece = vec![0; 16 * 1_024];
-    let count = stream.read(&mut piece).await.ok().filter(|count| *count > 0)?;
-    rest.extend_from_slice(&piece[..count]);
-    Some(())
+    let answer = format!("HTTP/1.1 {status} Status\r\n{headers}content-length: 0\r\n\r\n");
+    stream.write_all(answer.as_bytes()).await.ok()?;
+    Some(stream)
 }

@@ -3,15 +3,14 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use cicerone_tests_listener::{Listener, Request};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
 /// What stands under a path.
 #[derive(Debug, Clone)]
@@ -95,24 +94,24 @@ struct Shared {
 /// A running site. Dropping it closes its socket.
 #[derive(Debug)]
 pub struct Site {
-    address: SocketAddr,
+    listener: Listener,
     shared: Arc<Mutex<Shared>>,
-    task: JoinHandle<()>,
 }
 
 impl Site {
     /// A site without pages on a free port.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("a bound socket");
-        let shared = Arc::new(Mutex::new(Shared::default()));
-        let task = tokio::spawn(serve(listener, Arc::clone(&shared)));
-        Self { address, shared, task }
+        let shared = Arc::<Mutex<Shared>>::default();
+        let state = Arc::clone(&shared);
+        let listener =
+            Listener::start(move |request, stream| respond(request, stream, Arc::clone(&state)))
+                .await;
+        Self { listener, shared }
     }
 
     /// The address of a path.
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        self.listener.url(path)
     }
 
     /// Puts something under a path, replacing what was there.
@@ -179,12 +178,6 @@ impl Site {
     }
 }
 
-impl Drop for Site {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().expect("no test panics while it holds the lock")
 }
@@ -204,56 +197,30 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Mutex<Shared>>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        let shared = Arc::clone(&shared);
-        tokio::spawn(async move {
-            // The other side may leave at any moment.
-            let _ = converse(stream, &shared).await;
-        });
-    }
-}
-
-/// Answers the requests of a connection, one after the other.
-async fn converse(mut stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Result<()> {
-    stream.set_nodelay(true)?;
-    let mut bytes = Vec::new();
-    loop {
-        let end = loop {
-            if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-                break at + 4;
-            }
-            if stream.read_buf(&mut bytes).await? == 0 {
-                return Ok(());
-            }
-        };
-        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-        bytes.drain(..end);
-        let delay = {
-            let mut shared = lock(shared);
-            shared.in_flight += 1;
-            shared.most_in_flight = shared.most_in_flight.max(shared.in_flight);
-            shared.delay
-        };
-        tokio::time::sleep(delay).await;
-        let answer = answer(&head, shared);
-        lock(shared).in_flight -= 1;
-        let Some(answer) = answer else { return Ok(()) };
-        stream.write_all(&answer).await?;
-    }
+/// Answers a request after the delay that is set.
+async fn respond(
+    request: Request,
+    mut stream: TcpStream,
+    shared: Arc<Mutex<Shared>>,
+) -> Option<TcpStream> {
+    let delay = {
+        let mut shared = lock(&shared);
+        shared.in_flight += 1;
+        shared.most_in_flight = shared.most_in_flight.max(shared.in_flight);
+        shared.delay
+    };
+    tokio::time::sleep(delay).await;
+    let answer = answer(&request, &shared);
+    lock(&shared).in_flight -= 1;
+    stream.write_all(&answer?).await.ok()?;
+    Some(stream)
 }
 
 /// The answer to a request; `None` if the connection is to be cut.
-fn answer(head: &str, shared: &Mutex<Shared>) -> Option<Vec<u8>> {
-    let mut line = head.lines().next().unwrap_or_default().split(' ');
-    let is_head = line.next() == Some("HEAD");
-    let path = line.next().unwrap_or("/").to_owned();
-    let header = |name: &str| {
-        let lines = head.lines().filter_map(|line| line.split_once(':'));
-        let mut values = lines.filter(|(key, _)| key.eq_ignore_ascii_case(name));
-        values.next().map(|(_, value)| value.trim().to_owned())
-    };
-    let user_agent = header("user-agent").unwrap_or_default();
+fn answer(request: &Request, shared: &Mutex<Shared>) -> Option<Vec<u8>> {
+    let is_head = request.method == "HEAD";
+    let path = request.path.clone();
+    let user_agent = request.header("user-agent").to_owned();
     let mut shared = lock(shared);
     if shared.mode == Mode::Down {
         shared.visits.push(Visit { path, status: 0, body_bytes: 0, user_agent });
@@ -263,7 +230,7 @@ fn answer(head: &str, shared: &Mutex<Shared>) -> Option<Vec<u8>> {
     let resource =
         found.unwrap_or_else(|| Resource::html("<title>not here</title>not here").status(404));
     let tag = resource.entity_tag();
-    let is_known = resource.status == 200 && header("if-none-match").as_deref() == Some(&tag);
+    let is_known = resource.status == 200 && request.header("if-none-match") == tag;
     let status = if is_known { 304 } else { resource.status };
     let body = if is_known || is_head { Bytes::new() } else { resource.body.clone() };
     let length = if is_known {

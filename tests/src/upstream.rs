@@ -2,14 +2,13 @@
 //! byte, faults included, and keeps what it was asked.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use cicerone_tests_listener::{Listener, Request};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::net::TcpStream;
 
 /// The head of a stream.
 const STREAM: &str =
@@ -157,9 +156,8 @@ pub struct Received {
 /// A running upstream. Dropping it closes its socket.
 #[derive(Debug)]
 pub struct Upstream {
-    address: SocketAddr,
+    listener: Listener,
     shared: Arc<Mutex<Shared>>,
-    task: JoinHandle<()>,
 }
 
 #[derive(Debug, Default)]
@@ -171,17 +169,23 @@ struct Shared {
 impl Upstream {
     /// An upstream that follows these scripts, one a request; the last one again and again.
     pub async fn start(scripts: impl IntoIterator<Item = Script>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("a bound socket");
         let scripts = scripts.into_iter().collect();
         let shared = Arc::new(Mutex::new(Shared { scripts, received: Vec::new() }));
-        let task = tokio::spawn(serve(listener, Arc::clone(&shared)));
-        Self { address, shared, task }
+        let state = Arc::clone(&shared);
+        let listener = Listener::start(move |request, stream| {
+            let script = next_script(&request, &state);
+            async move {
+                follow(script?, stream).await;
+                None
+            }
+        })
+        .await;
+        Self { listener, shared }
     }
 
     /// Its base URL.
     pub fn url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        self.listener.url("/v1")
     }
 
     /// The scripts of the requests to come.
@@ -195,35 +199,25 @@ impl Upstream {
     }
 }
 
-impl Drop for Upstream {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().expect("no test panics while it holds the lock")
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Mutex<Shared>>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        tokio::spawn(converse(stream, Arc::clone(&shared)));
-    }
+/// Keeps a request and gives the script for it; `None` if its body is not JSON.
+fn next_script(request: &Request, shared: &Mutex<Shared>) -> Option<Script> {
+    let body = serde_json::from_slice(&request.body).ok()?;
+    let mut shared = lock(shared);
+    shared.received.push(Received { head: request.head.to_lowercase(), body });
+    let script = match shared.scripts.len() {
+        0 | 1 => shared.scripts.front().cloned(),
+        _ => shared.scripts.pop_front(),
+    };
+    Some(script.unwrap_or_default())
 }
 
-/// Reads a request and follows the next script. The other side may leave at any moment.
-async fn converse(mut stream: TcpStream, shared: Arc<Mutex<Shared>>) {
-    let Some(received) = receive(&mut stream).await else { return };
-    let script = {
-        let mut shared = lock(&shared);
-        shared.received.push(received);
-        match shared.scripts.len() {
-            0 | 1 => shared.scripts.front().cloned(),
-            _ => shared.scripts.pop_front(),
-        }
-    };
-    let _ = stream.set_nodelay(true);
-    for step in script.unwrap_or_default().0 {
+/// Follows a script. The other side may leave at any moment.
+async fn follow(script: Script, mut stream: TcpStream) {
+    for step in script.0 {
         let step = match step {
             Step::Send(bytes) => stream.write_all(&bytes).await,
             Step::Pause(duration) => {
@@ -237,26 +231,4 @@ async fn converse(mut stream: TcpStream, shared: Arc<Mutex<Shared>>) {
         }
     }
     let _ = stream.shutdown().await;
-}
-
-async fn receive(stream: &mut TcpStream) -> Option<Received> {
-    let mut bytes = Vec::new();
-    let head_end = loop {
-        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            break at + 4;
-        }
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    };
-    let head = String::from_utf8_lossy(&bytes[..head_end]).to_lowercase();
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-    let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
-    while bytes.len() < head_end + length {
-        if stream.read_buf(&mut bytes).await.ok()? == 0 {
-            return None;
-        }
-    }
-    let body = serde_json::from_slice(&bytes[head_end..head_end + length]).ok()?;
-    Some(Received { head, body })
 }

@@ -4,9 +4,10 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use cicerone_egress::{EgressError, Method, Request, header};
+use cicerone_tests_listener::Listener;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 
 use crate::site::{Site, ok, open, scripted, url};
 
@@ -139,14 +140,13 @@ async fn a_head_request_may_announce_any_length() {
 
 #[tokio::test]
 async fn a_sent_body_arrives() {
-    let address = scripted(|mut stream| async move {
-        let mut body = [0; 5];
-        stream.read_exact(&mut body).await.unwrap();
-        let echo = ok(std::str::from_utf8(&body).unwrap());
-        stream.write_all(echo.as_bytes()).await.unwrap();
+    let listener = Listener::start(|request, mut stream| async move {
+        let echo = ok(std::str::from_utf8(&request.body).unwrap());
+        stream.write_all(echo.as_bytes()).await.ok()?;
+        Some(stream)
     })
     .await;
-    let hook = url(&format!("http://{address}/hook"));
+    let hook = url(&listener.url("/hook"));
     let answer = open().send(Request::post(hook, "hello")).await.unwrap();
     assert_eq!(answer.bytes(5).await.unwrap(), "hello");
 }

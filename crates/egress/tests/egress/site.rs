@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cicerone_egress::{Egress, EgressSettings, Resolve, Url};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use cicerone_tests_listener::Listener;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
 /// A listener that counts its connections.
 pub(crate) struct Site {
     pub(crate) address: SocketAddr,
-    connections: Arc<AtomicUsize>,
+    listener: Listener,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
@@ -24,30 +25,18 @@ impl Site {
         address: &str,
         answer: impl Fn(&str) -> String + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind(address).await.unwrap();
-        let site = Self {
-            address: listener.local_addr().unwrap(),
-            connections: Arc::default(),
-            heads: Arc::default(),
-        };
-        let (connections, heads) = (Arc::clone(&site.connections), Arc::clone(&site.heads));
-        let answer = Arc::new(answer);
-        tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                connections.fetch_add(1, Ordering::SeqCst);
-                let (heads, answer) = (Arc::clone(&heads), Arc::clone(&answer));
-                tokio::spawn(async move {
-                    while let Some(head) = read_head(&mut stream).await {
-                        let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-                        heads.lock().unwrap().push(head);
-                        if stream.write_all(answer(&path).as_bytes()).await.is_err() {
-                            break;
-                        }
-                    }
-                });
+        let heads = Arc::<Mutex<Vec<String>>>::default();
+        let log = Arc::clone(&heads);
+        let listener = Listener::start_at(address, move |request, mut stream| {
+            log.lock().unwrap().push(request.head);
+            let answer = answer(&request.path);
+            async move {
+                stream.write_all(answer.as_bytes()).await.ok()?;
+                Some(stream)
             }
-        });
-        site
+        })
+        .await;
+        Self { address: listener.address(), listener, heads }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -56,7 +45,7 @@ impl Site {
 
     /// How many connections were made.
     pub(crate) fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
+        self.listener.connections()
     }
 
     /// The heads of all requests.
@@ -82,29 +71,21 @@ pub(crate) async fn neighbours(answer: fn(&str) -> String) -> (Site, Site) {
     }
 }
 
-/// Hands each connection to `script` after its request's head.
-pub(crate) async fn scripted<F>(script: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
+/// Hands each connection to `script` after its first request.
+pub(crate) async fn scripted<F>(
+    script: impl Fn(TcpStream) -> F + Send + Sync + 'static,
+) -> SocketAddr
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            if read_head(&mut stream).await.is_some() {
-                tokio::spawn(script(stream));
-            }
+    let listener = Listener::start(move |_, stream| {
+        let scripted = script(stream);
+        async move {
+            scripted.await;
+            None
         }
     });
-    address
-}
-
-async fn read_head(stream: &mut TcpStream) -> Option<String> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        head.push(stream.read_u8().await.ok()?);
-    }
-    String::from_utf8(head).ok()
+    listener.await.detach()
 }
 
 /// An answer with a body, after which the connection is kept.

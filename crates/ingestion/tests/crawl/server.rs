@@ -1,16 +1,15 @@
 //! A website on loopback whose every answer the test decides, and which remembers every request.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use cicerone_tests_listener::{Listener, Request};
 use parking_lot::Mutex;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
-use tokio::task::JoinHandle;
 
 /// One answer of the site.
 #[derive(Clone)]
@@ -84,10 +83,9 @@ impl Answer {
     }
 
     /// Whether the request has this version already.
-    fn is_known(&self, request: &HashMap<String, String>) -> bool {
-        let same = |own: Option<&str>, theirs: &str| {
-            own.is_some_and(|own| request.get(theirs).is_some_and(|theirs| theirs == own))
-        };
+    fn is_known(&self, request: &Request) -> bool {
+        let same =
+            |own: Option<&str>, theirs: &str| own.is_some_and(|own| request.header(theirs) == own);
         same(self.header("etag"), "if-none-match")
             || same(self.header("last-modified"), "if-modified-since")
     }
@@ -105,38 +103,25 @@ struct Shared {
 
 /// A running site; it ends with this.
 pub(crate) struct Server {
-    address: SocketAddr,
+    listener: Listener,
     shared: Arc<Shared>,
-    task: JoinHandle<()>,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
 
 impl Server {
     pub(crate) async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared::default());
-        let task = tokio::spawn({
-            let shared = Arc::clone(&shared);
-            async move {
-                let mut connections = tokio::task::JoinSet::new();
-                while let Ok((stream, _)) = listener.accept().await {
-                    let shared = Arc::clone(&shared);
-                    connections.spawn(async move { shared.serve(stream).await });
-                }
-            }
-        });
-        Self { address, shared, task }
+        let shared = Arc::<Shared>::default();
+        let state = Arc::clone(&shared);
+        let listener = Listener::start(move |request, stream| {
+            let state = Arc::clone(&state);
+            async move { state.respond(stream, request).await }
+        })
+        .await;
+        Self { listener, shared }
     }
 
     /// Its address with a path.
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        self.listener.url(path)
     }
 
     /// Sets what a path answers from now on.
@@ -187,28 +172,14 @@ impl Server {
 }
 
 impl Shared {
-    /// Answers the requests of one connection until it ends.
-    async fn serve(&self, stream: TcpStream) {
-        let mut stream = BufReader::new(stream);
-        while let Some((path, headers)) = read_request(&mut stream).await {
-            let busy = self.busy.fetch_add(1, Ordering::SeqCst) + 1;
-            self.most_busy.fetch_max(busy, Ordering::SeqCst);
-            if !self.respond(&mut stream, path, &headers).await {
-                return;
-            }
-        }
-    }
-
-    async fn respond(
-        &self,
-        stream: &mut BufReader<TcpStream>,
-        path: String,
-        request: &HashMap<String, String>,
-    ) -> bool {
-        let answer = self.next(&path);
-        let is_known = answer.status == 200 && answer.is_known(request);
+    /// Answers a request.
+    async fn respond(&self, mut stream: TcpStream, request: Request) -> Option<TcpStream> {
+        let busy = self.busy.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_busy.fetch_max(busy, Ordering::SeqCst);
+        let answer = self.next(&request.path);
+        let is_known = answer.status == 200 && answer.is_known(&request);
         let status = if is_known { 304 } else { answer.status };
-        self.log.lock().push((path, status));
+        self.log.lock().push((request.path, status));
         tokio::time::sleep(answer.pause).await;
         if let Some(hold) = &answer.hold {
             hold.acquire().await.unwrap().forget();
@@ -216,7 +187,7 @@ impl Shared {
         // Who has the answer may ask for the next page, so it is over before that.
         self.busy.fetch_sub(1, Ordering::SeqCst);
         if answer.is_broken {
-            return false;
+            return None;
         }
         let body = if is_known { Vec::new() } else { answer.body };
         let mut head = format!("HTTP/1.1 {status} Scripted\r\n");
@@ -228,7 +199,9 @@ impl Shared {
         }
         head.push_str("\r\n");
         self.body_bytes.fetch_add(body.len(), Ordering::SeqCst);
-        stream.write_all(head.as_bytes()).await.is_ok() && stream.write_all(&body).await.is_ok()
+        stream.write_all(head.as_bytes()).await.ok()?;
+        stream.write_all(&body).await.ok()?;
+        Some(stream)
     }
 
     fn next(&self, path: &str) -> Answer {
@@ -239,28 +212,4 @@ impl Shared {
             None => status(404),
         }
     }
-}
-
-/// The path and headers of the next request; none at the end of the connection.
-async fn read_request(
-    stream: &mut BufReader<TcpStream>,
-) -> Option<(String, HashMap<String, String>)> {
-    let mut line = String::new();
-    stream.read_line(&mut line).await.ok().filter(|read| *read > 0)?;
-    let path = line.split(' ').nth(1)?.to_owned();
-    let mut headers = HashMap::new();
-    loop {
-        let mut line = String::new();
-        stream.read_line(&mut line).await.ok().filter(|read| *read > 0)?;
-        match line.trim().split_once(':') {
-            Some((name, value)) => {
-                headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
-            }
-            None => break,
-        }
-    }
-    let length = headers.get("content-length").and_then(|length| length.parse().ok());
-    let mut body = vec![0; length.unwrap_or(0)];
-    stream.read_exact(&mut body).await.ok()?;
-    Some((path, headers))
 }

@@ -1,0 +1,160 @@
+//! A listener on loopback that reads HTTP/1.1 requests and leaves the answer to a test.
+//!
+//! A test may write whatever it likes: half an answer, nothing, one byte at a time, or close the connection.
+//! That is what frameworks for test servers prevent, and what clients must be tried with.
+#![expect(clippy::expect_used, reason = "a test that cannot listen has failed")]
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+
+/// A request as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The method.
+    pub method: String,
+    /// The path with its query.
+    pub path: String,
+    /// The request line and the headers, as they were sent.
+    pub head: String,
+    /// The headers with names in lower case, in order.
+    pub headers: Vec<(String, String)>,
+    /// The body, of the length that the header `Content-Length` says.
+    pub body: Bytes,
+}
+
+impl Request {
+    /// A header's value; empty if the header is missing.
+    pub fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        found.map_or("", |(_, value)| value)
+    }
+
+    fn parse(head: String) -> Option<Self> {
+        let mut lines = head.lines();
+        let mut line = lines.next()?.split(' ').map(str::to_owned);
+        let (method, path) = (line.next()?, line.next()?);
+        let headers = lines
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+            .collect();
+        Some(Self { method, path, head, headers, body: Bytes::new() })
+    }
+}
+
+/// A running listener. Dropping it closes its socket and its connections.
+#[derive(Debug)]
+pub struct Listener {
+    address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+    /// `None` if it goes on without this.
+    task: Option<JoinHandle<()>>,
+}
+
+impl Listener {
+    /// Listens on a free port of 127.0.0.1.
+    ///
+    /// `answer` is given each request and its connection. It gives the connection back if a further
+    /// request may come on it, and keeps it or drops it otherwise.
+    pub async fn start<A, F>(answer: A) -> Self
+    where
+        A: Fn(Request, TcpStream) -> F + Send + Sync + 'static,
+        F: Future<Output = Option<TcpStream>> + Send + 'static,
+    {
+        Self::start_at("127.0.0.1:0", answer).await
+    }
+
+    /// The same on this address.
+    pub async fn start_at<A, F>(address: &str, answer: A) -> Self
+    where
+        A: Fn(Request, TcpStream) -> F + Send + Sync + 'static,
+        F: Future<Output = Option<TcpStream>> + Send + 'static,
+    {
+        let listener = TcpListener::bind(address).await.expect("a free port");
+        let address = listener.local_addr().expect("a bound socket");
+        let connections = Arc::<AtomicUsize>::default();
+        let (count, answer) = (Arc::clone(&connections), Arc::new(answer));
+        let task = tokio::spawn(async move {
+            let mut open = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                count.fetch_add(1, Ordering::SeqCst);
+                let answer = Arc::clone(&answer);
+                open.spawn(async move { converse(stream, &*answer).await });
+                while open.try_join_next().is_some() {}
+            }
+        });
+        Self { address, connections, task: Some(task) }
+    }
+
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL of a path.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Lets it go on until the end of the runtime, and gives its address.
+    pub fn detach(mut self) -> SocketAddr {
+        self.task = None;
+        self.address
+    }
+
+    /// How many connections were made.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+}
+
+/// Hands the requests of a connection to `answer`, one after the other.
+async fn converse<F>(mut stream: TcpStream, answer: &(impl Fn(Request, TcpStream) -> F + Sync))
+where
+    F: Future<Output = Option<TcpStream>> + Send,
+{
+    // Without it a small answer waits for the acknowledgement of the one before.
+    let _ = stream.set_nodelay(true);
+    let mut bytes = Vec::new();
+    while let Some(request) = read(&mut stream, &mut bytes).await {
+        let Some(kept) = answer(request, stream).await else { return };
+        stream = kept;
+    }
+}
+
+/// The next request; `None` at the end of the connection. `bytes` is what came and was not read yet.
+async fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<Request> {
+    let end = loop {
+        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break at + 4;
+        }
+        more(stream, bytes).await?;
+    };
+    let head: Vec<u8> = bytes.drain(..end).collect();
+    let request = Request::parse(String::from_utf8_lossy(&head).into_owned())?;
+    let length = request.header("content-length").parse().unwrap_or(0);
+    while bytes.len() < length {
+        more(stream, bytes).await?;
+    }
+    let body: Vec<u8> = bytes.drain(..length).collect();
+    Some(Request { body: body.into(), ..request })
+}
+
+async fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<()> {
+    let count = stream.read_buf(bytes).await.ok()?;
+    (count > 0).then_some(())
+}
