@@ -4,7 +4,7 @@ use hayro_font::kurbo::{Point, Vec2};
 use unicode_bidi::{BidiInfo, Level};
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::glyph::{Glyph, runs_right_to_left};
+use super::glyph::Glyph;
 use super::runs::Piece;
 
 /// A direction with less of a way down than this is not vertical.
@@ -50,15 +50,20 @@ pub(super) fn text(
             continue;
         }
         let letters = shapes(&piece.text);
-        if letters.chars().any(runs_right_to_left) {
-            // The letters of a ligature are in logical order; the whole is turned below.
-            seen.extend(letters.chars().rev());
-        } else {
+        if letters.chars().nth(1).is_none() {
             seen.push_str(&letters);
+        } else {
+            // The letters of a ligature are in logical order; the whole is turned below.
+            seen.push_str(&turned(&letters, Level::rtl()));
         }
     }
     let level = if is_right_to_left { Level::rtl() } else { Level::ltr() };
-    let info = BidiInfo::new(&seen, Some(level));
+    turned(&seen, level)
+}
+
+/// What is in logical order as it is seen, and what is as it is seen in logical order.
+fn turned(text: &str, level: Level) -> String {
+    let info = BidiInfo::new(text, Some(level));
     let line = info.paragraphs.first().map(|line| info.reorder_line(line, line.range.clone()));
     line.map(std::borrow::Cow::into_owned).unwrap_or_default()
 }

@@ -10,6 +10,8 @@ const OVERLAP: f64 = 0.5;
 const SAME_CELL: f64 = 1.5;
 /// ... and this near, they are parts of one word.
 const SAME_WORD: f64 = 0.15;
+/// A row has at most this many runs: lines have fewer.
+const MOST_RUNS: usize = 500;
 /// Directions whose cosine is less are not the same.
 const SAME_DIRECTION: f64 = 0.97;
 
@@ -55,13 +57,14 @@ impl Row {
     }
 
     fn takes(&self, run: &Run) -> bool {
-        self.cells.iter().all(|cell| {
-            let size = cell.size.max(run.size);
-            let overlap = cell.to.min(run.to) - cell.from.max(run.from);
-            cell.along.dot(run.along) >= SAME_DIRECTION
-                && (cell.level - run.level).abs() < SAME_LEVEL * size
-                && overlap < OVERLAP * size
-        })
+        self.cells.len() < MOST_RUNS
+            && self.cells.iter().all(|cell| {
+                let size = cell.size.max(run.size);
+                let overlap = cell.to.min(run.to) - cell.from.max(run.from);
+                cell.along.dot(run.along) >= SAME_DIRECTION
+                    && (cell.level - run.level).abs() < SAME_LEVEL * size
+                    && overlap < OVERLAP * size
+            })
     }
 
     fn add(&mut self, run: Run) {

@@ -21,6 +21,8 @@ const BACK: f64 = 0.6;
 const SPACED: f64 = 0.06;
 /// ... and by more than this, each is a word.
 const MOST_SPACED: f64 = 0.4;
+/// A run has at most this many glyphs: lines have fewer.
+const MOST_GLYPHS: usize = 2_000;
 /// With fewer gaps, there is no usual one.
 const GAPS: usize = 6;
 /// Lines of directions whose cosine is less are not the same.
@@ -120,7 +122,7 @@ impl Open {
 
     /// Whether the glyph belongs to the run; then it is added.
     fn takes(&mut self, glyph: &Glyph) -> bool {
-        if self.along.dot(glyph.along) < SAME_DIRECTION {
+        if self.along.dot(glyph.along) < SAME_DIRECTION || self.pieces.len() >= MOST_GLYPHS {
             return false;
         }
         let (from, to, level) = places(glyph, self.along);

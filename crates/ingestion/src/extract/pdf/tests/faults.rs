@@ -198,6 +198,14 @@ fn text_from_right_to_left_is_read_in_its_order() {
 }
 
 #[test]
+fn a_line_without_end_is_read_in_time() {
+    // A sign of a vowel above each letter, all on one line.
+    let run = "שָ".repeat(20_000);
+    let bytes = composite("שָ", &[(72, &run)]);
+    assert!(read(&bytes).unwrap().text.contains("שָ"));
+}
+
+#[test]
 fn headings_are_larger_or_bolder_than_the_text() {
     let line =
         "The keeper of the light counts every ship that passes the harbour by day and by night.";
