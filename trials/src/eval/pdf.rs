@@ -1,7 +1,7 @@
 //! `cargo trial eval pdf`: the text of PDF files against golden texts, and against that of other tools.
 //!
 //! Every file is read as the server reads it, in a child process behind walls. Where other tools are installed, their
-//! figures are printed beside ours, and files on which the first two of them agree are compared with them.
+//! figures are printed beside ours, and files on which the first three of them agree are compared with the first.
 
 mod tools;
 
@@ -24,7 +24,9 @@ const READ_WORKER: &str = "read-worker";
 const READ_ALONE: &str = "read-pdf-alone";
 /// Files with fewer words say nothing about a reader.
 const FEW_WORDS: usize = 10;
-/// Two tools agree on a file from here.
+/// So many tools judge, the first of those that are installed.
+const JUDGES: usize = 3;
+/// They agree on a file from here.
 const AGREE: f64 = 0.95;
 /// Files below this are printed one by one.
 const GOOD: f64 = 0.9;
@@ -102,18 +104,18 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
     print_times(&trials)
 }
 
-/// Prints word-F1 on the files with a golden text, and on those on which the first two tools agree.
+/// Prints word-F1 on the files with a golden text, and on those on which the first tools agree.
 fn print(trials: &[Trial], tools: &[Tool]) {
     let goldens: Vec<(&Trial, &Words)> =
         trials.iter().filter_map(|trial| Some((trial, trial.golden.as_ref()?))).collect();
+    let judges = JUDGES.min(tools.len());
     let agreed: Vec<(&Trial, &Words)> = trials
         .iter()
-        .filter_map(|trial| match trial.theirs.as_slice() {
-            [one, other, ..] => {
-                let is_text = one.len().min(other.len()) >= FEW_WORDS;
-                (is_text && one.f1(other) >= AGREE).then_some((trial, one))
-            }
-            _ => None,
+        .filter_map(|trial| {
+            let [first, others @ ..] = trial.theirs.get(..judges)? else { return None };
+            let agree = |other: &Words| other.len() >= FEW_WORDS && first.f1(other) >= AGREE;
+            let is_text = first.len() >= FEW_WORDS && !others.is_empty();
+            (is_text && others.iter().all(agree)).then_some((trial, first))
         })
         .collect();
     for (trial, reference) in goldens.iter().chain(&agreed) {
