@@ -63,11 +63,47 @@ pub enum UploadType {
     Html,
     /// Plain text, Markdown included.
     Text,
+    /// A table: records of fields.
+    Csv,
+    /// Office Open XML workbook.
+    Xlsx,
+    /// OpenDocument workbook.
+    Ods,
+    /// Workbook of Excel before 2007.
+    Xls,
+    /// Office Open XML presentation.
+    Pptx,
+    /// OpenDocument text.
+    Odt,
+    /// An electronic book.
+    Epub,
+    /// Rich Text Format.
+    Rtf,
+    /// A message (RFC 5322), with what is attached to it.
+    Eml,
 }
 
 impl UploadType {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Pdf, Self::Docx, Self::Html, Self::Text];
+    pub const ALL: [Self; 13] = [
+        Self::Pdf,
+        Self::Docx,
+        Self::Html,
+        Self::Text,
+        Self::Csv,
+        Self::Xlsx,
+        Self::Ods,
+        Self::Xls,
+        Self::Pptx,
+        Self::Odt,
+        Self::Epub,
+        Self::Rtf,
+        Self::Eml,
+    ];
+
+    /// What they are called, for people.
+    pub const NAMES: &str =
+        "PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text";
 
     /// Its media type.
     pub const fn media_type(self) -> &'static str {
@@ -76,6 +112,17 @@ impl UploadType {
             Self::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
             Self::Html => "text/html",
             Self::Text => "text/plain",
+            Self::Csv => "text/csv",
+            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            Self::Ods => "application/vnd.oasis.opendocument.spreadsheet",
+            Self::Xls => "application/vnd.ms-excel",
+            Self::Pptx => {
+                "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+            }
+            Self::Odt => "application/vnd.oasis.opendocument.text",
+            Self::Epub => "application/epub+zip",
+            Self::Rtf => "application/rtf",
+            Self::Eml => "message/rfc822",
         }
     }
 

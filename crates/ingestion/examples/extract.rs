@@ -1,4 +1,4 @@
-//! Extracts a text, Markdown, PDF, DOCX or HTML file to standard output: what it is, its text, and the
+//! Extracts a file to standard output: what it is, its text, and the
 //! passages that a search would find.
 //!
 //! ```sh
@@ -32,8 +32,8 @@ async fn show(path: &str) -> Result<(), Box<dyn Error>> {
         arguments: vec![READ.into()],
         ..SandboxSettings::default()
     });
-    let kind = detect_upload_type(&bytes)
-        .ok_or_else(|| format!("`{path}` is no text, PDF, DOCX or HTML file"))?;
+    let kind =
+        detect_upload_type(&bytes).ok_or_else(|| format!("`{path}` is of no type that is read"))?;
     let prepared = readers.file(kind, bytes.into(), None).await?;
     print(path, prepared)
 }

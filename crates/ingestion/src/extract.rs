@@ -1,16 +1,30 @@
 //! Content made into documents and passages.
 
+#[cfg(feature = "office")]
+pub(crate) mod book;
+pub(crate) mod csv;
 mod decode;
 mod detect;
 pub(crate) mod docx;
 #[cfg(feature = "html")]
 pub(crate) mod html;
 mod links;
+#[cfg(feature = "office")]
+pub(crate) mod mail;
+#[cfg(feature = "office")]
+pub(crate) mod open_text;
 #[cfg(feature = "pdf")]
 pub(crate) mod pdf;
 mod reading;
+#[cfg(feature = "office")]
+pub(crate) mod rich;
+#[cfg(feature = "office")]
+pub(crate) mod slides;
+mod table;
 pub(crate) mod text;
 mod title;
+#[cfg(feature = "office")]
+pub(crate) mod workbook;
 
 use cicerone_domain::source::{QaPair, qa_pairs};
 use cicerone_domain::{CutDocument, Document, Extracted, Stretch, limits};

@@ -90,6 +90,15 @@ impl Readers {
             UploadType::Docx => Request::Docx,
             UploadType::Html => return self.saved_page(bytes).await,
             UploadType::Text => Request::Text { charset: label(charset) },
+            UploadType::Csv => Request::Csv { charset: label(charset) },
+            UploadType::Xlsx => Request::Xlsx,
+            UploadType::Ods => Request::Ods,
+            UploadType::Xls => Request::Xls,
+            UploadType::Pptx => Request::Pptx,
+            UploadType::Odt => Request::Odt,
+            UploadType::Epub => Request::Epub,
+            UploadType::Rtf => Request::Rtf,
+            UploadType::Eml => Request::Eml,
         };
         match self.pool.read(self.party, &request, bytes).await? {
             Reply::File(prepared) => Ok(prepared),

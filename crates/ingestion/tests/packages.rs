@@ -27,6 +27,7 @@ fn the_readme_states_how_many_packages_each_layer_compiles() {
         ("none", ""),
         ("`html`", "html"),
         ("`pdf`", "pdf"),
+        ("`office`", "office"),
         ("`sandbox`", "sandbox"),
         ("`crawl`", "crawl"),
         ("all", "html,pdf,sandbox,crawl"),

@@ -142,7 +142,7 @@ sources. If the sources do not cover the question, the reply says so, and the ex
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArguments {
-    /// A text, PDF, DOCX or HTML file, a folder with such files, or a web page. May be repeated.
+    /// A file (PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text), a folder with such files, or a web page. May be repeated.
     #[arg(long = "source", short, value_name = "FILE|FOLDER|URL")]
     pub(crate) sources: Vec<String>,
     /// Follow the links of web pages within their host.

@@ -54,7 +54,7 @@ impl NewUpload {
         let content_type = detected.ok_or_else(|| {
             Error::validation(
                 "file",
-                "must be a PDF, DOCX, HTML or text file; its content is none of these",
+                format!("must be a {} file; its content is none of these", UploadType::NAMES),
             )
         })?;
         Ok(Self { filename, content_type, bytes })

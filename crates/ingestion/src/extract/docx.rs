@@ -3,15 +3,15 @@
 //! In are paragraphs, headings, lists with their numbers, tables, text boxes once, notes after the paragraph that
 //! refers to them, what was inserted, the results of fields, and each header and footer once. Left out are comments, deletions, field codes, hidden text and placeholders.
 
-mod drawings;
-mod element;
+pub(super) mod drawings;
+pub(super) mod element;
 mod field;
 mod inline;
-mod markdown;
+pub(super) mod markdown;
 mod notes;
 mod numbering;
 mod numerals;
-mod package;
+pub(super) mod package;
 mod paragraph;
 mod styles;
 mod symbol;

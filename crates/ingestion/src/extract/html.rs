@@ -67,5 +67,21 @@ pub fn read(bytes: &[u8], charset: Option<&str>, url: &Url) -> Result<PageReadin
     })
 }
 
+/// All text of a page that was written to be read as a whole: a chapter of a book, a message.
+///
+/// # Errors
+///
+/// If its elements are nested too deeply.
+#[cfg(feature = "office")]
+pub(super) fn read_whole(source: &str) -> Result<String, Unreadable> {
+    if depth::exceeds(source, DEPTH) {
+        return Err(Unreadable::new(format!(
+            "the page cannot be read: its elements are nested more than {DEPTH} deep"
+        )));
+    }
+    let document = Document::from(source);
+    Ok(render::markdown(&document, &selection::Selection::whole(&document)))
+}
+
 #[cfg(test)]
 mod tests;

@@ -126,13 +126,15 @@ fn a_file_keeps_its_structure_and_pages() {
 }
 
 #[test]
-fn an_archive_is_a_docx_only_where_it_declares_a_word_document() {
+fn an_archive_is_what_it_declares() {
     let word = content_types("wordprocessingml.document.main+xml");
     let sheet = content_types("spreadsheetml.sheet.main+xml");
     let docx = archive(&[("word/document.xml", "<w:document/>"), ("[Content_Types].xml", &word)]);
     assert_eq!(detect_upload_type(&docx), Some(UploadType::Docx));
     let xlsx = archive(&[("[Content_Types].xml", &sheet), ("xl/workbook.xml", "<x/>")]);
-    assert_eq!(detect_upload_type(&xlsx), None);
+    assert_eq!(detect_upload_type(&xlsx), Some(UploadType::Xlsx));
+    let book = archive(&[("mimetype", "application/epub+zip"), ("[Content_Types].xml", &word)]);
+    assert_eq!(detect_upload_type(&book), Some(UploadType::Epub));
     assert_eq!(detect_upload_type(&archive(&[("word/document.xml", "plain")])), None);
     assert_eq!(detect_upload_type(b"PK\x03\x04 and no archive"), None);
     let cut = docx.get(..docx.len() / 2).unwrap();
@@ -184,12 +186,25 @@ fn a_docx_behind_a_password_is_one_and_an_old_document_is_none() {
 }
 
 #[test]
+fn a_message_begins_with_headers_that_programs_write() {
+    let mail =
+        b"Received: by h.example\r\n\tfor a\r\nFrom: a@h.example\r\nSubject: Fees\r\n\r\nText";
+    assert_eq!(detect_upload_type(mail), Some(UploadType::Eml));
+    for text in
+        ["From: the harbour\nTo: the pier\n\nA walk.", "Date: today\nA line", "From: a\nHe said: b"]
+    {
+        assert_eq!(detect_upload_type(text.as_bytes()), Some(UploadType::Text), "{text}");
+    }
+    assert_eq!(detect_upload_type(b"{\\rtf1 text}"), Some(UploadType::Rtf));
+}
+
+#[test]
 fn binary_content_is_of_no_type() {
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x01\0";
     let gzip = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xcb\x48\xcd\xc9\xc9\x07\x00";
     let noise: Vec<u8> =
         (0..2_000_u32).map(|n| u8::try_from(n * n * 31 % 255 + 1).unwrap()).collect();
-    let files = [png.as_slice(), gzip, &noise, b"{\\rtf1 text}", b"a\0b", b"\x01\x02\x03\x04"];
+    let files = [png.as_slice(), gzip, &noise, b"a\0b", b"\x01\x02\x03\x04"];
     for bytes in files {
         assert_eq!(detect_upload_type(bytes), None, "{bytes:?}");
     }

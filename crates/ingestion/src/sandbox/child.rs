@@ -15,7 +15,10 @@ use super::wire::{
 };
 #[cfg(feature = "pdf")]
 use crate::extract::pdf;
-use crate::extract::{Prepared, Reading, Unreadable, docx, html, text};
+use crate::extract::workbook::{self, Kind};
+use crate::extract::{
+    Prepared, Reading, Unreadable, book, csv, docx, html, mail, open_text, rich, slides, text,
+};
 
 /// The stack that documents are read on: parsers recurse as deep as documents are nested.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
@@ -110,6 +113,15 @@ fn read(request: &Request, document: &[u8], most: usize) -> io::Result<(Answer, 
         Request::Text { charset } => {
             text::read(document, charset.as_deref()).and_then(cut).map(file)
         }
+        Request::Csv { charset } => csv::read(document, charset.as_deref()).and_then(cut).map(file),
+        Request::Xlsx => workbook::read(document, Kind::Xlsx).and_then(cut).map(file),
+        Request::Ods => workbook::read(document, Kind::Ods).and_then(cut).map(file),
+        Request::Xls => workbook::read(document, Kind::Xls).and_then(cut).map(file),
+        Request::Pptx => slides::read(document).and_then(cut).map(file),
+        Request::Odt => open_text::read(document).and_then(cut).map(file),
+        Request::Epub => book::read(document).and_then(cut).map(file),
+        Request::Rtf => rich::read(document).and_then(cut).map(file),
+        Request::Eml => mail::read(document).and_then(cut).map(file),
     };
     let unreadable = |Unreadable(reason)| (Answer::Unreadable(reason), String::new());
     Ok(answer.unwrap_or_else(unreadable))

@@ -54,14 +54,44 @@ pub(super) enum Request {
         /// The encoding that its server named.
         charset: Option<String>,
     },
+    /// A table as text.
+    Csv {
+        /// The encoding that its server named.
+        charset: Option<String>,
+    },
+    /// Workbooks.
+    Xlsx,
+    /// Those of OpenDocument.
+    Ods,
+    /// Those of Excel before 2007.
+    Xls,
+    /// Office Open XML presentation.
+    Pptx,
+    /// OpenDocument text.
+    Odt,
+    /// An electronic book.
+    Epub,
+    /// Rich Text Format.
+    Rtf,
+    /// A message (RFC 5322), with what is attached to it.
+    Eml,
 }
 
 impl Request {
     /// Whether it is usually read in milliseconds; the others may take their whole time.
     pub(super) const fn is_quick(&self) -> bool {
         match self {
-            Self::Page { .. } | Self::Text { .. } => true,
-            Self::Pdf | Self::Docx => false,
+            Self::Page { .. } | Self::Text { .. } | Self::Csv { .. } => true,
+            Self::Pdf
+            | Self::Docx
+            | Self::Xlsx
+            | Self::Ods
+            | Self::Xls
+            | Self::Pptx
+            | Self::Odt
+            | Self::Epub
+            | Self::Rtf
+            | Self::Eml => false,
         }
     }
 
@@ -72,6 +102,15 @@ impl Request {
             Self::Pdf => "pdf",
             Self::Docx => "docx",
             Self::Text { .. } => "text",
+            Self::Csv { .. } => "csv",
+            Self::Xlsx => "xlsx",
+            Self::Ods => "ods",
+            Self::Xls => "xls",
+            Self::Pptx => "pptx",
+            Self::Odt => "odt",
+            Self::Epub => "epub",
+            Self::Rtf => "rtf",
+            Self::Eml => "eml",
         }
     }
 }

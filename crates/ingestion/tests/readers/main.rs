@@ -1,6 +1,7 @@
 //! The pool of readers, with real child processes.
 #![expect(clippy::expect_used, reason = "a test fails where its surroundings do")]
 
+mod formats;
 mod hostile;
 mod large;
 mod walls;

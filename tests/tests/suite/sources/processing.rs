@@ -57,6 +57,56 @@ async fn documents_are_read_and_passages_know_their_page() {
     }
 }
 
+/// Files of other programs, of content of our own, and a part of the text that each of them holds.
+const OFFICE_FILES: [(&[u8], &str, &str); 9] = [
+    (include_bytes!("../../../../crates/ingestion/tests/readers/data/fees.xlsx"), XLSX, WINTER),
+    (include_bytes!("../../../../crates/ingestion/tests/readers/data/fees.ods"), ODS, WINTER),
+    (include_bytes!("../../../../crates/ingestion/tests/readers/data/fees.xls"), XLS, WINTER),
+    (
+        include_bytes!("../../../../crates/ingestion/tests/readers/data/talk.pptx"),
+        PPTX,
+        "Notes: Mention",
+    ),
+    (include_bytes!("../../../../crates/ingestion/tests/readers/data/guide.odt"), ODT, "falls dry"),
+    (
+        include_bytes!("../../../../crates/ingestion/tests/readers/data/guide.epub"),
+        "application/epub+zip",
+        "falls dry",
+    ),
+    (
+        include_bytes!("../../../../crates/ingestion/tests/readers/data/guide.rtf"),
+        "application/rtf",
+        "falls dry",
+    ),
+    (b"Berth;Price\nshort;5\nlong;90\n", "text/csv", "- Berth: long; Price: 90"),
+    (
+        b"From: ada@h.example\nDate: Mon, 2 Mar 2026 09:00:00 +0100\nSubject: Fees\n\nThey rise.\n",
+        "message/rfc822",
+        "They rise.",
+    ),
+];
+const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+const ODS: &str = "application/vnd.oasis.opendocument.spreadsheet";
+const XLS: &str = "application/vnd.ms-excel";
+const PPTX: &str = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+const ODT: &str = "application/vnd.oasis.opendocument.text";
+const WINTER: &str = "- Berth: winter; From: 2026-10-15; Price: 90; Open: no";
+
+#[tokio::test]
+async fn files_of_office_programs_are_known_by_their_content_and_read() {
+    let client = client();
+    let agent = client.agent().await;
+    for (bytes, media_type, part) in OFFICE_FILES {
+        let file = client.upload("a.bin", bytes.to_vec()).await.expect(201);
+        assert_eq!(file["content_type"], media_type);
+        let source = client.source(&agent, "file", &id(&file)).await;
+        client.trained(&source).await;
+        let documents = client.list_all(&format!("/v1/sources/{source}/documents"), 10).await;
+        let text = documents[0]["text"].as_str().unwrap();
+        assert!(text.contains(part), "{media_type}: {text}");
+    }
+}
+
 /// A PDF with a line of text on each page.
 fn pdf(pages: &[&str]) -> Vec<u8> {
     let kids: String = (0..pages.len()).map(|page| format!("{} 0 R ", 4 + 2 * page)).collect();

@@ -99,8 +99,17 @@ fn sniffed(start: &[u8], bytes: &[u8], content_type: Option<&str>) -> Option<Kin
     }
     match detect_upload_type(bytes)? {
         UploadType::Html => html,
-        UploadType::Text => Some(Kind::Text { charset: None }),
-        UploadType::Pdf | UploadType::Docx => None,
+        UploadType::Text | UploadType::Csv => Some(Kind::Text { charset: None }),
+        UploadType::Pdf
+        | UploadType::Docx
+        | UploadType::Xlsx
+        | UploadType::Ods
+        | UploadType::Xls
+        | UploadType::Pptx
+        | UploadType::Odt
+        | UploadType::Epub
+        | UploadType::Rtf
+        | UploadType::Eml => None,
     }
 }
 

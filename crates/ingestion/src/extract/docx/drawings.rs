@@ -14,14 +14,14 @@ const POINTS: usize = 10_000;
 
 /// The blocks of each drawing, and the addresses of links, by the id that the document refers to them with.
 #[derive(Debug, Default)]
-pub(super) struct Drawings {
+pub(in crate::extract) struct Drawings {
     drawn: HashMap<String, Vec<Block>>,
     addresses: HashMap<String, String>,
 }
 
 impl Drawings {
     /// Those of a part.
-    pub(super) fn of(
+    pub(in crate::extract) fn of(
         package: &mut Package<'_>,
         part: &str,
         relationships: &[Relationship],
@@ -41,13 +41,13 @@ impl Drawings {
     }
 
     /// The blocks of what an element shows (`relIds` of a diagram, `chart` of a chart).
-    pub(super) fn shown(&self, element: &Element<'_>) -> Vec<Block> {
+    pub(in crate::extract) fn shown(&self, element: &Element<'_>) -> Vec<Block> {
         let id = element.attribute("dm").or_else(|| element.attribute("id")).unwrap_or_default();
         self.drawn.get(id.as_ref()).cloned().unwrap_or_default()
     }
 
     /// Where a link leads.
-    pub(super) fn address(&self, link: &Element<'_>) -> Option<&str> {
+    pub(in crate::extract) fn address(&self, link: &Element<'_>) -> Option<&str> {
         self.addresses.get(link.attribute("id")?.as_ref()).map(String::as_str)
     }
 }

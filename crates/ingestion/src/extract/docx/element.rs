@@ -30,7 +30,7 @@ const WITHOUT_TEXT: [&str; 12] = [
 /// An element. Names are compared without their prefix: the strict and the transitional namespaces,
 /// and whatever prefix a writer chose, read alike.
 #[derive(Debug)]
-pub(super) struct Element<'a> {
+pub(in crate::extract) struct Element<'a> {
     start: BytesStart<'a>,
     nodes: Vec<Node<'a>>,
 }
@@ -52,7 +52,7 @@ impl<'a> Element<'a> {
     ///
     /// Fails with [`Unreadable`] if it is not well-formed, declares a document type, or is deeper
     /// or larger than a document is.
-    pub(super) fn parse(text: &'a str) -> Result<Self, Unreadable> {
+    pub(in crate::extract) fn parse(text: &'a str) -> Result<Self, Unreadable> {
         let mut reader = Reader::from_str(text);
         let mut tree = Tree { open: Vec::new(), current: Self::default(), elements: 0 };
         loop {
@@ -81,20 +81,40 @@ impl<'a> Element<'a> {
     }
 
     /// Its name without the prefix.
-    pub(super) fn name(&self) -> &str {
+    pub(in crate::extract) fn name(&self) -> &str {
         self.start.local_name().into_inner()
     }
 
     /// An attribute by its name without the prefix.
-    pub(super) fn attribute(&self, name: &str) -> Option<Cow<'_, str>> {
+    pub(in crate::extract) fn attribute(&self, name: &str) -> Option<Cow<'_, str>> {
         let mut attributes = self.start.attributes();
         let mut found = attributes.with_checks(false).flatten();
         let found = found.find(|attribute| attribute.key.local_name().as_ref() == name)?;
         found.normalized_value(XmlVersion::Implicit1_0).ok()
     }
 
+    /// The relationship that it refers to: its `id` with a prefix, whatever other `id` it has.
+    #[cfg(feature = "office")]
+    pub(in crate::extract) fn reference(&self) -> Option<Cow<'_, str>> {
+        let mut attributes = self.start.attributes();
+        let mut found = attributes.with_checks(false).flatten();
+        let found = found.find(|attribute| {
+            attribute.key.local_name().as_ref() == "id" && attribute.key.prefix().is_some()
+        })?;
+        found.normalized_value(XmlVersion::Implicit1_0).ok()
+    }
+
+    /// What is in it, in order: elements, and text between them.
+    #[cfg(feature = "office")]
+    pub(in crate::extract) fn content(&self) -> impl Iterator<Item = Result<&Self, &str>> {
+        self.nodes.iter().map(|node| match node {
+            Node::Element(element) => Ok(element),
+            Node::Text(text) => Err(text.as_ref()),
+        })
+    }
+
     /// The elements in it.
-    pub(super) fn elements(&self) -> impl Iterator<Item = &Self> {
+    pub(in crate::extract) fn elements(&self) -> impl Iterator<Item = &Self> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Element(element) => Some(element),
             Node::Text(_) => None,
@@ -102,12 +122,12 @@ impl<'a> Element<'a> {
     }
 
     /// The first element of that name in it.
-    pub(super) fn child(&self, name: &str) -> Option<&Self> {
+    pub(in crate::extract) fn child(&self, name: &str) -> Option<&Self> {
         self.elements().find(|element| element.name() == name)
     }
 
     /// All elements of that name below it, in order, without those inside another one.
-    pub(super) fn find_all<'e>(&'e self, name: &str, found: &mut Vec<&'e Self>) {
+    pub(in crate::extract) fn find_all<'e>(&'e self, name: &str, found: &mut Vec<&'e Self>) {
         for element in self.elements() {
             if element.name() == name {
                 found.push(element);
@@ -118,23 +138,23 @@ impl<'a> Element<'a> {
     }
 
     /// The `val` of the first element of that name in it.
-    pub(super) fn value(&self, child: &str) -> Option<Cow<'_, str>> {
+    pub(in crate::extract) fn value(&self, child: &str) -> Option<Cow<'_, str>> {
         self.child(child)?.attribute("val")
     }
 
     /// The `val` of the first element of that name in it, as a number.
-    pub(super) fn number(&self, child: &str) -> Option<i64> {
+    pub(in crate::extract) fn number(&self, child: &str) -> Option<i64> {
         self.value(child)?.trim().parse().ok()
     }
 
     /// Whether the property of that name is there and not switched off.
-    pub(super) fn is_on(&self, child: &str) -> bool {
+    pub(in crate::extract) fn is_on(&self, child: &str) -> bool {
         let Some(property) = self.child(child) else { return false };
         !matches!(property.attribute("val").as_deref(), Some("0" | "false" | "off"))
     }
 
     /// The text directly in it.
-    pub(super) fn text(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::extract) fn text(&self) -> impl Iterator<Item = &str> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Text(text) => Some(text.as_ref()),
             Node::Element(_) => None,
@@ -176,9 +196,10 @@ impl<'a> Tree<'a> {
         self.current.nodes.push(Node::Element(closed));
     }
 
-    /// Blanks between elements are layout of the XML; within a `t` they are text.
+    /// Blanks between elements are layout of the XML; within these they are text.
     fn text(&mut self, text: Cow<'a, str>) {
-        if self.current.name() == "t" || !text.trim().is_empty() {
+        let holds_text = matches!(self.current.name(), "t" | "span" | "p" | "h" | "a");
+        if holds_text || !text.trim().is_empty() {
             self.current.nodes.push(Node::Text(text));
         }
     }

@@ -2,15 +2,15 @@
 
 /// A block of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
-    pub(super) kind: Kind,
+pub(in crate::extract) struct Block {
+    pub(in crate::extract) kind: Kind,
     /// Its text, without the mark of its kind.
-    pub(super) text: String,
+    pub(in crate::extract) text: String,
 }
 
 /// The kind of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::extract) enum Kind {
     /// A heading; level 1 is the outermost.
     Heading(usize),
     Paragraph,
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 
 /// The text of the blocks: items and rows that follow each other line under line, everything else
 /// apart by an empty line.
-pub(super) fn render(blocks: &[Block]) -> String {
+pub(in crate::extract) fn render(blocks: &[Block]) -> String {
     let mut text = String::new();
     let mut last: Option<&Kind> = None;
     for block in blocks.iter().filter(|block| !block.text.is_empty()) {
@@ -52,6 +52,6 @@ pub(super) fn render(blocks: &[Block]) -> String {
 }
 
 /// A block's text without a mark that would need a line of its own, for a cell or a heading.
-pub(super) fn one_line(text: &str) -> String {
+pub(in crate::extract) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -14,6 +14,9 @@ use crate::extract::Unreadable;
 const PART_BYTES: u64 = 32 * 1024 * 1024;
 /// The most that all parts that are read have together, decompressed.
 const TOTAL_BYTES: u64 = 64 * 1024 * 1024;
+/// The most that all parts of an archive declare together.
+#[cfg(feature = "office")]
+const DECLARED_BYTES: u64 = 256 * 1024 * 1024;
 /// Parts below this size may be as repetitive as they like.
 const RATIO_FREE_BYTES: u64 = 4 * 1024 * 1024;
 /// How many times its compressed size a part may hold: real ones stay below 100, bombs reach 1,000.
@@ -24,7 +27,7 @@ const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 const ENCRYPTED: &str = "EncryptedPackage";
 
 /// An open archive.
-pub(super) struct Package<'a> {
+pub(in crate::extract) struct Package<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
     /// The place of each part; part names do not distinguish case (ECMA-376, part 2, 6.2.2.3).
     names: HashMap<String, usize>,
@@ -34,17 +37,17 @@ pub(super) struct Package<'a> {
 
 /// A reference of a part.
 #[derive(Debug)]
-pub(super) struct Relationship {
+pub(in crate::extract) struct Relationship {
     /// What refers to it.
-    pub(super) id: String,
+    pub(in crate::extract) id: String,
     /// The last word of its type, which the strict and the transitional form share.
-    pub(super) kind: String,
+    pub(in crate::extract) kind: String,
     /// The name of the part.
-    pub(super) target: String,
+    pub(in crate::extract) target: String,
 }
 
 impl<'a> Package<'a> {
-    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, Unreadable> {
+    pub(in crate::extract) fn open(bytes: &'a [u8]) -> Result<Self, Unreadable> {
         if bytes.starts_with(OLE) {
             return Err(ole(bytes));
         }
@@ -60,14 +63,14 @@ impl<'a> Package<'a> {
     }
 
     /// The name of the main part, by the relationship that declares it.
-    pub(super) fn main_part(&mut self) -> Result<String, Unreadable> {
+    pub(in crate::extract) fn main_part(&mut self) -> Result<String, Unreadable> {
         let declared =
             self.relationships("")?.into_iter().find(|link| link.kind == "officeDocument");
         Ok(declared.map_or_else(|| "word/document.xml".to_owned(), |link| link.target))
     }
 
     /// The title in the document's properties.
-    pub(super) fn title(&mut self) -> Result<Option<String>, Unreadable> {
+    pub(in crate::extract) fn title(&mut self) -> Result<Option<String>, Unreadable> {
         let links = self.relationships("")?;
         let Some(link) = links.into_iter().find(|link| link.kind == "core-properties") else {
             return Ok(None);
@@ -79,12 +82,18 @@ impl<'a> Package<'a> {
     }
 
     /// The references of a part within the package; the package itself has no name.
-    pub(super) fn relationships(&mut self, part: &str) -> Result<Vec<Relationship>, Unreadable> {
+    pub(in crate::extract) fn relationships(
+        &mut self,
+        part: &str,
+    ) -> Result<Vec<Relationship>, Unreadable> {
         self.references(part, false)
     }
 
     /// The addresses outside the package that a part refers to.
-    pub(super) fn addresses(&mut self, part: &str) -> Result<Vec<Relationship>, Unreadable> {
+    pub(in crate::extract) fn addresses(
+        &mut self,
+        part: &str,
+    ) -> Result<Vec<Relationship>, Unreadable> {
         self.references(part, true)
     }
 
@@ -109,11 +118,28 @@ impl<'a> Package<'a> {
             .collect())
     }
 
+    /// Checks what the archive declares about all its parts, for readers that do not read through this: they must be
+    /// neither larger than documents are nor a thousand times smaller than what they hold.
+    #[cfg(feature = "office")]
+    pub(in crate::extract) fn check(&mut self) -> Result<(), Unreadable> {
+        let mut total = 0_u64;
+        for index in 0..self.archive.len() {
+            let part = self.archive.by_index_raw(index).map_err(|error| damaged(&error))?;
+            let (declared, compressed) = (part.size(), part.compressed_size());
+            total = total.saturating_add(declared);
+            let is_bomb = declared > RATIO_FREE_BYTES && declared / compressed.max(1) > RATIO;
+            if is_bomb || total > DECLARED_BYTES {
+                return Err(too_large());
+            }
+        }
+        Ok(())
+    }
+
     /// The text of a part. `None` if there is no such part.
     ///
     /// Never trusts the size that the archive declares: it counts while inflating, and a part that
     /// is not as long as it says is refused.
-    pub(super) fn part(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
+    pub(in crate::extract) fn part(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
         let Some(index) = self.names.get(&canonical(name)) else { return Ok(None) };
         let part = self.archive.by_index(*index).map_err(|error| damaged(&error))?;
         let (declared, compressed) = (part.size(), part.compressed_size());
@@ -139,7 +165,7 @@ impl<'a> Package<'a> {
 }
 
 /// The package holds no document.
-pub(super) fn no_document() -> Unreadable {
+pub(in crate::extract) fn no_document() -> Unreadable {
     Unreadable::new("the file holds no Word document")
 }
 

@@ -53,6 +53,14 @@ impl Selection {
         selection
     }
 
+    /// All that is read of a document.
+    #[cfg(feature = "office")]
+    pub(super) fn whole(document: &Document) -> Self {
+        let mut selection = Self::nothing(document);
+        super::dom::roots(document).for_each(|root| selection.add_all(&root));
+        selection
+    }
+
     /// The same with lists of links, which are content on a page of contents.
     pub(super) fn with_lists(document: &Document, root: &Node<'_>, weights: &Weights) -> Self {
         let mut selection = Self::nothing(document);

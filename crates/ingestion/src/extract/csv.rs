@@ -1,0 +1,145 @@
+//! CSV files: records of fields between commas, semicolons or tabs (RFC 4180, and what programs make of it).
+
+use super::table::{self, Table};
+use super::{Reading, Unreadable, text};
+
+/// What stands between fields, the most probable first.
+const SEPARATORS: [char; 4] = ['\t', ';', ',', '|'];
+/// So many records tell whether a text is a table.
+const SAMPLE: usize = 50;
+/// A table has at least so many records, the headers included.
+const RECORDS: usize = 3;
+/// A header is no longer.
+const HEADER_CHARS: usize = 60;
+
+/// Reads a CSV file. `charset` is the encoding that a header named.
+///
+/// # Errors
+///
+/// If it is no text, or has more cells or text than a document may.
+pub(crate) fn read(bytes: &[u8], charset: Option<&str>) -> Result<Reading, Unreadable> {
+    let Reading { text, .. } = text::read(bytes, charset)?;
+    let Some(separator) = separator(&text) else { return Ok(Reading::plain(text)) };
+    let mut rows = Vec::new();
+    let mut cells = 0;
+    for record in Records::new(&text, separator) {
+        cells += record.len();
+        if cells > table::CELLS {
+            return Err(table::too_many());
+        }
+        rows.push(record.iter().map(|field| table::cell(field)).collect());
+    }
+    Ok(Reading::plain(table::render(&[Table { name: None, rows }])?))
+}
+
+/// Whether a text is a table: the records of its beginning have the same number of fields, and the first has a name for
+/// each.
+pub(super) fn is_table(text: &str) -> bool {
+    separator(text).is_some()
+}
+
+/// What separates the fields of a table. `None` if the text is none.
+fn separator(text: &str) -> Option<char> {
+    SEPARATORS.into_iter().find(|separator| {
+        let records: Vec<Vec<String>> = Records::new(text, *separator)
+            .filter(|record| record.iter().any(|field| !field.trim().is_empty()))
+            .take(SAMPLE)
+            .collect();
+        let Some((head, rest)) = records.split_first() else { return false };
+        let is_name = |field: &String| {
+            let field = field.trim();
+            !field.is_empty()
+                && field.chars().nth(HEADER_CHARS).is_none()
+                && field.chars().any(char::is_alphabetic)
+                && !field.ends_with(['.', '!', '?'])
+        };
+        let are_distinct =
+            (1..head.len()).all(|at| !head.iter().take(at).any(|name| Some(name) == head.get(at)));
+        // A comma is also a mark of sentences: two columns of it are hardly a table.
+        let least = if *separator == ',' { 3 } else { 2 };
+        head.len() >= least
+            && records.len() >= RECORDS
+            && head.iter().all(is_name)
+            && are_distinct
+            && rest.iter().all(|record| record.len() == head.len())
+            && !head.iter().any(|name| name.trim_start().starts_with(['{', '[', '#', '|', '<']))
+    })
+}
+
+/// The records of a text.
+struct Records<'a> {
+    rest: std::iter::Peekable<std::str::Chars<'a>>,
+    separator: char,
+}
+
+impl<'a> Records<'a> {
+    fn new(text: &'a str, separator: char) -> Self {
+        Self { rest: text.trim_end_matches(['\r', '\n']).chars().peekable(), separator }
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Vec<String>;
+
+    fn next(&mut self) -> Option<Vec<String>> {
+        self.rest.peek()?;
+        let mut fields = Vec::new();
+        let mut field = String::new();
+        let mut is_quoted = false;
+        while let Some(char) = self.rest.next() {
+            match char {
+                '"' if is_quoted && self.rest.peek() == Some(&'"') => {
+                    self.rest.next();
+                    field.push('"');
+                }
+                '"' if is_quoted => is_quoted = false,
+                '"' if field.trim().is_empty() => {
+                    field.clear();
+                    is_quoted = true;
+                }
+                char if char == self.separator && !is_quoted => {
+                    fields.push(std::mem::take(&mut field))
+                }
+                '\r' if !is_quoted => {}
+                '\n' if !is_quoted => break,
+                char => field.push(char),
+            }
+        }
+        fields.push(field);
+        Some(fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_table, read};
+
+    #[test]
+    fn a_row_is_an_answer_whatever_separates_its_fields() {
+        let expected = "- Berth: short stay; Price: 5,00; Note: \"dry\" at low tide\n- Berth: long; Price: 90,00";
+        for (separator, price) in
+            [(';', ["5,00", "90,00"]), (',', ["\"5,00\"", "\"90,00\""]), ('\t', ["5,00", "90,00"])]
+        {
+            let [short, long] = price;
+            let file = format!(
+                "\u{feff}Berth{separator}Price{separator}Note\r\nshort stay{separator}{short}{separator}\"\"\"dry\"\"\nat low tide\"\r\nlong{separator}{long}{separator}\r\n"
+            );
+            assert!(is_table(file.trim_start_matches('\u{feff}')));
+            assert_eq!(read(file.as_bytes(), None).unwrap().text, expected);
+        }
+    }
+
+    #[test]
+    fn prose_lists_and_code_are_no_tables() {
+        for text in [
+            "One, two.\nThree, four.\nFive, six.",
+            "# Title\n\nWell, yes; no.\n\nA line",
+            "a, b, c\nd, e",
+            "| a | b |\n|---|---|\n| 1 | 2 |",
+            "{\"a\": 1, \"b\": 2, \"c\": 3}\n{\"a\": 1, \"b\": 2, \"c\": 3}\n{\"a\": 1, \"b\": 2, \"c\": 3}",
+            "1;2\n3;4\n5;6",
+        ] {
+            assert!(!is_table(text), "{text}");
+        }
+    }
+}

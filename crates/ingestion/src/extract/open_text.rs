@@ -1,0 +1,210 @@
+//! OpenDocument texts (ODT; OpenDocument 1.3, part 3).
+
+use super::docx::element::Element;
+use super::docx::markdown::{Block, Kind, one_line, render};
+use super::docx::package::Package;
+use super::{Reading, Unreadable, links, title};
+
+/// The most columns that a cell is repeated in, and blanks that are written at once.
+const REPEATS: usize = 63;
+/// The deepest level of a heading or an item.
+const LEVELS: usize = 6;
+/// Elements that are not text of the document.
+const OUT: [&str; 8] = [
+    "tracked-changes",
+    "annotation",
+    "annotation-end",
+    "sequence-decls",
+    "forms",
+    "table-of-content",
+    "soft-page-break",
+    "note-citation",
+];
+
+/// Reads an OpenDocument text.
+///
+/// # Errors
+///
+/// If the file is protected, damaged, without text, or too large when decompressed.
+pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
+    let mut package = Package::open(bytes)?;
+    if let Some(manifest) = package.part("META-INF/manifest.xml")?
+        && manifest.contains("encryption-data")
+    {
+        return Err(Unreadable::new(
+            "the document is protected by a password; remove it and upload again",
+        ));
+    }
+    let Some(content) = package.part("content.xml")? else {
+        return Err(Unreadable::new("the file holds no OpenDocument text"));
+    };
+    let content = Element::parse(&content)?;
+    let mut story = Story::default();
+    let mut bodies = Vec::new();
+    content.find_all("body", &mut bodies);
+    bodies.iter().for_each(|body| story.blocks(body));
+    let text = render(&story.done);
+    if text.trim().is_empty() {
+        return Err(Unreadable::new("the document contains no text"));
+    }
+    let mut stated = None;
+    if let Some(meta) = package.part("meta.xml")? {
+        let meta = Element::parse(&meta)?;
+        let mut titles = Vec::new();
+        meta.find_all("title", &mut titles);
+        stated = titles.first().map(|title| title.text().collect::<String>());
+    }
+    Ok(Reading {
+        title: stated.and_then(|text| title::of_metadata(&text)),
+        text,
+        ..Reading::default()
+    })
+}
+
+#[derive(Default)]
+struct Story {
+    done: Vec<Block>,
+    /// How many lists enclose the current place.
+    lists: usize,
+    /// Notes and frames of the current paragraph, which follow it.
+    aside: Vec<Block>,
+}
+
+impl Story {
+    fn blocks(&mut self, container: &Element<'_>) {
+        for element in container.elements() {
+            match element.name() {
+                name if OUT.contains(&name) => {}
+                "h" | "p" => self.paragraph(element),
+                "list" => {
+                    self.lists += 1;
+                    self.blocks(element);
+                    self.lists -= 1;
+                }
+                "table" => self.table(element),
+                _ => self.blocks(element),
+            }
+        }
+    }
+
+    fn paragraph(&mut self, element: &Element<'_>) {
+        let mut line = String::new();
+        self.inline(element, &mut line);
+        let text = line.trim().to_owned();
+        let level =
+            element.attribute("outline-level").and_then(|level| level.parse::<usize>().ok());
+        if !text.is_empty() {
+            let kind = match (element.name(), self.lists) {
+                ("h", _) => Kind::Heading(level.unwrap_or(1).clamp(1, LEVELS)),
+                (_, 0) => Kind::Paragraph,
+                (_, lists) => Kind::Item((lists - 1).min(LEVELS), "-".to_owned()),
+            };
+            self.done.push(Block { kind, text });
+        }
+        let aside = std::mem::take(&mut self.aside);
+        self.done.extend(aside);
+    }
+
+    fn inline(&mut self, element: &Element<'_>, line: &mut String) {
+        for part in element.content() {
+            let part = match part {
+                // White space is collapsed (OpenDocument 1.3, part 3, 6.1.2).
+                Err(text) => {
+                    for char in text.chars().filter(|char| !matches!(char, '\u{ad}' | '\u{feff}')) {
+                        let is_blank = char.is_ascii_whitespace();
+                        if !is_blank {
+                            line.push(char);
+                        } else if !line.ends_with([' ', '\n']) {
+                            line.push(' ');
+                        }
+                    }
+                    continue;
+                }
+                Ok(part) => part,
+            };
+            match part.name() {
+                name if OUT.contains(&name) => {}
+                "s" => {
+                    let count = part.attribute("c").and_then(|count| count.parse().ok());
+                    line.push_str(&" ".repeat(count.unwrap_or(1_usize).min(REPEATS)));
+                }
+                "tab" => line.push('\t'),
+                "line-break" => line.push('\n'),
+                "ruby-text" => {}
+                "note" | "frame" | "custom-shape" => self.beside(part),
+                "a" => {
+                    let start = line.len();
+                    self.inline(part, line);
+                    let text = line.get(start..).unwrap_or_default();
+                    let href = part.attribute("href").filter(|_| !text.trim().is_empty());
+                    if let Some(address) = href.and_then(|href| links::told(&href, text)) {
+                        line.push_str(&format!(" ({address})"));
+                    }
+                }
+                _ => self.inline(part, line),
+            }
+        }
+    }
+
+    /// Text that stands beside a paragraph: notes, boxes, descriptions of pictures.
+    fn beside(&mut self, element: &Element<'_>) {
+        let mut inner = Self::default();
+        inner.blocks(element);
+        let mut described = Vec::new();
+        element.find_all("desc", &mut described);
+        let texts = described.iter().map(|text| one_line(&text.text().collect::<String>()));
+        let texts = texts.filter(|text| text.contains(' '));
+        inner.done.extend(texts.map(|text| Block { kind: Kind::Paragraph, text }));
+        self.aside.append(&mut inner.done);
+    }
+
+    fn table(&mut self, table: &Element<'_>) {
+        let mut rows = Vec::new();
+        self.rows(table, &mut rows);
+        for cells in rows {
+            let kind = if cells.len() > 1 { Kind::Row } else { Kind::Paragraph };
+            let text = match kind {
+                Kind::Row => format!("| {} |", cells.join(" | ")),
+                _ => cells.concat(),
+            };
+            self.done.push(Block { kind, text });
+        }
+    }
+
+    fn rows(&mut self, container: &Element<'_>, rows: &mut Vec<Vec<String>>) {
+        for element in container.elements() {
+            match element.name() {
+                "table-row" => {
+                    let mut cells = Vec::new();
+                    for cell in element.elements() {
+                        let text = match cell.name() {
+                            "table-cell" => cell_text(cell),
+                            "covered-table-cell" => String::new(),
+                            _ => continue,
+                        };
+                        let repeated = cell.attribute("number-columns-repeated");
+                        let repeated = repeated.and_then(|count| count.parse().ok()).unwrap_or(1);
+                        let count = if text.is_empty() { repeated } else { 1 };
+                        cells.extend(std::iter::repeat_n(text, count.min(REPEATS)));
+                    }
+                    while cells.len() > 1 && cells.last().is_some_and(String::is_empty) {
+                        cells.pop();
+                    }
+                    if cells.iter().any(|cell| !cell.is_empty()) {
+                        rows.push(cells);
+                    }
+                }
+                "table-header-rows" | "table-rows" | "table-row-group" => self.rows(element, rows),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The content of a cell in one line.
+fn cell_text(cell: &Element<'_>) -> String {
+    let mut inner = Story::default();
+    inner.blocks(cell);
+    let texts: Vec<String> = inner.done.iter().map(|block| one_line(&block.text)).collect();
+    texts.join(" ").replace('|', "\\|")
+}

@@ -1,0 +1,143 @@
+//! Tables of data: sheets of workbooks and CSV files.
+//!
+//! Each row is written with the headers of its columns (`- Berth: short; Price: 5`), so that it says by itself what it
+//! says: a row is an answer, wherever the text is cut.
+
+use super::Unreadable;
+use cicerone_domain::limits;
+
+/// The most cells that are read of a file.
+pub(super) const CELLS: usize = 2_000_000;
+/// A header is cut at so many characters: it is repeated in every row.
+const HEADER_CHARS: usize = 80;
+/// Headers stand within the first so many rows with several cells.
+const TITLE_ROWS: usize = 10;
+
+/// A table, row by row, each cell as it is shown.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) name: Option<String>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// The tables as Markdown.
+///
+/// # Errors
+///
+/// If they have more text than a document may.
+pub(super) fn render(tables: &[Table]) -> Result<String, Unreadable> {
+    let mut out = String::new();
+    for table in tables {
+        let rows: Vec<&Vec<String>> =
+            table.rows.iter().filter(|row| row.iter().any(|cell| !cell.is_empty())).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        if let Some(name) = table.name.as_ref().filter(|_| tables.len() > 1) {
+            push(&mut out, &format!("## {name}"), "\n\n");
+        }
+        write(&rows, &mut out)?;
+    }
+    Ok(out)
+}
+
+fn write(rows: &[&Vec<String>], out: &mut String) -> Result<(), Unreadable> {
+    let head = header(rows);
+    let mut was_row = false;
+    for (index, row) in rows.iter().enumerate() {
+        if out.len() > limits::DOCUMENT_TEXT_BYTES {
+            return Err(Unreadable::new(format!(
+                "the tables hold more text than the {} bytes that a document may; upload them in parts",
+                limits::DOCUMENT_TEXT_BYTES
+            )));
+        }
+        let cells = || row.iter().filter(|cell| !cell.is_empty());
+        let is_table = row.len() > 1 && cells().count() > 1;
+        let line = match head {
+            Some(head) if index == head => continue,
+            Some(head) if index > head => labelled(rows.get(head).copied(), row),
+            _ if is_table => format!("| {} |", row.join(" | ")),
+            _ => cells().map(String::as_str).collect::<Vec<_>>().join(" "),
+        };
+        let is_row = line.starts_with(['|', '-']);
+        push(out, &line, if was_row && is_row { "\n" } else { "\n\n" });
+        was_row = is_row;
+    }
+    Ok(())
+}
+
+/// The place of the row with the headers: the first with several cells, if they are words, each another one, and there
+/// are rows below.
+fn header(rows: &[&Vec<String>]) -> Option<usize> {
+    let filled = |row: &Vec<String>| row.iter().filter(|cell| !cell.is_empty()).count();
+    let first = rows.iter().take(TITLE_ROWS).position(|row| filled(row) > 1)?;
+    let names: Vec<&String> = rows.get(first)?.iter().filter(|cell| !cell.is_empty()).collect();
+    let widest = rows.iter().skip(first + 1).map(|row| filled(row)).max()?;
+    let are_words = names.iter().all(|name| name.chars().any(char::is_alphabetic));
+    let are_distinct =
+        (1..names.len()).all(|at| !names.iter().take(at).any(|name| Some(name) == names.get(at)));
+    // With fewer names than cells below, some cells would be unnamed.
+    (are_words && are_distinct && names.len() + 1 >= widest).then_some(first)
+}
+
+/// A row with the name of each column.
+fn labelled(head: Option<&Vec<String>>, row: &[String]) -> String {
+    let name = |at: usize| head.and_then(|head| head.get(at)).filter(|name| !name.is_empty());
+    let cells = row.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+    let cells = cells.map(|(at, cell)| match name(at) {
+        Some(name) => {
+            let name: String = name.trim_end_matches(':').chars().take(HEADER_CHARS).collect();
+            format!("{name}: {cell}")
+        }
+        None => cell.clone(),
+    });
+    format!("- {}", cells.collect::<Vec<_>>().join("; "))
+}
+
+fn push(out: &mut String, block: &str, gap: &str) {
+    if !out.is_empty() {
+        out.push_str(gap);
+    }
+    out.push_str(block);
+}
+
+/// A cell in one line.
+pub(super) fn cell(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The file has more cells than are read.
+pub(super) fn too_many() -> Unreadable {
+    Unreadable::new(format!("the tables have more than {CELLS} cells; upload them in parts"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Table, render};
+
+    fn text(rows: &[&[&str]]) -> String {
+        let rows = rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect());
+        render(&[Table { name: Some("Sheet1".to_owned()), rows: rows.collect() }]).unwrap()
+    }
+
+    #[test]
+    fn each_row_carries_its_headers() {
+        let rows: &[&[&str]] = &[
+            &["Fees of 2026", "", ""],
+            &["Berth", "Price:", "Note"],
+            &["short", "5", ""],
+            &["", "", ""],
+            &["long", "90", "a month"],
+        ];
+        let expected =
+            "Fees of 2026\n\n- Berth: short; Price: 5\n- Berth: long; Price: 90; Note: a month";
+        assert_eq!(text(rows), expected);
+    }
+
+    #[test]
+    fn rows_without_headers_stay_rows() {
+        assert_eq!(text(&[&["1", "2"], &["3", "4"]]), "| 1 | 2 |\n| 3 | 4 |");
+        assert_eq!(text(&[&["a", "a"], &["3", "4"]]), "| a | a |\n| 3 | 4 |");
+        assert_eq!(text(&[&["One line"], &["and another"]]), "One line\n\nand another");
+    }
+}

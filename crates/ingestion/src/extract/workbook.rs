@@ -1,0 +1,201 @@
+//! Workbooks: XLSX, ODS and the older XLS.
+
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use calamine::{Data, ExcelDateTime, Ods, Range, Reader as _, SheetVisible, Xls, Xlsx};
+
+use super::docx::package::Package;
+use super::table::{self, Table};
+use super::{Reading, Unreadable};
+
+/// The most sheets that are read.
+const SHEETS: usize = 200;
+/// The widest and the longest part of a sheet between its used cells: one cell far away makes no table.
+const COLUMNS: u32 = 1_000;
+
+/// The kinds of workbooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Office Open XML.
+    Xlsx,
+    /// OpenDocument.
+    Ods,
+    /// Excel before 2007.
+    Xls,
+}
+
+/// Reads a workbook: each visible sheet, with the cells as values; of formulas their results.
+///
+/// # Errors
+///
+/// If it is protected, damaged, empty, or larger than a document may be.
+pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<Reading, Unreadable> {
+    // The library panics over some damaged files.
+    let tables = catch_unwind(AssertUnwindSafe(|| tables(bytes, kind)))
+        .unwrap_or_else(|_| Err(damaged(&"its parts do not fit together")))?;
+    let text = table::render(&tables)?;
+    if text.trim().is_empty() {
+        return Err(Unreadable::new("the workbook contains no text"));
+    }
+    Ok(Reading::plain(text))
+}
+
+fn tables(bytes: &[u8], kind: Kind) -> Result<Vec<Table>, Unreadable> {
+    Ok(match kind {
+        Kind::Xlsx => {
+            Package::open(bytes)?.check()?;
+            xlsx(Xlsx::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?)?
+        }
+        Kind::Ods => {
+            Package::open(bytes)?.check()?;
+            let mut book = Ods::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
+            let names = visible(book.sheets_metadata());
+            let mut tables = Tables::default();
+            for name in names {
+                let range = book.worksheet_range(&name).map_err(|error| damaged(&error))?;
+                tables.range(name, &range)?;
+            }
+            tables.done
+        }
+        Kind::Xls => {
+            let mut book = Xls::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
+            let names = visible(book.sheets_metadata());
+            let mut tables = Tables::default();
+            for name in names {
+                let range = book.worksheet_range(&name).map_err(|error| damaged(&error))?;
+                tables.range(name, &range)?;
+            }
+            tables.done
+        }
+    })
+}
+
+/// The sheets of an XLSX file, cell by cell: its used range may be a million times larger than what it holds.
+fn xlsx(mut book: Xlsx<Cursor<&[u8]>>) -> Result<Vec<Table>, Unreadable> {
+    let names = visible(book.sheets_metadata());
+    let mut tables = Tables::default();
+    for name in names {
+        // A sheet may be a chart, which has no cells.
+        let Ok(mut cells) = book.worksheet_cells_reader(&name) else { continue };
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        let mut last = None;
+        while let Some(cell) = cells.next_cell().map_err(|error| damaged(&error))? {
+            let (row, column) = cell.get_position();
+            let text = shown(&Data::from(cell.get_value().clone()));
+            if text.is_empty() || column >= COLUMNS {
+                continue;
+            }
+            if last != Some(row) {
+                rows.push(Vec::new());
+                last = Some(row);
+            }
+            tables.count(1)?;
+            if let Some(texts) = rows.last_mut() {
+                let column = usize::try_from(column).unwrap_or(usize::MAX);
+                if texts.len() < column {
+                    tables.count(column - texts.len())?;
+                    texts.resize(column, String::new());
+                }
+                texts.push(text);
+            }
+        }
+        tables.done.push(Table { name: Some(name), rows: trimmed(rows) });
+    }
+    Ok(tables.done)
+}
+
+/// Rows without the columns on the left in which no row has a cell.
+fn trimmed(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let empty = |row: &Vec<String>| row.iter().take_while(|cell| cell.is_empty()).count();
+    let left = rows.iter().map(empty).min().unwrap_or(0);
+    for row in &mut rows {
+        row.drain(..left.min(row.len()));
+    }
+    rows
+}
+
+fn visible(sheets: &[calamine::Sheet]) -> Vec<String> {
+    let shown = sheets.iter().filter(|sheet| sheet.visible == SheetVisible::Visible);
+    shown.map(|sheet| sheet.name.clone()).take(SHEETS).collect()
+}
+
+#[derive(Default)]
+struct Tables {
+    done: Vec<Table>,
+    cells: usize,
+}
+
+impl Tables {
+    fn range(&mut self, name: String, range: &Range<Data>) -> Result<(), Unreadable> {
+        let mut rows = Vec::new();
+        for row in range.rows() {
+            let end = row.iter().rposition(|cell| *cell != Data::Empty).map_or(0, |last| last + 1);
+            let cells = row.get(..end).unwrap_or_default();
+            if !cells.is_empty() {
+                self.count(cells.len())?;
+                rows.push(cells.iter().take(COLUMNS as usize).map(shown).collect());
+            }
+        }
+        self.done.push(Table { name: Some(name), rows });
+        Ok(())
+    }
+
+    fn count(&mut self, cells: usize) -> Result<(), Unreadable> {
+        self.cells += cells;
+        if self.cells > table::CELLS { Err(table::too_many()) } else { Ok(()) }
+    }
+}
+
+/// A value as people write it.
+fn shown(value: &Data) -> String {
+    match value {
+        Data::Empty | Data::Error(_) => String::new(),
+        Data::String(text) => table::cell(text),
+        Data::Bool(true) => "yes".to_owned(),
+        Data::Bool(false) => "no".to_owned(),
+        Data::Int(number) => number.to_string(),
+        Data::Float(number) => rounded(*number),
+        Data::DateTime(time) => moment(time),
+        Data::DateTimeIso(text) => text.trim_end_matches("T00:00:00").replacen('T', " ", 1),
+        Data::DurationIso(text) => text.clone(),
+    }
+}
+
+/// A number without the noise of binary fractions: 0.1 + 0.2 is 0.3.
+fn rounded(number: f64) -> String {
+    let text = format!("{number:.10}");
+    if !number.is_finite() || number.abs() >= 1e15 {
+        return number.to_string();
+    }
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// A day, a time of day, or both; or a length of time.
+fn moment(time: &ExcelDateTime) -> String {
+    if time.is_duration() {
+        let minutes = (time.as_f64() * 24.0 * 60.0).round();
+        return format!("{}:{:02}", (minutes / 60.0).trunc(), (minutes % 60.0).abs());
+    }
+    let (year, month, day, hour, minute, second, _) = time.to_ymd_hms_milli();
+    let clock = match second {
+        0 => format!("{hour:02}:{minute:02}"),
+        second => format!("{hour:02}:{minute:02}:{second:02}"),
+    };
+    match (time.as_f64() < 1.0, hour, minute, second) {
+        (true, ..) => clock,
+        (false, 0, 0, 0) => format!("{year}-{month:02}-{day:02}"),
+        (false, ..) => format!("{year}-{month:02}-{day:02} {clock}"),
+    }
+}
+
+fn damaged(error: &dyn std::fmt::Display) -> Unreadable {
+    let reason = error.to_string();
+    if reason.to_lowercase().contains("password") {
+        return Unreadable::new(
+            "the workbook is protected by a password; remove it and upload again",
+        );
+    }
+    Unreadable::new(format!("the workbook is damaged: {reason}"))
+}

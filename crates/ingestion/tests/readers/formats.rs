@@ -1,0 +1,103 @@
+//! Files of other programs than browsers and Word, detected and read through a child process. Those in `data` were
+//! written by LibreOffice from content of our own.
+
+use bytes::Bytes;
+use cicerone_domain::UploadType;
+use cicerone_ingestion::{Prepared, Readers, detect_upload_type};
+
+use crate::settings;
+
+const XLSX: &[u8] = include_bytes!("data/fees.xlsx");
+const ODS: &[u8] = include_bytes!("data/fees.ods");
+const XLS: &[u8] = include_bytes!("data/fees.xls");
+
+const PPTX: &[u8] = include_bytes!("data/talk.pptx");
+const ODT: &[u8] = include_bytes!("data/guide.odt");
+const EPUB: &[u8] = include_bytes!("data/guide.epub");
+const RTF: &[u8] = include_bytes!("data/guide.rtf");
+
+/// Reads a file as what it is detected to be.
+async fn read(bytes: &'static [u8], kind: UploadType) -> Prepared {
+    assert_eq!(detect_upload_type(bytes), Some(kind));
+    let readers = Readers::new(settings());
+    readers.file(kind, Bytes::from_static(bytes), None).await.expect("it is read")
+}
+
+/// A file that is cut anywhere is refused with a reason, or read as far as it goes; the process survives.
+async fn cut_anywhere(bytes: &'static [u8], kind: UploadType) {
+    let readers = Readers::new(settings());
+    for part in 1..16 {
+        let cut = Bytes::from_static(bytes.get(..bytes.len() * part / 16).unwrap_or_default());
+        if let Err(reason) = readers.file(kind, cut, None).await {
+            let reason = reason.to_string();
+            assert!(!reason.contains("unexpectedly"), "{kind:?} {part}: {reason}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_row_of_a_workbook_carries_its_headers() {
+    for (bytes, kind) in [(XLSX, UploadType::Xlsx), (ODS, UploadType::Ods), (XLS, UploadType::Xls)]
+    {
+        let text = read(bytes, kind).await.text;
+        let expected = "## Fees\n\n- Berth: short stay; From: 2026-04-01; Price: 5.5; Open: yes\n\
+             - Berth: winter; From: 2026-10-15; Price: 90; Open: no\n\n## Notes\n\n- Kind: all; Sum: 95.5\n\
+             - Kind: none; Sum: 0";
+        assert_eq!(text, expected, "{kind:?}");
+        cut_anywhere(bytes, kind).await;
+    }
+}
+
+#[tokio::test]
+async fn each_record_of_a_csv_file_carries_its_headers() {
+    let csv = b"Berth;Price;Note\nshort;5,00;dry\nlong;90,00;\n";
+    let text = read(csv, UploadType::Csv).await.text;
+    assert_eq!(text, "- Berth: short; Price: 5,00; Note: dry\n- Berth: long; Price: 90,00");
+}
+
+#[tokio::test]
+async fn a_slide_of_a_presentation_is_a_page_with_its_table_and_notes() {
+    let read = read(PPTX, UploadType::Pptx).await;
+    let expected = "Harbour tour\n\nThe pier\n\nThe lighthouse\n\nNotes: Mention the opening hours.\n\n\
+        Fees\n\n| Berth | Price |\n| short | 5 |";
+    assert_eq!((read.text.as_str(), read.page_count), (expected, Some(2)));
+    cut_anywhere(PPTX, UploadType::Pptx).await;
+}
+
+#[tokio::test]
+async fn texts_and_books_keep_their_structure() {
+    let guide = "# Harbour guide\n\nThe harbour falls dry twice a day.\n\n## Fees\n\n| Berth | Price |\n| short | 5 |\n\n\
+        - Pay at the office\n- Keep the receipt\n\nWrite to the pilots (pilot@h.example).";
+    assert_eq!(read(ODT, UploadType::Odt).await.text, guide);
+    cut_anywhere(ODT, UploadType::Odt).await;
+    // LibreOffice writes books without headings and lists.
+    let plain = guide.replace(['#', '-'], "").replace("\n Keep", "\n\n Keep").replace("\n ", "\n");
+    assert_eq!(read(EPUB, UploadType::Epub).await.text, plain.trim());
+    cut_anywhere(EPUB, UploadType::Epub).await;
+    let rich = read(RTF, UploadType::Rtf).await.text;
+    for kept in [
+        "Harbour guide\n\nThe harbour falls dry twice a day.",
+        "| Berth | Price |\n| short | 5 |",
+        "Keep the receipt",
+    ] {
+        assert!(rich.contains(kept), "{rich}");
+    }
+    cut_anywhere(RTF, UploadType::Rtf).await;
+}
+
+#[tokio::test]
+async fn a_message_is_read_with_what_is_attached_to_it() {
+    let eml = b"From: Ada Example <ada@h.example>\r\nTo: pilots@h.example\r\nSubject: =?utf-8?q?Fees_f=C3=BCr_2026?=\r\n\
+        Date: Mon, 2 Mar 2026 09:00:00 +0100\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n\
+        --x\r\nContent-Type: text/html; charset=iso-8859-1\r\n\r\n<p>The new fees are attached, caf\xe9 included.</p>\r\n\
+        --x\r\nContent-Type: text/csv; name=fees.csv\r\nContent-Disposition: attachment; filename=fees.csv\r\n\
+        Content-Transfer-Encoding: base64\r\n\r\nQmVydGg7UHJpY2UKc2hvcnQ7NQpsb25nOzkwCg==\r\n\
+        --x\r\nContent-Type: image/png; name=a.png\r\nContent-Disposition: attachment\r\nContent-Transfer-Encoding: base64\r\n\r\n\
+        iVBORw0KGgoAAAANSUhEUgAA\r\n--x--\r\n";
+    let read = read(eml, UploadType::Eml).await;
+    let expected = "# Fees f\u{fc}r 2026\n\nFrom: Ada Example <ada@h.example>\nTo: pilots@h.example\n\
+        Date: 2026-03-02T09:00:00+01:00\n\nThe new fees are attached, caf\u{e9} included.\n\n\
+        ## Attachment: fees.csv\n\n- Berth: short; Price: 5\n- Berth: long; Price: 90";
+    assert_eq!((read.text.as_str(), read.title.as_deref()), (expected, Some("Fees f\u{fc}r 2026")));
+    cut_anywhere(eml, UploadType::Eml).await;
+}
