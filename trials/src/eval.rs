@@ -6,9 +6,12 @@ mod feed;
 mod files;
 mod floor;
 mod html;
+mod manuals;
 mod measures;
 mod pdf;
+pub(crate) mod profile;
 mod sets;
+mod silence;
 mod trial;
 mod words;
 
@@ -27,11 +30,15 @@ pub(crate) struct EvalArgs {
     /// The folder with the question sets
     #[arg(long)]
     data: PathBuf,
-    /// Only these sets; all of them if none is named. `docx`, `html` or `pdf` alone: how well such files are read
+    /// Only these sets; all of them if none is named. `docx`, `html` or `pdf` alone: how well such files are read.
+    /// `manuals` alone: questions about manuals, with replies; `silence` alone: whether what has no answer is refused
     sets: Vec<String>,
     /// Questions of which the right passage was not first are printed
     #[arg(long)]
     misses: bool,
+    /// Folders with documentation as packages install it, beside /usr/share/doc, for `manuals`
+    #[arg(long)]
+    manuals: Vec<PathBuf>,
 }
 
 /// One line of the table: a set, a measure, and what public tools reach on the same files.
@@ -41,7 +48,7 @@ struct Line {
     reference: Option<(f64, &'static str)>,
 }
 
-const LINES: [Line; 14] = [
+const LINES: [Line; 16] = [
     line("xquad-es", Measure::First, None),
     line("xquad-zh", Measure::First, Some((0.862, "bigrams"))),
     line("xquad-ar", Measure::First, Some((0.903, "4-grams"))),
@@ -49,6 +56,8 @@ const LINES: [Line; 14] = [
     line("stackfaq", Measure::First, Some((0.709, "bm25s"))),
     line("stackfaq", Measure::InFive, Some((0.928, "bm25s"))),
     line("covid-faq", Measure::First, Some((1.0, "exact"))),
+    line("covid-short", Measure::First, None),
+    line("covid-short", Measure::InFive, None),
     line("covid-papers", Measure::First, None),
     line("covid-papers", Measure::InFive, None),
     line("pubmedqa", Measure::First, None),
@@ -75,6 +84,12 @@ pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
     }
     if args.sets == ["html"] {
         return html::run(&args.data);
+    }
+    if args.sets == ["manuals"] {
+        return manuals::run(&args.manuals, args.misses);
+    }
+    if args.sets == ["silence"] {
+        return silence::run(&args.data);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let wanted = |set: &str| args.sets.is_empty() || args.sets.iter().any(|name| name == set);

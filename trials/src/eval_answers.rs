@@ -6,15 +6,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use cicerone_domain::agent::{
-    AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
-};
 use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::{Hit, QueryTerm};
 use cicerone_domain::{Id, SystemEntropy};
 use cicerone_language::{Language, sentences, terms};
 use cicerone_llm::Extractive;
 use serde_json::Value;
+
+use crate::eval::profile::profile;
 
 /// Characters of a passage that a long paper is cut into.
 const PASSAGE_CHARS: usize = 1_600;
@@ -143,14 +142,7 @@ impl Set {
         let total = count(self.passages.len());
         let words = terms(&question.text, self.language).into_iter();
         ReplyRequest {
-            profile: AgentProfile {
-                name: AgentName::from_stored("eval"),
-                model: ModelName::from_stored(String::new()),
-                system_prompt: SystemPrompt::default(),
-                temperature: Temperature::default(),
-                max_tokens: ReplyTokens::default(),
-                retention_days: None,
-            },
+            profile: profile(),
             history: Vec::new(),
             question: question.text.clone(),
             passages: passages.enumerate().map(|(rank, index)| self.hit(rank, index)).collect(),

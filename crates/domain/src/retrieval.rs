@@ -112,6 +112,10 @@ pub struct Found {
     pub hits: Vec<Hit>,
     /// The question's words.
     pub terms: Vec<QueryTerm>,
+    /// How sure it is that the hits answer the question, from 0 to 1. Below the floor no hit is relevant.
+    pub confidence: f32,
+    /// The least confidence with which the question is answered.
+    pub floor: f32,
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Pure functions over text. Everything that compares a question with content uses them, so both sides of
 //! every comparison are analysed in the same way.
 
+mod definitions;
 mod fold;
 mod grams;
 mod language;
@@ -11,6 +12,7 @@ mod sentences;
 mod stop_words;
 mod terms;
 
+pub use definitions::defined_term;
 pub use fold::fold;
 pub use grams::grams;
 pub use language::Language;

@@ -14,7 +14,10 @@ use tantivy::schema::Field;
 use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher};
 
 use directory::UnsyncedDirectory;
-pub(crate) use schema::{Fields, NO_LANGUAGE, Record, document_key, exact_key, neighbours, pair};
+pub(crate) use schema::{
+    Fields, NO_LANGUAGE, Record, document_key, exact_key, is_small_word, neighbours, pair,
+    small_word,
+};
 pub(crate) use writer::Writer;
 
 /// Unpacked blocks of stored passages that an open index caches, 8 KiB each.

@@ -12,6 +12,7 @@
 )]
 
 mod agents;
+mod answers;
 mod audit_log;
 mod authentication;
 mod backup;

@@ -51,6 +51,23 @@ impl Collection {
         self.questions.push(Question { text, relevant: relevant.into_iter().collect() });
     }
 
+    /// Every other passage with the questions that they answer, and the questions that only the others answer.
+    pub(crate) fn alternated(&self) -> (Collection, Vec<Question>) {
+        let mut alternated = Self::new(self.name);
+        alternated.passages = self.passages.iter().step_by(2).cloned().collect();
+        let mut missing = Vec::new();
+        for question in &self.questions {
+            let relevant = question.relevant.iter().filter(|number| *number % 2 == 0);
+            let relevant: BTreeSet<usize> = relevant.map(|number| number / 2).collect();
+            if relevant.is_empty() {
+                missing.push(question.clone());
+            } else {
+                alternated.questions.push(Question { text: question.text.clone(), relevant });
+            }
+        }
+        (alternated, missing)
+    }
+
     /// The first half of the passages with the questions that they answer, and the questions that
     /// only the other half answers.
     pub(crate) fn halved(&self) -> (Collection, Vec<Question>) {

@@ -11,18 +11,22 @@ use anyhow::{Context as _, bail};
 use super::collection::Collection;
 
 /// The sets' names.
-pub(crate) const NAMES: [&str; 10] = [
+pub(crate) const NAMES: [&str; 11] = [
     "xquad-es",
     "xquad-zh",
     "xquad-ar",
     "xquad-hi",
     "stackfaq",
     "covid-faq",
+    "covid-short",
     "covid-papers",
     "pubmedqa",
     "cranfield",
     "vaswani",
 ];
+
+/// Short questions to the pairs of `covid-faq`.
+const COVID_SHORT: &str = include_str!("../../data/faq/covid-short.txt");
 
 /// The set of that name, read from the data folder.
 pub(crate) fn load(data: &Path, name: &'static str) -> anyhow::Result<Collection> {
@@ -38,6 +42,9 @@ pub(crate) fn load(data: &Path, name: &'static str) -> anyhow::Result<Collection
             faq::stackfaq(name, &read(&data.join("faq/stackfaq/stackExchange-FAQ.json"))?)
         }
         "covid-faq" => faq::covid(name, &read(&data.join("qa/covid-qa/faq_covidbert.csv"))?),
+        "covid-short" => {
+            faq::covid_short(name, &read(&data.join("qa/covid-qa/faq_covidbert.csv"))?, COVID_SHORT)
+        }
         "pubmedqa" => {
             abstracts::pubmedqa(name, &read(&data.join("qa/pubmedqa/data/ori_pqal.json"))?)
         }

@@ -1,5 +1,7 @@
 //! Composing a readable text from the chosen sentences.
 
+use cicerone_language::defined_term;
+
 use super::choose::Quoted;
 use super::plain;
 use super::units::{Kind, Unit};
@@ -17,9 +19,15 @@ fn passage(quoted: &Quoted<'_>) -> String {
     let mut before: Option<&Unit> = None;
     for unit in &chosen {
         let is_listed = chosen.iter().filter(|other| other.block == unit.block).count() > 1;
-        let piece = render(quoted, unit, is_listed);
+        let mut piece = render(quoted, unit, is_listed);
         if piece.is_empty() {
             continue;
+        }
+        // What is said of a term is not understood without the term.
+        if let Some(term) = term(quoted, unit)
+            && before.is_none_or(|before| before.block != unit.block)
+        {
+            piece = format!("{}: {piece}", plain::inline(term));
         }
         if let Some(before) = before {
             text.push_str(gap(before, unit, &text));
@@ -28,6 +36,14 @@ fn passage(quoted: &Quoted<'_>) -> String {
         before = Some(unit);
     }
     text
+}
+
+/// The term, an option or other code, that the paragraph of a sentence defines, unless the sentence itself says it.
+fn term<'a>(quoted: &Quoted<'a>, unit: &Unit) -> Option<&'a str> {
+    let first = quoted.units().iter().find(|first| first.block == unit.block)?;
+    let is_later = unit.kind == Kind::Sentence && first.range.start < unit.range.start;
+    let term = defined_term(quoted.text(first)).filter(|_| is_later)?;
+    term.starts_with(['`', '-']).then_some(term)
 }
 
 /// The separator between two units, after the `text` so far.

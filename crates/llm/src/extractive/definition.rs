@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cicerone_language::defined_term;
 use memchr::memchr2_iter;
 
 use super::readings::Reading;
@@ -27,6 +28,17 @@ const OPENINGS: [&str; 17] = [
     "wat is ",
     "что такое ",
 ];
+/// The beginnings and ends of questions about what something is for, with the space beside the subject.
+const PURPOSES: [(&str, &str); 6] = [
+    ("what does ", " do"),
+    ("what do ", " do"),
+    ("what does ", " mean"),
+    ("what do ", " mean"),
+    ("what does ", " stand for"),
+    ("what is ", " used for"),
+];
+/// The beginnings of requests for a definition.
+const REQUESTS: [&str; 4] = ["meaning of ", "definition of ", "define ", "what is the meaning of "];
 /// Words that join a subject with its definition.
 const COPULAS: [&str; 12] =
     ["is", "are", "was", "were", "ist", "sind", "est", "es", "è", "é", "means", "—"];
@@ -49,8 +61,16 @@ impl Subject {
     /// The subject of `question`, if it asks what something is.
     pub(super) fn of(question: &str) -> Option<Self> {
         let question = question.trim().trim_start_matches('¿').to_lowercase();
-        let rest = OPENINGS.iter().find_map(|opening| question.strip_prefix(opening))?;
-        let name = name(rest.trim_end_matches(|char: char| !char.is_alphanumeric()));
+        let question = question.trim_end_matches(|char: char| !char.is_alphanumeric());
+        let purpose = PURPOSES.iter().find_map(|(opening, end)| {
+            let rest = question.strip_prefix(opening)?;
+            // "What does X do in Y" asks for X.
+            let inner = rest.split_once(&format!("{end} in ")).map(|(subject, _)| subject);
+            rest.strip_suffix(end).or(inner)
+        });
+        let openings = REQUESTS.iter().chain(&OPENINGS);
+        let rest = || openings.into_iter().find_map(|opening| question.strip_prefix(opening));
+        let name = name(purpose.or_else(rest)?);
         (!name.is_empty()).then_some(Self(name))
     }
 
@@ -69,6 +89,14 @@ impl Subject {
         if !self.may_be_in(beginning) {
             return false;
         }
+        if let Some(term) = defined_term(sentence) {
+            let term = name(&term.to_lowercase());
+            let mut names = term.split([',', ' ', '=', '[', '(']).map(str::trim);
+            if term == self.0 || names.any(|name| name == self.0) {
+                return true;
+            }
+        }
+        let sentence = sentence.strip_prefix("- ").unwrap_or(sentence);
         let sentence = name(&sentence.to_lowercase());
         let rest = sentence.strip_prefix(&self.0).and_then(|rest| rest.strip_prefix(' '));
         let word = rest.and_then(|rest| rest.split_whitespace().next());
@@ -111,6 +139,21 @@ mod tests {
         assert!(
             Subject::of("Was ist Cicerone?").unwrap().is_defined_by("Cicerone ist ein Dienst.")
         );
+    }
+
+    #[test]
+    fn what_an_option_does_is_in_its_definition() {
+        for question in ["What does --locked do?", "what is --locked", "Meaning of --locked"] {
+            let subject = Subject::of(question).unwrap();
+            assert!(
+                subject.is_defined_by("`--locked`: Asserts that nothing changes."),
+                "{question}"
+            );
+            assert!(subject.is_defined_by("- `-l`, `--locked`: Asserts it."), "{question}");
+            assert!(!subject.is_defined_by("`--frozen`: The same as `--locked`."), "{question}");
+        }
+        let subject = Subject::of("What does CASCADE do in TRUNCATE?").unwrap();
+        assert!(subject.is_defined_by("`CASCADE`: Truncates all tables with references."));
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(super) struct Word {
     pub(super) is_stop_word: bool,
     /// Whether it is a compound whose parts are words too.
     pub(super) is_compound: bool,
+    /// Whether it looks like a name, or has digits.
+    pub(super) is_name: bool,
     /// The byte range of its first occurrence in the question; `None` for a word of the context.
     pub(super) range: Option<Range<usize>>,
     /// The messages that contain it, one bit each: the question, then the context, newest first.
@@ -47,6 +49,9 @@ pub(super) struct Extra {
     /// Its weight among terms of its kind.
     pub(super) weight: f32,
 }
+
+/// The code of a language in which every noun has a capital.
+const GERMAN: &str = "deu";
 
 /// An analysed question.
 #[derive(Debug, Default)]
@@ -66,7 +71,8 @@ pub(super) struct Question {
 impl Question {
     /// Analyses `query` for passages in `languages`.
     pub(super) fn new(query: &Query, languages: &[Option<Language>]) -> Self {
-        let analysed = Analysed::new(&query.text, languages);
+        let mut analysed = Analysed::new(&query.text, languages);
+        analysed.mark_names(&query.text);
         let own = analysed.own_words();
         let mut question = Self {
             pairs: analysed.pairs,
@@ -114,6 +120,8 @@ pub(super) const QUESTION: u8 = 1;
 
 /// A text analysed in each language.
 struct Analysed {
+    /// The language that its small words are of.
+    language: Option<Language>,
     words: Vec<Word>,
     pairs: Vec<Extra>,
     grams: Vec<Extra>,
@@ -121,23 +129,25 @@ struct Analysed {
 
 impl Analysed {
     fn new(text: &str, languages: &[Option<Language>]) -> Self {
-        let mut analyses: Vec<Vec<Term>> =
-            languages.iter().map(|language| terms(text, *language)).collect();
+        let mut analyses: Vec<(Option<Language>, Vec<Term>)> =
+            languages.iter().map(|language| (*language, terms(text, *language))).collect();
         // The stop words of a text show its language best: stop words of another language may be
         // content here.
         let stop_words = |terms: &[Term]| terms.iter().filter(|term| term.is_stop_word).count();
-        analyses.sort_by_key(|terms| std::cmp::Reverse(stop_words(terms)));
+        analyses.sort_by_key(|(_, terms)| std::cmp::Reverse(stop_words(terms)));
 
-        let mut analysed = Self { words: Vec::new(), pairs: Vec::new(), grams: Vec::new() };
+        let language = analyses.first().and_then(|(language, _)| *language);
+        let mut analysed =
+            Self { language, words: Vec::new(), pairs: Vec::new(), grams: Vec::new() };
         let mut by_range: HashMap<(usize, usize), usize> = HashMap::new();
         let mut by_form: HashMap<String, usize> = HashMap::new();
-        for terms in &analyses {
+        for (_, terms) in &analyses {
             neighbours(terms, |first, second| analysed.add_pair(first, second));
             for term in terms {
                 analysed.add_term(term, &mut by_range, &mut by_form);
             }
         }
-        if let Some(terms) = analyses.first() {
+        if let Some((_, terms)) = analyses.first() {
             analysed.add_grams(text, terms, &by_range);
         }
         analysed
@@ -155,6 +165,27 @@ impl Analysed {
             }
         }
         count
+    }
+
+    /// Marks the words that have digits, or a capital that is not due to their place. In a title, in which small words
+    /// have capitals too, and in German, capitals say nothing.
+    fn mark_names(&mut self, text: &str) {
+        let first = text.find(char::is_alphanumeric);
+        let has_capital = |word: &Word| {
+            let range = word.range.as_ref().filter(|range| Some(range.start) != first);
+            let word = range.and_then(|range| text.get(range.clone()));
+            word.and_then(|word| word.chars().next()).is_some_and(char::is_uppercase)
+        };
+        // "I" has a capital anywhere.
+        let is_long = |word: &Word| word.range.as_ref().is_some_and(|range| range.len() > 1);
+        let is_small = |word: &&Word| word.is_stop_word && is_long(word);
+        let is_title = self.words.iter().filter(is_small).any(has_capital);
+        let tells = !is_title && self.language.is_none_or(|language| language.code() != GERMAN);
+        for word in &mut self.words {
+            let has_digit =
+                word.forms.first().is_some_and(|form| form.contains(|c: char| c.is_ascii_digit()));
+            word.is_name = has_digit || (tells && has_capital(word));
+        }
     }
 
     fn add_term(
@@ -185,6 +216,7 @@ impl Analysed {
             weight: 1.0,
             is_stop_word: term.is_stop_word,
             is_compound: term.is_compound,
+            is_name: false,
             range: Some(term.range.clone()),
             messages: QUESTION,
             pieces: 0,

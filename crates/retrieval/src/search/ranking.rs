@@ -4,12 +4,16 @@ mod coverage;
 mod impacts;
 mod lookup;
 mod scoring;
+pub(super) mod stored;
+mod typing;
 
 use tantivy::schema::IndexRecordOption;
 
 use super::question::{QUESTION, Question};
 use super::snapshot::Snapshot;
-use super::weights::{COVERAGE, PAIR_COVERAGE};
+use super::weights::{
+    CONFIDENCE, COVERAGE, GRAM_CONFIDENCE, PAIR_CONFIDENCE, QUESTION_COVERAGE, STORED_COVERAGE,
+};
 pub(super) use impacts::Impact;
 pub(super) use lookup::bit;
 
@@ -19,6 +23,8 @@ use scoring::with_scratch;
 
 /// The number of best passages, by the scores of their words, whose coverage is measured.
 const WINDOW: usize = 64;
+/// The number of best passages that decide whether the question is answered.
+const LEADING: usize = 2;
 
 /// A passage that was found.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +33,8 @@ pub(super) struct Ranked {
     pub(super) document: u32,
     pub(super) score: f32,
     pub(super) coverage: f32,
+    /// How sure it is that it answers the question.
+    pub(super) confidence: f32,
 }
 
 /// A word that counted.
@@ -43,14 +51,15 @@ pub(super) struct Ranking {
     pub(super) best: Vec<Ranked>,
     /// The words that counted.
     pub(super) words: Vec<Counted>,
-    /// Whether most of the question is grams of a script without spaces.
-    pub(super) is_of_grams: bool,
+    /// How sure it is that the best passages answer the question.
+    pub(super) confidence: f32,
 }
 
 /// A passage with the words that were found in it.
 struct Candidate {
     ranked: Ranked,
     found: Found,
+    number: u32,
     is_pair: bool,
     is_exact: bool,
 }
@@ -68,8 +77,14 @@ impl Candidate {
         let index = index.checked_sub(1)?;
         let segment = snapshot.segments.get(index)?;
         let document = number - segment.first;
-        let ranked = Ranked { segment: u32::try_from(index).ok()?, document, score, coverage: 0.0 };
-        Some(Self { ranked, found, is_pair: segment.is_pair(document), is_exact })
+        let ranked = Ranked {
+            segment: u32::try_from(index).ok()?,
+            document,
+            score,
+            coverage: 0.0,
+            confidence: 0.0,
+        };
+        Some(Self { ranked, found, number, is_pair: segment.is_pair(document), is_exact })
     }
 }
 
@@ -82,19 +97,19 @@ pub(super) fn rank(
     let looked = look_up(snapshot, question)?;
     let exact = exact_matches(snapshot, &question.exact)?;
     let candidates = with_scratch(|scratch| {
-        scratch.score(snapshot.numbers(), &looked);
+        scratch.score(snapshot, &looked);
         scratch.candidates(snapshot, &exact, limit.max(WINDOW))
     });
-    let best = best_of(candidates, &looked, limit);
-    let grams = looked.words.iter().filter(|word| word.is_gram()).count();
+    let best = best_of(snapshot, candidates, &looked, limit)?;
+    let leading = best.iter().take(LEADING).map(|ranked| ranked.confidence);
     Ok(Ranking {
+        confidence: leading.fold(0.0, f32::max),
         best,
-        is_of_grams: grams * 2 > looked.words.len(),
         words: looked
             .words
             .into_iter()
             .map(|word| Counted {
-                forms: word.forms.to_vec(),
+                forms: word.forms.into_owned(),
                 weight: word.weight,
                 is_context: word.messages & QUESTION == 0,
             })
@@ -122,7 +137,12 @@ fn exact_matches(snapshot: &Snapshot, key: &str) -> tantivy::Result<Vec<u32>> {
     Ok(numbers)
 }
 
-fn best_of(mut candidates: Vec<Candidate>, looked: &Looked<'_>, limit: usize) -> Vec<Ranked> {
+fn best_of(
+    snapshot: &Snapshot,
+    mut candidates: Vec<Candidate>,
+    looked: &Looked<'_>,
+    limit: usize,
+) -> tantivy::Result<Vec<Ranked>> {
     let by_score = |one: &Candidate, other: &Candidate| {
         other
             .ranked
@@ -137,12 +157,41 @@ fn best_of(mut candidates: Vec<Candidate>, looked: &Looked<'_>, limit: usize) ->
         candidates.truncate(window);
     }
     let measured = Measured::new(&looked.words);
+    let stored = if candidates.iter().any(|candidate| candidate.is_pair) {
+        snapshot.weighed()?
+    } else {
+        &[]
+    };
     for candidate in &mut candidates {
         let coverage = if candidate.is_exact { 1.0 } else { measured.coverage(candidate.found) };
-        let share = if candidate.is_pair { PAIR_COVERAGE } else { COVERAGE };
         candidate.ranked.coverage = coverage;
-        candidate.ranked.score *= 1.0 - share + share * coverage;
+        candidate.ranked.score *= if candidate.is_pair {
+            let weight = stored.get(candidate.number as usize).copied().unwrap_or_default();
+            let share =
+                |of: f32| if of > 0.0 { (candidate.found.asked / of).min(1.0) } else { 0.0 };
+            1.0 - QUESTION_COVERAGE - STORED_COVERAGE
+                + QUESTION_COVERAGE * share(looked.asked)
+                + STORED_COVERAGE * share(weight)
+        } else {
+            1.0 - COVERAGE + COVERAGE * coverage
+        };
     }
     candidates.sort_by(by_score);
-    candidates.into_iter().take(limit).map(|candidate| candidate.ranked).collect()
+    let grams = looked.words.iter().filter(|word| word.is_gram()).count();
+    let is_of_grams = grams * 2 > looked.words.len();
+    let best = candidates.into_iter().take(limit).map(|candidate| {
+        let Candidate { mut ranked, found, is_exact, is_pair, .. } = candidate;
+        let weights = match (is_of_grams, is_pair) {
+            (true, _) => GRAM_CONFIDENCE,
+            (false, true) => PAIR_CONFIDENCE,
+            (false, false) => CONFIDENCE,
+        };
+        ranked.confidence = if is_exact {
+            1.0
+        } else {
+            measured.confidence(found, ranked.score, weights, snapshot.passages)
+        };
+        ranked
+    });
+    Ok(best.collect())
 }

@@ -1,6 +1,6 @@
 //! A snapshot of an index, which any number of threads can search.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cicerone_domain::retrieval::{Found, Hit, Query, QueryTerm};
 use cicerone_language::Language;
@@ -9,25 +9,35 @@ use tantivy::schema::{Field, Value as _};
 use tantivy::{DocAddress, InvertedIndexReader, Searcher, TantivyDocument};
 
 use super::question::Question;
-use super::ranking::{Ranked, rank};
+use super::ranking::{Ranked, rank, stored};
 use super::recent::{Recent, SnapshotRecent};
-use super::weights::{FLOOR, FieldWeight, GRAM_FLOOR, WEIGHTS};
+use super::weights::{FLOOR, FieldWeight, WEIGHTS};
 use crate::store::{NO_LANGUAGE, Record, Store, Unusable, all_terms};
 
 /// Fields that are scored.
-pub(super) const FIELDS: usize = 6;
+pub(super) const FIELDS: usize = 9;
 /// The number of these, from the first, that contain whole words.
-pub(super) const WORD_FIELDS: usize = 4;
+pub(super) const WORD_FIELDS: usize = 6;
+/// The questions of pairs.
+pub(super) const QUESTIONS: usize = 0;
+/// The answers of pairs.
+const ANSWERS: usize = 5;
 /// The field of neighbouring words.
-pub(super) const PAIRS: usize = 4;
+pub(super) const PAIRS: usize = 6;
 /// The field of pieces of words.
-pub(super) const GRAMS: usize = 5;
+pub(super) const GRAMS: usize = 7;
+/// The same of the questions of pairs.
+pub(super) const QUESTION_GRAMS: usize = 8;
 
 /// An index as it was when it was last up to date.
 pub(crate) struct Snapshot {
     generation: u64,
     languages: Vec<Option<Language>>,
     pub(super) passages: u64,
+    /// How many of them are question/answer pairs.
+    pub(super) question_answer_pairs: u64,
+    /// What the words of the question of each pair weigh together, by the number of the passage.
+    weighed: OnceLock<Box<[f32]>>,
     pub(super) segments: Vec<Segment>,
     record: Field,
     pub(super) recent: SnapshotRecent,
@@ -69,14 +79,26 @@ impl Snapshot {
             fields.question,
             fields.title,
             fields.heading,
+            fields.defined,
             fields.body,
+            fields.answer,
             fields.pairs,
             fields.grams,
+            fields.question_grams,
         ];
         let passages = searcher.num_docs();
+        let mut question_answer_pairs = 0;
+        for segment in searcher.segment_readers() {
+            question_answer_pairs += segment.inverted_index(fields.exact)?.total_num_tokens();
+        }
+        let question_answer_pairs = question_answer_pairs.min(passages);
         let mut norms = Vec::with_capacity(FIELDS);
-        for (field, weight) in scored.into_iter().zip(WEIGHTS) {
-            norms.push(Arc::new(field_norms(&searcher, field, weight)?));
+        for (number, (field, weight)) in scored.into_iter().zip(WEIGHTS).enumerate() {
+            let passages = match number {
+                QUESTIONS | ANSWERS | QUESTION_GRAMS => question_answer_pairs,
+                _ => passages - question_answer_pairs,
+            };
+            norms.push(Arc::new(field_norms(&searcher, field, passages, weight)?));
         }
         let mut segments = Vec::new();
         let mut first = 0;
@@ -109,11 +131,23 @@ impl Snapshot {
             generation: store.generation()?,
             languages,
             passages,
+            question_answer_pairs,
+            weighed: OnceLock::new(),
             segments,
             record: fields.record,
             recent: recent.of_snapshot(),
             searcher,
         })
+    }
+
+    /// What the words of the question of each pair weigh together, by the number of the passage. It is added up for the
+    /// first question that finds a pair.
+    pub(super) fn weighed(&self) -> tantivy::Result<&[f32]> {
+        if let Some(weighed) = self.weighed.get() {
+            return Ok(weighed);
+        }
+        let weighed = stored::weigh(self)?;
+        Ok(self.weighed.get_or_init(|| weighed.into()))
     }
 
     /// The generation of its content.
@@ -135,10 +169,10 @@ impl Snapshot {
     pub(crate) fn search(&self, query: &Query, limit: usize) -> tantivy::Result<Found> {
         let question = Question::new(query, &self.languages);
         let ranking = rank(self, &question, limit)?;
-        let floor = if ranking.is_of_grams { GRAM_FLOOR } else { FLOOR };
+        let is_answered = ranking.confidence >= FLOOR;
         let mut hits = Vec::with_capacity(ranking.best.len());
         for ranked in &ranking.best {
-            hits.push(self.hit(ranked, floor)?);
+            hits.push(self.hit(ranked, is_answered)?);
         }
         let terms = ranking
             .words
@@ -151,10 +185,10 @@ impl Snapshot {
                 })
             })
             .collect();
-        Ok(Found { hits, terms })
+        Ok(Found { hits, terms, confidence: ranking.confidence, floor: FLOOR })
     }
 
-    fn hit(&self, ranked: &Ranked, floor: f32) -> tantivy::Result<Hit> {
+    fn hit(&self, ranked: &Ranked, is_answered: bool) -> tantivy::Result<Hit> {
         let address = DocAddress::new(ranked.segment, ranked.document);
         let record = self.recent.passage(address, || self.read(address))?;
         Ok(Hit {
@@ -169,7 +203,7 @@ impl Snapshot {
             language: record.language.clone(),
             score: ranked.score,
             coverage: ranked.coverage,
-            is_relevant: ranked.coverage >= floor,
+            is_relevant: is_answered && ranked.confidence >= FLOOR,
         })
     }
 
@@ -185,13 +219,14 @@ impl Snapshot {
 fn field_norms(
     searcher: &Searcher,
     field: Field,
+    passages: u64,
     weight: FieldWeight,
 ) -> tantivy::Result<[f32; 256]> {
     let mut tokens = 0;
     for segment in searcher.segment_readers() {
         tokens += segment.inverted_index(field)?.total_num_tokens();
     }
-    let average = (tokens as f32 / searcher.num_docs().max(1) as f32).max(1.0);
+    let average = (tokens as f32 / passages.max(1) as f32).max(1.0);
     let mut code = 0_u8;
     Ok([(); 256].map(|()| {
         let length = FieldNormReader::id_to_fieldnorm(code) as f32;

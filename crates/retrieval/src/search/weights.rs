@@ -13,14 +13,17 @@ pub(super) struct FieldWeight {
     pub(super) b: f32,
 }
 
-/// In the order of [`FIELDS`]: question, title, heading, body, pairs, grams.
+/// In the order of [`FIELDS`]: question, title, heading, defined terms, body, answer, pairs, grams, grams of questions.
 pub(super) const WEIGHTS: [FieldWeight; FIELDS] = [
-    FieldWeight { weight: 2.0, k1: 1.2, b: 0.6 },
+    FieldWeight { weight: 1.5, k1: 3.0, b: 0.65 },
     FieldWeight { weight: 1.0, k1: 1.2, b: 0.4 },
     FieldWeight { weight: 0.5, k1: 1.2, b: 0.4 },
+    FieldWeight { weight: 0.7, k1: 1.2, b: 0.4 },
     FieldWeight { weight: 1.0, k1: 1.2, b: 0.7 },
+    FieldWeight { weight: 1.15, k1: 1.2, b: 0.9 },
     FieldWeight { weight: 0.5, k1: 1.2, b: 0.5 },
     FieldWeight { weight: 0.2, k1: 1.2, b: 0.7 },
+    FieldWeight { weight: 0.07, k1: 1.2, b: 0.7 },
 ];
 
 /// The weight of two overlapping grams, relative to two neighbouring words.
@@ -38,8 +41,12 @@ pub(super) const EXACT: f32 = 1_000.0;
 
 /// How much coverage of the question raises the score of running text.
 pub(super) const COVERAGE: f32 = 0.45;
-/// The same for a pair, in which the question counts most.
-pub(super) const PAIR_COVERAGE: f32 = 0.0;
+/// How much the score of a pair depends on the share of the question that its question covers.
+pub(super) const QUESTION_COVERAGE: f32 = 0.5;
+/// How much it depends on the share of its question that is asked.
+pub(super) const STORED_COVERAGE: f32 = 0.2;
+/// The weight of a small word, such as "what", in the questions of pairs, relative to another word of the same rarity.
+pub(super) const SMALL_WORD: f32 = 0.5;
 
 /// A passage with at least this share of the pieces of a word counts as having it in another spelling.
 pub(super) const SIMILAR_PIECES: f32 = 0.7;
@@ -49,7 +56,33 @@ pub(super) const SIMILAR: f32 = 0.8;
 /// The smallest number of passages that coverage is measured with.
 pub(super) const FEWEST_PASSAGES: u64 = 100;
 
-/// The relevance floor: the least coverage of a relevant passage.
-pub(super) const FLOOR: f32 = 0.42;
-/// The same for scripts without spaces, in which grams that span two words are often missing.
-pub(super) const GRAM_FLOOR: f32 = 0.34;
+/// The smallest number of pairs that the rarity of words in their questions is measured with.
+pub(super) const FEWEST_QUESTIONS: u64 = 30;
+
+/// What the confidence in a passage rests on: a logistic regression, fitted by `cargo trial eval silence`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Confidence {
+    pub(super) base: f32,
+    /// The share of the question's weight that the passage has.
+    pub(super) coverage: f32,
+    /// The score of the passage, relative to the weight of the question.
+    pub(super) strength: f32,
+    /// The share of the heaviest word that it lacks.
+    pub(super) missing: f32,
+    /// The share of the names and numbers that it lacks.
+    pub(super) missing_names: f32,
+}
+
+/// For questions in words.
+pub(super) const CONFIDENCE: Confidence =
+    Confidence { base: -4.2, coverage: 7.6, strength: 1.3, missing: 3.1, missing_names: 3.0 };
+/// What is added to the base if there are hardly any passages: then it is assumed rather than measured how rare the
+/// missing words are.
+pub(super) const FEW: f32 = 1.2;
+/// For pairs, whose questions are asked in other words more often than texts are.
+pub(super) const PAIR_CONFIDENCE: Confidence = Confidence { base: -3.5, ..CONFIDENCE };
+/// For scripts without spaces, in which grams that span two words are often missing.
+pub(super) const GRAM_CONFIDENCE: Confidence =
+    Confidence { base: -3.9, coverage: 4.2, strength: 7.4, missing: 0.0, missing_names: 0.0 };
+/// The relevance floor: the least confidence in passages on which a reply rests.
+pub(super) const FLOOR: f32 = 0.265;

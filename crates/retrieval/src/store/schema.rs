@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use cicerone_domain::{Id, Passage, kind};
-use cicerone_language::{Language, Term, fold, grams, terms};
+use cicerone_language::{Language, Term, defined_term, fold, grams, terms};
 use serde::{Deserialize, Serialize};
 use tantivy::TantivyDocument;
 use tantivy::schema::{
@@ -12,8 +12,9 @@ use tantivy::schema::{
 };
 
 /// Raised whenever the fields, the analysis or the stored data change. An index of another version is
-/// rebuilt from the rows. Since 3, the version of a source never stands for two contents.
-pub(crate) const VERSION: u32 = 3;
+/// rebuilt from the rows. Since 3, the version of a source never stands for two contents; since 4, answers
+/// and defined terms have fields of their own, and the small words of questions are marked.
+pub(crate) const VERSION: u32 = 4;
 
 /// The fields of an index. Invariant: no field holds positions; neighbours are a field of their own.
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +31,18 @@ pub(crate) struct Fields {
     pub(crate) title: Field,
     /// The headings.
     pub(crate) heading: Field,
-    /// The text; for a pair the answer.
+    /// The terms that the text defines: "`--locked`: Asserts that …".
+    pub(crate) defined: Field,
+    /// The text of anything but a pair.
     pub(crate) body: Field,
-    /// Neighbouring words in any of the texts.
+    /// The answer of a pair.
+    pub(crate) answer: Field,
+    /// Neighbouring words in any of the texts of anything but a pair.
     pub(crate) pairs: Field,
-    /// Pieces of words in any of the texts.
+    /// Pieces of words in any of the texts of anything but a pair.
     pub(crate) grams: Field,
+    /// Pieces of words in the question of a pair.
+    pub(crate) question_grams: Field,
     /// The original passage as JSON.
     pub(crate) record: Field,
 }
@@ -57,9 +64,12 @@ pub(crate) fn schema() -> (Schema, Fields) {
         question: schema.add_text_field("question", text.clone()),
         title: schema.add_text_field("title", text.clone()),
         heading: schema.add_text_field("heading", text.clone()),
+        defined: schema.add_text_field("defined", text.clone()),
         body: schema.add_text_field("body", text.clone()),
+        answer: schema.add_text_field("answer", text.clone()),
         pairs: schema.add_text_field("pairs", text.clone()),
-        grams: schema.add_text_field("grams", text),
+        grams: schema.add_text_field("grams", text.clone()),
+        question_grams: schema.add_text_field("question_grams", text),
         record: schema.add_bytes_field("record", STORED),
     };
     (schema.build(), fields)
@@ -150,25 +160,47 @@ pub(crate) fn document(
     if let (true, Some(question)) = (passage.is_pair, &passage.title) {
         document.add_text(fields.exact, exact_key(question));
     }
-    let title_field = if passage.is_pair { fields.question } else { fields.title };
+    let (title_field, text_field) = if passage.is_pair {
+        (fields.question, fields.answer)
+    } else {
+        (fields.title, fields.body)
+    };
     let parts = [
         (title_field, passage.title.as_deref()),
         (fields.heading, passage.heading.as_deref()),
-        (fields.body, Some(passage.text.as_str())),
+        (text_field, Some(passage.text.as_str())),
     ];
     let mut pairs = Tokens::default();
     let mut pieces = Tokens::default();
     for (field, text) in parts {
         let Some(text) = text else { continue };
         let terms = terms(text, language);
-        neighbours(&terms, |first, second| pairs.push(&pair(first, second)));
-        grams(text, |piece| pieces.push(piece));
+        if !passage.is_pair {
+            neighbours(&terms, |first, second| pairs.push(&pair(first, second)));
+        }
+        if field != fields.answer {
+            grams(text, |piece| pieces.push(piece));
+        }
         let mut words = Tokens::default();
-        terms.iter().for_each(|term| words.push(&term.text));
+        for term in &terms {
+            if term.is_stop_word && field == fields.question {
+                words.push(&small_word(&term.text));
+            } else {
+                words.push(&term.text);
+            }
+        }
         document.add_text(field, words.0);
     }
+    if !passage.is_pair {
+        let mut words = Tokens::default();
+        for term in passage.text.lines().filter_map(defined_term) {
+            terms(term, language).iter().for_each(|term| words.push(&term.text));
+        }
+        document.add_text(fields.defined, words.0);
+    }
     document.add_text(fields.pairs, pairs.0);
-    document.add_text(fields.grams, pieces.0);
+    let grams_field = if passage.is_pair { fields.question_grams } else { fields.grams };
+    document.add_text(grams_field, pieces.0);
 
     let record = Record {
         source,
@@ -183,6 +215,19 @@ pub(crate) fn document(
     };
     document.add_bytes(fields.record, &serde_json::to_vec(&record)?);
     Ok(document)
+}
+
+/// Precedes a small word, such as "what", in the question of a pair.
+const SMALL_WORD: char = '\u{1E}';
+
+/// The term of a small word in the question of a pair.
+pub(crate) fn small_word(word: &str) -> String {
+    format!("{SMALL_WORD}{word}")
+}
+
+/// Whether a term in the question of a pair is of a small word.
+pub(crate) fn is_small_word(term: &[u8]) -> bool {
+    term.first().is_some_and(|first| char::from(*first) == SMALL_WORD)
 }
 
 /// Calls `each` with all neighbouring content words. Stop words between them are skipped.

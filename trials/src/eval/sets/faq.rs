@@ -1,5 +1,6 @@
 //! Questions with their answers.
 
+use anyhow::Context as _;
 use serde::Deserialize;
 
 use crate::eval::collection::Collection;
@@ -52,8 +53,8 @@ struct CovidRow {
     answer: String,
 }
 
-/// Pairs that are asked in their own words. A question that is stored twice may find either.
-pub(super) fn covid(name: &'static str, text: &str) -> anyhow::Result<Collection> {
+/// The pairs, and their questions.
+fn covid_pairs(name: &'static str, text: &str) -> anyhow::Result<(Collection, Vec<String>)> {
     let mut collection = Collection::new(name);
     let mut questions: Vec<String> = Vec::new();
     for row in csv::Reader::from_reader(text.as_bytes()).deserialize() {
@@ -61,6 +62,28 @@ pub(super) fn covid(name: &'static str, text: &str) -> anyhow::Result<Collection
         collection.add_passage(Some(&row.question), &row.answer, true);
         questions.push(row.question.trim().to_owned());
     }
+    Ok((collection, questions))
+}
+
+/// The same pairs, asked in a few loose words and with typing mistakes. Each line of `asked` has the numbers of the
+/// pairs that answer it, and the question.
+pub(super) fn covid_short(
+    name: &'static str,
+    text: &str,
+    asked: &str,
+) -> anyhow::Result<Collection> {
+    let (mut collection, _) = covid_pairs(name, text)?;
+    for line in asked.lines().filter(|line| !line.starts_with('#')) {
+        let (numbers, question) = line.split_once(' ').context("a line without a question")?;
+        let numbers: Result<Vec<usize>, _> = numbers.split(',').map(str::parse).collect();
+        collection.ask(question, numbers?);
+    }
+    Ok(collection)
+}
+
+/// Pairs that are asked in their own words. A question that is stored twice may find either.
+pub(super) fn covid(name: &'static str, text: &str) -> anyhow::Result<Collection> {
+    let (mut collection, questions) = covid_pairs(name, text)?;
     for question in &questions {
         let same = questions.iter().enumerate().filter(|(_, other)| *other == question);
         let same: Vec<usize> = same.map(|(number, _)| number).collect();

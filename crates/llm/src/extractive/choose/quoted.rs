@@ -7,6 +7,8 @@ use crate::extractive::units::{Kind, Unit};
 
 /// A sentence that refers to the one before is quoted with it up to this length of both, in characters.
 const WITH_CONTEXT_CHARS: usize = 450;
+/// The longest code, in characters, that is quoted with the sentence before it.
+const CODE_CHARS: usize = 300;
 /// The longest list of steps, in characters, that is quoted as a whole.
 const STEPS_CHARS: usize = 900;
 
@@ -21,6 +23,8 @@ pub(in crate::extractive) struct Quoted<'a> {
     pub(in crate::extractive) reading: Arc<Reading>,
     /// The numbers of the quoted units, in order.
     pub(in crate::extractive) chosen: Vec<usize>,
+    /// Whether code that follows a sentence is quoted with it.
+    pub(in crate::extractive) with_code: bool,
 }
 
 impl<'a> Quoted<'a> {
@@ -85,7 +89,12 @@ impl<'a> Quoted<'a> {
                     Some(_) => (unit, self.block_end(unit + 1)),
                 }
             }
-            Some(Kind::Sentence) => (self.antecedent(unit), unit),
+            Some(Kind::Sentence) => {
+                let is_shown = self.with_code
+                    && self.kind(unit + 1) == Some(Kind::Code)
+                    && self.chars(unit + 1, unit + 1) <= CODE_CHARS;
+                (self.antecedent(unit), if is_shown { unit + 1 } else { unit })
+            }
             _ => (unit, unit),
         }
     }

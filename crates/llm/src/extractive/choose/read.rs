@@ -16,7 +16,7 @@ use crate::extractive::units::Kind;
 const WORTH_READING: f32 = 0.75;
 /// The weight of a word of the question in the sentence before, and in the headings.
 const BEFORE: f32 = 0.4;
-const ABOVE: f32 = 0.3;
+const ABOVE: f32 = 0.5;
 /// The bonus for a sentence with the kind of answer that the question asks for.
 const MEETS: f32 = 0.1;
 /// The bonus for a sentence that defines the subject of the question.
@@ -26,7 +26,7 @@ const DEFINES: f32 = 0.5;
 const ASKS: f32 = 0.01;
 /// The factor for code, whose words are names. The text beside it says what it shows, and a sentence that
 /// introduces code is quoted with it.
-const SHOWS: f32 = 0.3;
+const SHOWS: f32 = 0.6;
 /// The bonus for being at the beginning of a passage.
 const FIRST: f32 = 0.05;
 
@@ -42,6 +42,11 @@ impl<'a> Asked<'a> {
     pub(super) fn of(question: &'a str) -> Self {
         let question = question.trim();
         Self { question, wanted: Wanted::of(question), subject: Subject::of(question) }
+    }
+
+    /// Whether code may be the answer: how something is done, or what is to be done.
+    fn may_be_shown(&self) -> bool {
+        self.subject.is_none() && matches!(self.wanted, Wanted::Steps | Wanted::Any)
     }
 
     /// The passages with their numbers, best first. If the question asks for a definition, the first
@@ -134,7 +139,13 @@ impl<'a> Read<'a> {
                 within.fold(0, |mask, one| mask | one.mask)
             })
             .collect();
-        let quoted = Quoted { index, text, reading: Arc::clone(reading), chosen: Vec::new() };
+        let quoted = Quoted {
+            index,
+            text,
+            reading: Arc::clone(reading),
+            chosen: Vec::new(),
+            with_code: asked.may_be_shown(),
+        };
         let mut read = Self { quoted, own, scores: Vec::new(), words, above };
         read.score(matcher, asked, above, prior);
         Some(read)

@@ -2,13 +2,15 @@
 
 use super::lookup::LookedWord;
 use crate::search::question::QUESTION;
-use crate::search::weights::{SIMILAR, SIMILAR_PIECES};
+use crate::search::weights::{Confidence, FEW, FEWEST_PASSAGES, SIMILAR, SIMILAR_PIECES};
 
-/// The words and pieces that a passage contains, one bit each.
+/// The words and pieces of the question that a passage contains, one bit each.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Found {
     pub(super) words: u64,
     pub(super) pieces: u64,
+    /// What the words of the question weigh that the question of a pair has.
+    pub(super) asked: f32,
 }
 
 /// The words that overlap one side of a gram.
@@ -65,13 +67,75 @@ impl<'looked> Measured<'looked> {
     }
 }
 
+/// What a passage shows of whether it answers the question.
+#[derive(Debug, Clone, Copy)]
+struct Evidence {
+    /// The share of the question's weight that it has.
+    coverage: f32,
+    /// The share of the heaviest word that it lacks.
+    missing: f32,
+    /// The share of the names and numbers that it lacks.
+    missing_names: f32,
+    /// Its score, relative to the weight of the question.
+    strength: f32,
+}
+
+impl Evidence {
+    /// A logistic regression on questions with and without an answer; docs/retrieval.md has the figures.
+    fn confidence(self, weights: Confidence) -> f32 {
+        let logit =
+            weights.base + weights.coverage * self.coverage + weights.strength * self.strength
+                - weights.missing * self.missing
+                - weights.missing_names * self.missing_names;
+        1.0 / (1.0 + (-logit).exp())
+    }
+}
+
+impl Measured<'_> {
+    /// How sure it is that a passage with these words and this score answers the question, from 0 to 1.
+    pub(super) fn confidence(
+        &self,
+        found: Found,
+        score: f32,
+        weights: Confidence,
+        passages: u64,
+    ) -> f32 {
+        let few = 1.0 - (passages as f32 / FEWEST_PASSAGES as f32).min(1.0);
+        let weights = Confidence { base: weights.base + FEW * few, ..weights };
+        let messages = self.messages.iter().filter(|words| !words.is_empty());
+        let evidence = messages.map(|words| {
+            let total: f32 = words.iter().map(|(_, word)| word.share).sum();
+            let mut evidence =
+                Evidence { coverage: 0.0, missing: 0.0, missing_names: 0.0, strength: 0.0 };
+            // The score rests on the rarity among few passages, the shares on that among some more.
+            let (mut shares, mut rarities) = (0.0, 0.0);
+            for (number, word) in words {
+                let has = share_found(found, *number, word);
+                let missing = word.share * (1.0 - has).max(0.0) / total;
+                evidence.coverage += word.share * has / total;
+                evidence.missing = missing.max(evidence.missing);
+                evidence.missing_names += if word.is_name { missing } else { 0.0 };
+                shares += word.share * has;
+                rarities += word.weight * has;
+            }
+            let scale = if rarities > 0.0 { shares / rarities } else { 1.0 };
+            evidence.strength = score * scale / total;
+            evidence.confidence(weights)
+        });
+        evidence.fold(0.0, f32::max)
+    }
+}
+
 /// 1 for a word that is found, or a gram that the words on both sides replace; less for a word that is
 /// found in another spelling; otherwise 0.
 fn share_found(found: Found, number: usize, word: &LookedWord<'_>) -> f32 {
     let is_bridged = (word.before.bits | word.after.bits) & found.words != 0
         && word.before.is_found(found.words)
         && word.after.is_found(found.words);
-    if found.words & (1 << number) != 0 || is_bridged {
+    if found.words & (1 << number) != 0 {
+        return word.likeness;
+    }
+    if is_bridged {
         return 1.0;
     }
     let pieces = word.pieces.count_ones();

@@ -1,13 +1,16 @@
 //! Looking up the terms of a question: in which passages they are, and how rare they are.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::coverage::Overlap;
 use super::impacts::{self, Impact};
-use crate::search::question::{Extra, Question, Word};
-use crate::search::snapshot::{GRAMS, PAIRS, Snapshot, WORD_FIELDS};
-use crate::search::weights::{FEWEST_PASSAGES, WEIGHTS};
+use super::typing::one_edit_away;
+use crate::search::question::{Extra, QUESTION, Question, Word};
+use crate::search::snapshot::{GRAMS, PAIRS, QUESTION_GRAMS, QUESTIONS, Snapshot, WORD_FIELDS};
+use crate::search::weights::{FEWEST_PASSAGES, FEWEST_QUESTIONS, SIMILAR, SMALL_WORD, WEIGHTS};
+use crate::store::small_word;
 
 /// Words whose presence is recorded for each passage: one bit each.
 const WORDS: usize = 64;
@@ -16,13 +19,29 @@ const WORDS: usize = 64;
 pub(super) struct Looked<'question> {
     /// The words that count, most informative first.
     pub(super) words: Vec<LookedWord<'question>>,
+    /// Small words in the questions of pairs.
+    pub(super) small_words: Vec<SmallWord>,
     /// Pairs and pieces of words, with their weights.
     pub(super) extras: Vec<LookedExtra>,
+    /// What the words of the question, small ones too, weigh together among the questions of pairs.
+    pub(super) asked: f32,
+}
+
+/// A word such as "what" in the questions of pairs, where it tells one question from another.
+pub(super) struct SmallWord {
+    /// Its weight among the questions of pairs.
+    pub(super) weight: f32,
+    pub(super) impacts: Arc<[Impact]>,
 }
 
 /// A word with its postings.
 pub(super) struct LookedWord<'question> {
-    pub(super) forms: &'question [String],
+    /// Its forms. For a word that no passage has, those that are one typing mistake away.
+    pub(super) forms: Cow<'question, [String]>,
+    /// The share of the word that its forms are worth: 1, or less if they are spelled otherwise.
+    pub(super) likeness: f32,
+    /// Its rarity among the questions of pairs.
+    pub(super) question_weight: f32,
     /// Its rarity times its weight in the question.
     pub(super) weight: f32,
     /// The same for measuring coverage. A few passages do not show how rare a word is: with a single
@@ -31,7 +50,9 @@ pub(super) struct LookedWord<'question> {
     pub(super) share: f32,
     pub(super) is_stop_word: bool,
     pub(super) is_compound: bool,
-    /// Its postings in each field and form, with the weight of the field.
+    /// Whether it looks like a name, or is a number.
+    pub(super) is_name: bool,
+    /// Its postings in each field and form.
     pub(super) places: Vec<Place>,
     /// The messages that contain it, one bit each.
     pub(super) messages: u8,
@@ -50,8 +71,14 @@ impl LookedWord<'_> {
     }
 }
 
-/// The postings of a word in one field and form, with the weight of the field.
-type Place = (f32, Arc<[Impact]>);
+/// The postings of a word in one field and form.
+pub(super) struct Place {
+    /// Its rarity times the weight of the field.
+    pub(super) weight: f32,
+    pub(super) impacts: Arc<[Impact]>,
+    /// Whether the field is that of the questions of pairs.
+    pub(super) is_question: bool,
+}
 
 /// A pair or a piece of a word with its postings.
 pub(super) struct LookedExtra {
@@ -70,7 +97,46 @@ pub(super) fn look_up<'question>(
     let mut extras = Vec::new();
     look_up_extras(snapshot, &question.pairs, PAIRS, |_| 0, &mut extras)?;
     look_up_extras(snapshot, &question.grams, GRAMS, bit, &mut extras)?;
-    Ok(Looked { words: look_up_words(snapshot, question)?, extras })
+    if snapshot.question_answer_pairs > 0 {
+        look_up_extras(snapshot, &question.grams, QUESTION_GRAMS, bit, &mut extras)?;
+    }
+    let words = look_up_words(snapshot, question)?;
+    let small_words = look_up_small_words(snapshot, question)?;
+    let own = words.iter().filter(|word| word.messages & QUESTION != 0 && !word.is_compound);
+    let asked = own.map(|word| word.question_weight).sum::<f32>()
+        + small_words.iter().map(|word| word.weight).sum::<f32>();
+    Ok(Looked { words, small_words, extras, asked })
+}
+
+/// The small words of the question, if there are pairs and the question has other words.
+fn look_up_small_words(
+    snapshot: &Snapshot,
+    question: &Question,
+) -> tantivy::Result<Vec<SmallWord>> {
+    let mut small_words = Vec::new();
+    if snapshot.question_answer_pairs == 0 || question.is_all_stop_words {
+        return Ok(small_words);
+    }
+    let own = |word: &&Word| word.is_stop_word && word.messages & QUESTION != 0;
+    for word in question.words.iter().filter(own).take(WORDS) {
+        for form in &word.forms {
+            let impacts = impacts_of(snapshot, QUESTIONS, &small_word(form))?;
+            if !impacts.is_empty() {
+                let weight = question_weight(snapshot, impacts.len() as u64, true);
+                small_words.push(SmallWord { weight, impacts });
+            }
+        }
+    }
+    Ok(small_words)
+}
+
+/// The weight of a word that so many questions of pairs have: its rarity among them, on the scale of the rarities of
+/// words among all passages, with which pairs are compared.
+pub(super) fn question_weight(snapshot: &Snapshot, frequency: u64, is_small: bool) -> f32 {
+    let factor = if is_small { SMALL_WORD } else { 1.0 };
+    let questions = snapshot.question_answer_pairs.max(FEWEST_QUESTIONS);
+    let scale = |number: u64| (number as f32).ln_1p();
+    factor * rarity(questions, frequency) * scale(snapshot.passages) / scale(questions)
 }
 
 /// The bit of the term with this number, if there are enough bits.
@@ -86,14 +152,31 @@ fn look_up_words<'question>(
     let counts = |word: &&Word| !word.is_stop_word || question.is_all_stop_words;
     let mut words = Vec::with_capacity(question.words.len());
     for word in question.words.iter().filter(counts) {
-        let (places, frequency) = places_of(snapshot, word)?;
+        let mut forms = Cow::Borrowed(word.forms.as_slice());
+        let mut found = places_of(snapshot, &forms, word.is_stop_word)?;
+        let mut likeness = 1.0;
+        if found.most == 0 {
+            let similar = one_edit_away(snapshot, word)?;
+            if !similar.is_empty() {
+                found = places_of(snapshot, &similar, false)?;
+                forms = Cow::Owned(similar);
+                likeness = SIMILAR;
+            }
+        }
+        let frequency = found.most;
+        let weight = word.weight * rarity(snapshot.passages, frequency);
+        let question_weight =
+            word.weight * question_weight(snapshot, found.in_questions, word.is_stop_word);
         let looked = LookedWord {
-            forms: &word.forms,
-            weight: word.weight * rarity(snapshot.passages, frequency),
+            forms,
+            likeness,
+            question_weight,
+            weight,
             share: word.weight * rarity(snapshot.passages.max(FEWEST_PASSAGES), frequency),
             is_stop_word: word.is_stop_word,
             is_compound: word.is_compound,
-            places,
+            is_name: word.is_name,
+            places: found.weighed(likeness * weight, likeness * question_weight),
             messages: word.messages,
             pieces: word.pieces,
             before: Overlap::default(),
@@ -106,23 +189,50 @@ fn look_up_words<'question>(
     Ok(with_overlaps(question, words))
 }
 
-/// The postings of a word in all its forms, and the number of passages in the field in which it is most
-/// frequent.
-fn places_of(snapshot: &Snapshot, word: &Word) -> tantivy::Result<(Vec<Place>, u64)> {
-    let mut places = Vec::new();
-    let mut most = 0;
+/// The postings of a word in all its forms.
+#[derive(Default)]
+struct Places {
+    /// By field.
+    places: Vec<(usize, Arc<[Impact]>)>,
+    /// The number of passages in the field in which it is most frequent.
+    most: u64,
+    /// The number of pairs whose question has it.
+    in_questions: u64,
+}
+
+impl Places {
+    /// The postings with their weights, for a word of such a rarity, and of such a rarity in the questions of pairs.
+    fn weighed(self, weight: f32, question_weight: f32) -> Vec<Place> {
+        let weighed = self.places.into_iter().map(|(field, impacts)| {
+            let is_question = field == QUESTIONS;
+            let weight = if is_question { question_weight } else { weight };
+            Place { weight: weight * field_factor(field), impacts, is_question }
+        });
+        weighed.collect()
+    }
+}
+
+fn places_of(snapshot: &Snapshot, forms: &[String], is_stop_word: bool) -> tantivy::Result<Places> {
+    let mut found = Places::default();
     for field in 0..WORD_FIELDS {
         let mut frequency = 0;
-        for form in &word.forms {
-            let impacts = impacts_of(snapshot, field, form)?;
+        for form in forms {
+            let impacts = if field == QUESTIONS && is_stop_word {
+                impacts_of(snapshot, field, &small_word(form))?
+            } else {
+                impacts_of(snapshot, field, form)?
+            };
             frequency += impacts.len() as u64;
             if !impacts.is_empty() {
-                places.push((field_factor(field), impacts));
+                found.places.push((field, impacts));
             }
         }
-        most = frequency.max(most);
+        if field == QUESTIONS {
+            found.in_questions = frequency;
+        }
+        found.most = frequency.max(found.most);
     }
-    Ok((places, most))
+    Ok(found)
 }
 
 fn look_up_extras(
@@ -148,7 +258,7 @@ fn impacts_of(snapshot: &Snapshot, field: usize, term: &str) -> tantivy::Result<
 }
 
 /// The weight of an impact in a field, before the rarity of the term.
-fn field_factor(field: usize) -> f32 {
+pub(super) fn field_factor(field: usize) -> f32 {
     WEIGHTS.get(field).map_or(0.0, |weight| weight.weight * (weight.k1 + 1.0))
 }
 

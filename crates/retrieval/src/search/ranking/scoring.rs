@@ -6,9 +6,10 @@
 use std::cell::RefCell;
 
 use super::coverage::Found;
-use super::lookup::{Looked, bit};
+use super::lookup::{Looked, bit, field_factor};
 use super::{Candidate, Impact};
-use crate::search::snapshot::Snapshot;
+use crate::search::question::QUESTION;
+use crate::search::snapshot::{QUESTIONS, Snapshot};
 use crate::search::weights::EXACT;
 
 /// This many times the wanted number of candidates are kept before the worse ones are dropped.
@@ -20,6 +21,8 @@ pub(super) struct Scratch {
     scores: Vec<f32>,
     words: Vec<u64>,
     pieces: Vec<u64>,
+    /// What the words of the question weigh that the question of each pair has; empty if there are no pairs.
+    asked: Vec<f32>,
 }
 
 /// Lends the scratch memory of this thread.
@@ -32,8 +35,10 @@ pub(super) fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
 
 impl Scratch {
     /// Scores every passage of an index that has this many passage numbers.
-    pub(super) fn score(&mut self, numbers: u32, looked: &Looked<'_>) {
-        let numbers = numbers as usize;
+    pub(super) fn score(&mut self, snapshot: &Snapshot, looked: &Looked<'_>) {
+        let numbers = snapshot.numbers() as usize;
+        self.asked.clear();
+        self.asked.resize(if snapshot.question_answer_pairs > 0 { numbers } else { 0 }, 0.0);
         self.scores.clear();
         self.scores.resize(numbers, 0.0);
         for bits in [&mut self.words, &mut self.pieces] {
@@ -41,13 +46,30 @@ impl Scratch {
             bits.resize(numbers, 0);
         }
         for (index, word) in looked.words.iter().enumerate() {
-            for (factor, impacts) in &word.places {
-                let weight = word.weight * factor;
-                add(&mut self.scores, &mut self.words, impacts, weight, bit(index));
+            let counts = word.messages & QUESTION != 0 && !word.is_compound;
+            for place in &word.places {
+                add(&mut self.scores, &mut self.words, &place.impacts, place.weight, bit(index));
+                if place.is_question && counts {
+                    let weight = word.likeness * word.question_weight;
+                    self.add_asked(&place.impacts, weight);
+                }
             }
+        }
+        for word in &looked.small_words {
+            let weight = word.weight * field_factor(QUESTIONS);
+            add(&mut self.scores, &mut self.words, &word.impacts, weight, 0);
+            self.add_asked(&word.impacts, word.weight);
         }
         for extra in &looked.extras {
             add(&mut self.scores, &mut self.pieces, &extra.impacts, extra.weight, extra.bit);
+        }
+    }
+
+    fn add_asked(&mut self, impacts: &[Impact], weight: f32) {
+        for impact in impacts {
+            if let Some(asked) = self.asked.get_mut(impact.number as usize) {
+                *asked += weight;
+            }
         }
     }
 
@@ -78,7 +100,8 @@ impl Scratch {
         let found = |number: u32| {
             let at = number as usize;
             let of = |bits: &[u64]| bits.get(at).copied().unwrap_or_default();
-            Found { words: of(&self.words), pieces: of(&self.pieces) }
+            let asked = self.asked.get(at).copied().unwrap_or_default();
+            Found { words: of(&self.words), pieces: of(&self.pieces), asked }
         };
         let of = |(score, number, is_exact)| {
             Candidate::new(snapshot, number, score, found(number), is_exact)

@@ -1,0 +1,102 @@
+//! Replies of the embedded answerer, as a person would have given them: definitions, tables, code, pairs, typing
+//! mistakes, and silence.
+
+use serde_json::json;
+
+use crate::world::client;
+
+/// A page of a manual, as the readers write it.
+const MANUAL: &str = "# harbour-lock\n\n## Options\n\n\
+`-u`, `--include-untracked`: Also stows ships without papers. Their crews are told.\n\n\
+`-q`, `--quiet`: Prints nothing but errors.\n\n\
+`--dry-run`: Shows what would be done without doing it.\n\n\
+## Opening the gate\n\n\
+The gate is opened from the tower.\n\n\
+```sh\nlock gate --open\n```\n\n\
+## Limits\n\n\
+| Ship | Longest stay | Price |\n|---|---|---|\n| Barge | 12 days | 40 euros |\n| Yacht | 3 days | 90 euros |\n";
+
+const PAIRS: [(&str, &str); 5] = [
+    (
+        "Which shots do I need before I travel with the harbour fever going round?",
+        "The harbour fever, the harbour fever shot and the harbour fever season are explained at the gate.",
+    ),
+    ("What is harbour fever?", "An illness of sailors."),
+    ("How long does harbour fever last?", "About nine days."),
+    ("Who can get harbour fever?", "Anybody who sleeps on a ship."),
+    ("What are the symptoms?", "A cough, and a longing for land."),
+];
+
+#[tokio::test]
+async fn a_definition_keeps_its_term() {
+    let client = client();
+    let agent = client.agent().await;
+    client.text(&agent, MANUAL).await;
+    for question in ["How do I stow ships without papers?", "What does --include-untracked do?"] {
+        let answer = client.ask(&agent, question).await;
+        let reply = answer["reply"].as_str().unwrap();
+        assert!(reply.contains("--include-untracked"), "{question} {reply}");
+        assert!(reply.contains("ships without papers"), "{question} {reply}");
+    }
+}
+
+#[tokio::test]
+async fn code_below_a_sentence_is_part_of_the_answer() {
+    let client = client();
+    let agent = client.agent().await;
+    client.text(&agent, MANUAL).await;
+    let answer = client.ask(&agent, "How do I open the gate?").await;
+    assert!(answer["reply"].as_str().unwrap().contains("lock gate --open"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_row_is_answered_with_the_header_of_its_table() {
+    let client = client();
+    let agent = client.agent().await;
+    client.text(&agent, MANUAL).await;
+    let answer = client.ask(&agent, "What is the longest stay of a yacht?").await;
+    let reply = answer["reply"].as_str().unwrap();
+    assert!(reply.contains("Ship: Yacht; Longest stay: 3 days"), "{reply}");
+    assert!(!reply.contains("12 days"), "{reply}");
+}
+
+#[tokio::test]
+async fn the_pair_that_asks_just_that_comes_before_one_that_mentions_it() {
+    let client = client();
+    let agent = client.agent().await;
+    client.qa(&agent, &PAIRS).await;
+    for (question, reply) in [
+        ("what is harbour fever", "An illness of sailors."),
+        ("harbour fever how long", "About nine days."),
+        ("who gets harbour fever", "Anybody who sleeps on a ship."),
+    ] {
+        let answer = client.ask(&agent, question).await;
+        assert_eq!(answer["reply"], reply, "{question}");
+    }
+}
+
+#[tokio::test]
+async fn a_word_with_a_typing_mistake_finds_its_word() {
+    let client = client();
+    let agent = client.agent().await;
+    client.qa(&agent, &PAIRS).await;
+    for question in ["symtoms", "what are the symptmos", "simptoms", "symptomss?"] {
+        let answer = client.ask(&agent, question).await;
+        assert_eq!(answer["reply"], "A cough, and a longing for land.", "{question}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_of_one_name_does_not_answer_for_another() {
+    let client = client();
+    let agent = client.agent().await;
+    client.text(&agent, "Captain Ortega sailed from Cadiz in 1742 and founded the harbour.").await;
+    let answer = client.ask(&agent, "When did Captain Ortega sail?").await;
+    assert!(answer["reply"].as_str().unwrap().contains("1742"), "{answer}");
+    for question in
+        ["When did Captain Wilhelmsen found Rotterdam?", "Did Captain Brandt land in 1891?"]
+    {
+        let answer = client.ask(&agent, question).await;
+        assert_eq!(answer["sources_used"], json!([]), "{question} {answer}");
+    }
+}

@@ -1,0 +1,207 @@
+//! `cargo trial eval manuals`: questions about three manuals, as people ask them, answered by the embedded answerer.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+use cicerone_domain::Passage;
+use cicerone_domain::limits;
+use cicerone_domain::ports::ReplyRequest;
+use cicerone_domain::retrieval::Hit;
+use cicerone_ingestion::read_page;
+use cicerone_llm::Extractive;
+use serde::Deserialize;
+use tokio::runtime::Runtime;
+use url::Url;
+
+use super::collection::Question;
+use super::files;
+use super::profile::profile;
+use super::trial::Trial;
+
+/// The questions to each manual. The last manual is kept apart: nothing is tuned on it.
+const MANUALS: [&str; 3] = [
+    include_str!("../../data/manuals/cargo.json"),
+    include_str!("../../data/manuals/postgresql.json"),
+    include_str!("../../data/manuals/sqlite.json"),
+];
+
+/// Hits among which the right page must be.
+const FIRST: usize = 3;
+
+/// A manual in HTML, and questions about it.
+#[derive(Deserialize)]
+struct Manual {
+    name: String,
+    /// Its folder below a folder with documentation, as packages install it.
+    folder: String,
+    /// Only pages whose paths begin so are read, if any is named.
+    #[serde(default)]
+    begins: Vec<String>,
+    /// Pages whose paths begin so are left out: other pages in one, and lists of changes.
+    #[serde(default)]
+    leaves_out: Vec<String>,
+    questions: Vec<Asked>,
+    /// Questions that it does not answer.
+    strange: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    ask: String,
+    /// What the reply must hold, each in one of the spellings that `|` separates.
+    holds: Vec<String>,
+    /// The pages that answer it, or folders that end with `/`.
+    pages: Vec<String>,
+}
+
+/// What came of a manual.
+#[derive(Default)]
+struct Outcome {
+    held: usize,
+    found: usize,
+    refused: usize,
+    characters: usize,
+}
+
+/// Answers the questions to each manual that is in one of the `folders`, or with the installed Rust.
+pub(crate) fn run(folders: &[PathBuf], misses: bool) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut folders = folders.to_vec();
+    folders.extend([PathBuf::from("/usr/share/doc"), rust_documentation()?]);
+    println!(
+        "{:12} {:>6} {:>6} {:>8} {:>7} {:>8} {:>11}",
+        "manual", "pages", "asked", "holds", "page", "refused", "characters"
+    );
+    for manual in MANUALS {
+        let manual: Manual = serde_json::from_str(manual)?;
+        let folder = folders.iter().map(|folder| folder.join(&manual.folder)).find(|f| f.is_dir());
+        let Some(folder) = folder else {
+            println!(
+                "{:12} there is no folder `{}` (--manuals FOLDER)",
+                manual.name, manual.folder
+            );
+            continue;
+        };
+        let (pages, passages) = manual.read(&folder)?;
+        let trial = Trial::new(&runtime, &passages)?;
+        let outcome = manual.ask(&runtime, &trial, misses)?;
+        let asked = manual.questions.len();
+        println!(
+            "{:12} {pages:>6} {asked:>6} {:>5.3} {:>2} {:>7.3} {:>6}/{} {:>11}",
+            manual.name,
+            outcome.held as f64 / asked as f64,
+            outcome.held,
+            outcome.found as f64 / asked as f64,
+            outcome.refused,
+            manual.strange.len(),
+            outcome.characters / asked.max(1),
+        );
+    }
+    Ok(())
+}
+
+/// The folder with the documentation that comes with Rust.
+fn rust_documentation() -> anyhow::Result<PathBuf> {
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output()?;
+    if !output.status.success() {
+        bail!("`rustc --print sysroot` failed");
+    }
+    Ok(Path::new(String::from_utf8(output.stdout)?.trim()).join("share/doc"))
+}
+
+impl Manual {
+    /// The number of its pages, and their passages.
+    fn read(&self, folder: &Path) -> anyhow::Result<(usize, Vec<Passage>)> {
+        let mut passages = Vec::new();
+        let mut pages = 0;
+        let begins = |path: &str, all: &[String]| all.iter().any(|begin| path.starts_with(begin));
+        for file in files::with_extension(folder, "html")? {
+            let path = file.strip_prefix(folder)?.to_string_lossy().into_owned();
+            let is_wanted = self.begins.is_empty() || begins(&path, &self.begins);
+            if !is_wanted || begins(&path, &self.leaves_out) {
+                continue;
+            }
+            let url = Url::parse("https://manual.example/")?.join(&path)?;
+            let bytes = std::fs::read(&file).with_context(|| format!("reading `{path}`"))?;
+            let Ok(page) = read_page(&bytes, None, &url) else { continue };
+            let Ok(page) = page.reading.cut(limits::DOCUMENT_TEXT_BYTES) else { continue };
+            pages += 1;
+            for stretch in &page.stretches {
+                passages.push(Passage {
+                    position: i64::try_from(passages.len())?,
+                    title: page.title.clone(),
+                    heading: stretch.heading.as_deref().map(str::to_owned),
+                    url: Some(url.to_string()),
+                    page: None,
+                    text: page.text.get(stretch.range.clone()).unwrap_or_default().to_owned(),
+                    is_pair: false,
+                    language: stretch.language.map(str::to_owned),
+                });
+            }
+        }
+        Ok((pages, passages))
+    }
+
+    fn ask(&self, runtime: &Runtime, trial: &Trial, misses: bool) -> anyhow::Result<Outcome> {
+        let answerer = Extractive::default();
+        let mut outcome = Outcome::default();
+        let reply = |question: &str| -> anyhow::Result<(Vec<Hit>, String, bool)> {
+            let question = Question { text: question.to_owned(), relevant: [].into() };
+            let found = trial.ask(runtime, &question, limits::REPLY_PASSAGES)?;
+            let request = ReplyRequest {
+                profile: profile(),
+                history: Vec::new(),
+                question: question.text,
+                passages: found.hits.iter().filter(|hit| hit.is_relevant).cloned().collect(),
+                terms: found.terms,
+            };
+            let reply = answerer.answer(&request, None);
+            Ok((found.hits, reply.text, reply.cited.is_empty()))
+        };
+        for asked in &self.questions {
+            let (hits, text, is_refused) = reply(&asked.ask)?;
+            let is_held = !is_refused && asked.is_held_by(&text);
+            let is_found = hits.iter().take(FIRST).any(|hit| asked.is_answered_on(hit));
+            outcome.held += usize::from(is_held);
+            outcome.found += usize::from(is_found);
+            outcome.characters += text.chars().count();
+            if misses && !(is_held && is_found) {
+                println!("? {} ({:?} on {:?})", asked.ask, asked.holds, asked.pages);
+                for hit in hits.iter().take(FIRST) {
+                    let (url, heading) = (hit.url.as_deref(), hit.heading.as_deref());
+                    println!("    {:.2} {:.2} {url:?} {heading:?}", hit.score, hit.coverage);
+                }
+                println!("    = {is_held} {}", text.replace('\n', "\n      "));
+            }
+        }
+        for question in &self.strange {
+            let (_, text, is_refused) = reply(question)?;
+            outcome.refused += usize::from(is_refused);
+            if misses && !is_refused {
+                println!("! {question}\n    = {text}");
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+impl Asked {
+    fn is_held_by(&self, reply: &str) -> bool {
+        let squeeze = |text: &str| -> String {
+            text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
+        };
+        let reply = squeeze(reply);
+        self.holds
+            .iter()
+            .all(|spellings| spellings.split('|').any(|text| reply.contains(&squeeze(text))))
+    }
+
+    fn is_answered_on(&self, hit: &Hit) -> bool {
+        let path = hit.url.as_deref().unwrap_or_default();
+        let path = path.strip_prefix("https://manual.example/").unwrap_or_default();
+        self.pages
+            .iter()
+            .any(|page| path == page || (page.ends_with('/') && path.starts_with(page)))
+    }
+}
