@@ -75,7 +75,7 @@ pub(super) struct Confidence {
 
 /// For questions in words.
 pub(super) const CONFIDENCE: Confidence =
-    Confidence { base: -4.2, coverage: 7.6, strength: 1.3, missing: 3.1, missing_names: 3.0 };
+    Confidence { base: -4.2, coverage: 7.6, strength: 1.3, missing: 3.1, missing_names: 3.6 };
 /// What is added to the base if there are hardly any passages: then it is assumed rather than measured how rare the
 /// missing words are.
 pub(super) const FEW: f32 = 1.2;

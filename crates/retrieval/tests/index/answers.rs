@@ -61,6 +61,59 @@ async fn a_hit_carries_what_the_passage_said() {
 }
 
 #[tokio::test]
+async fn a_pair_that_asks_just_that_comes_before_one_that_also_mentions_it() {
+    let world = World::new();
+    world.put(
+        "faq",
+        vec![
+            pair(0, "Do I need a fever shot before I travel by ship?", "Fever. Fever, and fever."),
+            pair(1, "What is fever?", "Heat."),
+            pair(2, "Who gets fever?", "Sailors."),
+            pair(3, "What is scurvy?", "A lack of fruit, which brings fever."),
+        ],
+    );
+    for (question, position) in [
+        ("what is fever", 1),
+        ("fever", 1),
+        ("who gets fever", 2),
+        ("fever who", 2),
+        ("fevr shot", 0),
+    ] {
+        assert_eq!(world.ask(question).await.hits[0].position, position, "{question}");
+    }
+}
+
+#[tokio::test]
+async fn one_typing_mistake_finds_its_word_but_numbers_are_not_corrected() {
+    let world = World::new();
+    world.put(
+        "a",
+        vec![passage(0, "The lighthouse was built in 18742."), passage(1, "Tea is hot.")],
+    );
+    for question in ["lighthuose", "lighthose", "lighthousse", "lighthoune"] {
+        let found = world.ask(question).await;
+        assert!(found.hits[0].is_relevant, "{question}");
+        assert_eq!(found.hits[0].position, 0, "{question}");
+    }
+    for question in ["18743", "lxghthxse", "ligh"] {
+        let found = world.ask(question).await;
+        assert!(found.hits.iter().all(|hit| !hit.is_relevant), "{question}");
+    }
+}
+
+#[tokio::test]
+async fn a_passage_about_another_name_gives_less_confidence() {
+    let world = World::new();
+    world.put("a", vec![passage(0, "Captain Ortega founded the harbour in 1742.")]);
+    let own = world.ask("When did Ortega found the harbour?").await;
+    let other = world.ask("When did Brandt found the harbour?").await;
+    let lower_case = world.ask("When did brandt found the harbour?").await;
+    assert!(own.confidence > lower_case.confidence, "{} {}", own.confidence, lower_case.confidence);
+    assert!(lower_case.confidence > other.confidence, "{}", other.confidence);
+    assert!(own.confidence >= own.floor);
+}
+
+#[tokio::test]
 async fn what_the_sources_do_not_cover_is_not_relevant() {
     let world = shop();
     for question in [
