@@ -96,7 +96,7 @@ fn what_ask_cannot_read_fails_with_a_line_that_says_why() {
         ("http://127.0.0.1:9/docs", 1, "not a public web address"),
         ("ftp://example.com", 2, "must be an http or https URL"),
         ("plan.pdf", 1, "the PDF"),
-        ("image.png", 1, "it is no text"),
+        ("image.png", 1, "HTML or text file"),
         ("empty.txt", 1, "the file contains no text"),
         ("missing.txt", 1, "cannot read `missing.txt`"),
     ];

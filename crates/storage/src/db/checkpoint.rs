@@ -9,6 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use diesel::sql_types::Integer;
@@ -28,10 +29,22 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The pause after a failure, for example on a full disk.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// The writer's end of the thread, which ends when this is dropped.
+/// The writer's end of the thread. Dropping it waits for the thread to end and close its connection: SQLite
+/// removes the log when the last connection is closed.
 pub(super) struct Checkpoints {
-    wake: SyncSender<()>,
+    /// `None` while this is dropped.
+    wake: Option<SyncSender<()>>,
     is_nearly_copied: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        self.wake = None;
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread that carries the write-ahead log over has panicked");
+        }
+    }
 }
 
 /// What SQLite tells of its log.
@@ -60,8 +73,8 @@ impl Checkpoints {
         let (wake, woken) = sync_channel(1);
         let is_nearly_copied = Arc::new(AtomicBool::new(false));
         let tell = Arc::clone(&is_nearly_copied);
-        spawn("storage-log".to_owned(), move || copy(&woken, connection, &tell))?;
-        Ok(Self { wake, is_nearly_copied })
+        let thread = spawn("storage-log".to_owned(), move || copy(&woken, connection, &tell))?;
+        Ok(Self { wake: Some(wake), is_nearly_copied, thread: Some(thread) })
     }
 
     /// To be called by the writer after each commit, with its connection.
@@ -71,8 +84,10 @@ impl Checkpoints {
         {
             tracing::debug!(%error, "the log was not started over, and grows until it is");
         }
-        // If the channel is full, the thread is about to look anyway.
-        let _ = self.wake.try_send(());
+        if let Some(wake) = &self.wake {
+            // If the channel is full, the thread is about to look anyway.
+            let _ = wake.try_send(());
+        }
     }
 }
 

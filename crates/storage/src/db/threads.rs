@@ -1,6 +1,7 @@
 //! A few threads for work that blocks.
 
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use cicerone_domain::Error;
@@ -123,8 +124,11 @@ pub(super) fn too_late() -> Error {
 }
 
 /// Starts a named thread.
-pub(super) fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
-    std::thread::Builder::new().name(name).spawn(body).map(|_| ()).map_err(OpenError::Thread)
+pub(super) fn spawn(
+    name: String,
+    body: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, OpenError> {
+    std::thread::Builder::new().name(name).spawn(body).map_err(OpenError::Thread)
 }
 
 /// The refusal of a database that was closed.

@@ -185,6 +185,7 @@ impl Writer {
         let checkpoints = Checkpoints::start(&url)?;
         spawn("storage-writer".to_owned(), move || {
             drain(units, connection, &url, &checkpoints, held.as_deref());
+            drop(checkpoints);
             drop(alive);
         })?;
         let places = FairPool::new(UNDER_WAY, UNDER_WAY);

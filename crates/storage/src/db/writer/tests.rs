@@ -247,6 +247,7 @@ async fn the_log_is_carried_over_while_changes_follow_each_other() {
     let file = path.metadata().unwrap().len();
     assert!(file > 100_000_000, "{file} bytes are in the file");
     writer.close().await;
+    assert!(!folder.path().join("log.db-wal").exists(), "a closed database has no log");
 }
 
 #[tokio::test]
