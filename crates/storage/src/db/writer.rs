@@ -32,7 +32,7 @@ mod line;
 /// Units of work in one commit.
 const BATCH: usize = 256;
 /// How long units are added to a commit: what comes next waits for it. The unit in progress is finished.
-const SLICE: Duration = Duration::from_millis(5);
+const SLICE: Duration = Duration::from_millis(10);
 /// How long others are waited for while several write at once: what a commit costs the processor is
 /// then shared by more of them. A single write does not wait for others.
 const GATHER: Duration = Duration::from_millis(1);
