@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::{Error, Id, kind};
-use diesel::connection::SimpleConnection as _;
 use r2d2::Pool;
 
 use crate::connection::{Access, AnyConnection, Manager, Pooled, connect};
@@ -202,9 +201,10 @@ impl Db {
         let url = Arc::clone(&self.url);
         let work = move || {
             let mut connection = connect(&url, Access::Write).map_err(Error::unavailable)?;
-            let steps = "PRAGMA wal_checkpoint(PASSIVE); PRAGMA wal_checkpoint(TRUNCATE)";
-            let emptied = connection.batch_execute(steps);
-            emptied.map_err(|error| TransactionError::from(error).into())
+            if checkpoint::empty(&mut connection).map_err(TransactionError::from)? {
+                return Ok(());
+            }
+            Err(Error::unavailable("the write-ahead log is in use and was not emptied"))
         };
         self.threads.run(self.party, work).await
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use diesel::sql_types::Integer;
 use diesel::{QueryResult, QueryableByName, RunQueryDsl as _};
@@ -29,6 +29,10 @@ const LONG: i32 = 4_000;
 const PAUSE: Duration = Duration::from_millis(20);
 /// The pause after a failure, for example on a full disk.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// For how long emptying the log is tried while others use it.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// The pause between two of these attempts.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
 /// The writer's end of the thread. Dropping it waits for the thread to end and close its connection: SQLite
 /// removes the log when the last connection is closed.
@@ -51,6 +55,9 @@ impl Drop for Checkpoints {
 /// What SQLite tells of its log.
 #[derive(QueryableByName)]
 struct Log {
+    /// 1 if a checkpoint could not do all of its work, because another connection uses the log.
+    #[diesel(sql_type = Integer)]
+    busy: i32,
     /// Pages in it; -1 if there is none.
     #[diesel(sql_type = Integer)]
     log: i32,
@@ -126,7 +133,79 @@ fn copy_if_long(connection: &mut AnyConnection) -> QueryResult<Log> {
     look(connection, "NOOP")
 }
 
+/// Carries the whole log over and empties it; `false` if other connections used it for as long as this is tried.
+///
+/// SQLite waits for readers and writers, up to the connection's busy timeout, but not for a checkpoint that
+/// another connection makes: [`Checkpoints`] makes one whenever the log is long.
+pub(super) fn empty(connection: &mut AnyConnection) -> QueryResult<bool> {
+    let started = Instant::now();
+    loop {
+        // The writer waits only for what the first step leaves.
+        look(connection, "PASSIVE")?;
+        if look(connection, "TRUNCATE")?.busy == 0 {
+            return Ok(true);
+        }
+        if started.elapsed() >= PATIENCE {
+            return Ok(false);
+        }
+        std::thread::sleep(BETWEEN_ATTEMPTS);
+    }
+}
+
 /// Does a checkpoint of this kind and tells what the log is afterwards.
 fn look(connection: &mut AnyConnection, kind: &str) -> QueryResult<Log> {
     diesel::sql_query(format!("PRAGMA wal_checkpoint({kind})")).get_result(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::connection::SimpleConnection as _;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A file whose log holds pages that are not copied, a connection that does not wait, and one that reads
+    /// the state before the last change.
+    fn log_that_is_read() -> (TempDir, AnyConnection, AnyConnection) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let url = DatabaseUrl::sqlite(directory.path().join("log.db"));
+        let mut reader = connect(&url, Access::Write).expect("a connection");
+        reader
+            .batch_execute("CREATE TABLE item (id INTEGER); INSERT INTO item VALUES (1)")
+            .expect("a table");
+        reader.batch_execute("BEGIN; SELECT * FROM item").expect("a read");
+        let mut emptier = connect(&url, Access::Write).expect("a connection");
+        emptier
+            .batch_execute("PRAGMA busy_timeout = 0; INSERT INTO item VALUES (2)")
+            .expect("a change");
+        (directory, reader, emptier)
+    }
+
+    fn bytes_of_log(directory: &TempDir) -> u64 {
+        std::fs::metadata(directory.path().join("log.db-wal")).map_or(0, |log| log.len())
+    }
+
+    #[test]
+    fn the_log_is_emptied_as_soon_as_nobody_reads_it() {
+        let (directory, mut reader, mut emptier) = log_that_is_read();
+        let end = std::thread::spawn(move || {
+            std::thread::sleep(BETWEEN_ATTEMPTS * 3);
+            reader.batch_execute("COMMIT").expect("the end of the read");
+            reader
+        });
+
+        let emptied = empty(&mut emptier).expect("a checkpoint");
+
+        assert!(emptied, "the read ended long before patience does");
+        assert_eq!(bytes_of_log(&directory), 0);
+        end.join().expect("the reader");
+    }
+
+    #[test]
+    fn a_log_that_stays_in_use_is_reported() {
+        let (directory, _reader, mut emptier) = log_that_is_read();
+
+        assert!(!empty(&mut emptier).expect("a checkpoint"));
+        assert!(bytes_of_log(&directory) > 0);
+    }
 }
