@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use cicerone_domain::ports::ReplyRequest;
+use cicerone_domain::ports::{ReplyRequest, Stages};
 use cicerone_domain::retrieval::{Hit, QueryTerm};
 use cicerone_domain::{Id, SystemEntropy};
 use cicerone_language::{Language, sentences, terms};
@@ -158,6 +158,7 @@ impl Set {
                     QueryTerm { text: word.text, weight: weight as f32, is_context: false }
                 })
                 .collect(),
+            stages: Stages::default(),
         }
     }
 

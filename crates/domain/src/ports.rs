@@ -8,6 +8,7 @@ mod crawl;
 mod index;
 mod jobs;
 mod model;
+mod stages;
 mod stores;
 mod webhooks;
 
@@ -17,6 +18,7 @@ pub use jobs::{Housekeeping, JobStore, WorkListener, WorkSignal};
 pub use model::{
     LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,
 };
+pub use stages::{Stage, StageObserver, Stages};
 pub use stores::{
     AgentStore, AuditStore, ConversationContext, ConversationStore, Health, IdempotencyStore,
     KeyStore, ObjectStore, SourceFilter, SourceStore, Spool, SpooledFile, UploadStore, UsageStore,

@@ -91,6 +91,8 @@ pub struct HttpSettings {
     pub heartbeat: Duration,
     /// How long a graceful stop waits for requests in progress.
     pub stop_grace: Duration,
+    /// Whether replies carry the header `Server-Timing`, with how long each stage of them took.
+    pub server_timing: bool,
 }
 
 impl HttpSettings {
@@ -118,6 +120,7 @@ impl Default for HttpSettings {
             stall_deadline: Duration::from_secs(30),
             heartbeat: Duration::from_secs(10),
             stop_grace: Duration::from_secs(30),
+            server_timing: false,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::dev::Payload;
 use actix_web::http::header;
@@ -225,7 +225,9 @@ impl<P: permission::Asked> FromRequest for Authorized<P> {
             let context = RequestContext::of(&request)?;
             let app = request.app_data::<App>();
             let app = app.ok_or_else(|| Error::internal("the server has no state"))?;
+            let began = Instant::now();
             let caller = app.gate.admit(app, &context, &request).await?;
+            context.authenticated_in.set(began.elapsed());
             if let Some(permission) = P::PERMISSION
                 && !caller.key.permissions.allows(permission)
             {

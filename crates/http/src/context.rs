@@ -6,6 +6,7 @@ use std::future::{Ready, ready};
 use std::net::IpAddr;
 use std::ops::Deref;
 use std::rc::Rc;
+use std::time::Duration;
 
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, web};
@@ -64,6 +65,8 @@ pub(crate) struct RequestContext {
     pub(crate) rate: Cell<Option<RateState>>,
     /// The caller's account, once it is known.
     pub(crate) tenant: Cell<Tenant>,
+    /// How long it took to find the caller and to count the request against the limits.
+    pub(crate) authenticated_in: Cell<Duration>,
     /// The memory that is reserved for the request and its answer.
     pub(crate) room: RefCell<Room>,
 }

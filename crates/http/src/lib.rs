@@ -37,6 +37,7 @@ mod response;
 mod room;
 mod sent;
 mod server;
+mod stages;
 mod stream;
 mod unread;
 

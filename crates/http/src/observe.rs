@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -187,7 +187,14 @@ impl RequestContext {
         let trusted = app.map_or(&[][..], |app| &app.settings.trusted_proxies);
         let peer = request.peer_addr().map(|peer| peer.ip());
         let peer = client_address(peer, request.headers(), trusted);
-        Self { id, peer, rate: None.into(), tenant: None.into(), room: RefCell::default() }
+        Self {
+            id,
+            peer,
+            rate: None.into(),
+            tenant: None.into(),
+            authenticated_in: Cell::default(),
+            room: RefCell::default(),
+        }
     }
 
     fn write_headers(&self, response: &mut HttpResponse) {

@@ -13,7 +13,9 @@ mod units;
 
 use async_trait::async_trait;
 use cicerone_domain::agent::AgentProfile;
-use cicerone_domain::ports::{LanguageModel, ModelError, ModelReply, ReplyRequest, TokenSink};
+use cicerone_domain::ports::{
+    LanguageModel, ModelError, ModelReply, ReplyRequest, Stage, TokenSink,
+};
 use cicerone_domain::retrieval::Hit;
 
 use self::choose::Choice;
@@ -37,6 +39,7 @@ impl Extractive {
     pub fn answer(&self, request: &ReplyRequest, tokens: Option<&TokenSink>) -> ModelReply {
         let reply = self.compose(request);
         if let Some(tokens) = tokens {
+            request.stages.begin(Stage::Tokens);
             pieces::of(&reply.text).for_each(|piece| tokens.send(piece));
         }
         reply

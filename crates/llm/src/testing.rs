@@ -3,7 +3,7 @@
 use cicerone_domain::agent::{
     AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
-use cicerone_domain::ports::ReplyRequest;
+use cicerone_domain::ports::{ReplyRequest, Stages};
 use cicerone_domain::retrieval::{Hit, QueryTerm};
 use cicerone_domain::{Id, SystemEntropy};
 use cicerone_language::{Language, terms};
@@ -46,5 +46,6 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
             .filter(|term| !term.is_stop_word)
             .map(|term| QueryTerm { text: term.text, weight: 1.0, is_context: false })
             .collect(),
+        stages: Stages::default(),
     }
 }

@@ -11,7 +11,7 @@ pub(crate) mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::ports::{ModelReply, ReplyRequest, TokenSink};
+use cicerone_domain::ports::{ModelReply, ReplyRequest, Stage, TokenSink};
 use cicerone_domain::usage::TokenCount;
 use cicerone_domain::{Clock, Entropy};
 use reqwest::header::{self, HeaderMap, HeaderValue};
@@ -111,12 +111,14 @@ impl Upstream {
         tokens: Option<&TokenSink>,
         is_started: &mut bool,
     ) -> Result<ModelReply, Failure> {
+        request.stages.begin(Stage::Prompt);
         let messages = self.prompt(request, model).await?;
+        request.stages.begin(Stage::Model);
         let body = self.body(request, model, &messages, tokens.is_some());
         let mut retry = 0;
         loop {
             let most = self.reply_tokens(request);
-            let mut draft = Draft::new(request.passages.len(), tokens.cloned(), most);
+            let mut draft = Draft::new(request, tokens.cloned(), most);
             let outcome = self.attempt(&body, &mut draft).await;
             *is_started = tokens.is_some() && draft.is_started();
             let failure = match outcome {

@@ -21,6 +21,13 @@ pub(crate) use traces::Traces;
 /// Bounds of the histograms' buckets, in seconds.
 const BUCKETS_SECONDS: [f64; 15] =
     [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
+/// The metric of the stages of a reply, and the bounds of its buckets, in seconds: most stages take less than a
+/// millisecond.
+const STAGES: &str = "cicerone_reply_stage_seconds";
+const STAGE_BUCKETS_SECONDS: [f64; 16] = [
+    0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1,
+    0.25, 1.0, 5.0, 30.0,
+];
 /// A target that is silent unless the filter names it: the dispatcher logs malformed HTTP of clients as
 /// errors.
 const QUIET: &str = "actix_server=warn,actix_http::h1::dispatcher=off";
@@ -89,6 +96,8 @@ pub(crate) fn metrics() -> Result<PrometheusHandle, Failure> {
     let failed = |error| Failure::because("cannot install the metrics", &error);
     PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &BUCKETS_SECONDS)
+        .map_err(failed)?
+        .set_buckets_for_metric(Matcher::Full(STAGES.to_owned()), &STAGE_BUCKETS_SECONDS)
         .map_err(failed)?
         .install_recorder()
         .map_err(failed)

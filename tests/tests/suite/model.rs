@@ -13,7 +13,9 @@ use std::time::Duration;
 use cicerone_domain::agent::{
     AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
-use cicerone_domain::ports::{LanguageModel as _, ModelError, ModelReply, ReplyRequest, TokenSink};
+use cicerone_domain::ports::{
+    LanguageModel as _, ModelError, ModelReply, ReplyRequest, Stages, TokenSink,
+};
 use cicerone_domain::retrieval::Hit;
 use cicerone_domain::{Clock, Entropy, Id, SystemEntropy, Timestamp};
 use cicerone_llm::{Models, ModelsConfig};
@@ -106,6 +108,7 @@ fn request() -> ReplyRequest {
             passage("Tickets are sold at the northern entrance."),
         ],
         terms: Vec::new(),
+        stages: Stages::default(),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use cicerone_tests::Server;
 use cicerone_tests::receiver::Receiver;
 use cicerone_tests::upstream::{Script, Upstream};
+use cicerone_tests::{Answer, Server};
 use serde_json::{Value, json};
 
 use crate::world::program;
@@ -188,4 +188,54 @@ async fn every_metric_of_the_dashboard_is_there() {
         assert!(Instant::now() < deadline, "no metric {missing:?}: {}", metrics.text());
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
+}
+
+/// The names in the `Server-Timing` header of an answer, after a check that each has a number of milliseconds.
+fn stages(answer: &Answer) -> Vec<&str> {
+    let header = answer.header("server-timing").expect("the stages of the reply");
+    let stage = |part| {
+        let (name, milliseconds) = str::split_once(part, ";dur=").expect("a name and a duration");
+        assert!(milliseconds.parse::<f64>().is_ok_and(|number| number >= 0.0), "{header}");
+        name
+    };
+    header.split(", ").map(stage).collect()
+}
+
+#[tokio::test]
+async fn replies_say_how_long_each_stage_took_if_a_setting_asks_for_it() {
+    let upstream = Upstream::start([Script::whole("In the hall.")]).await;
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("cicerone.toml");
+    std::fs::write(&file, "[http]\nserver_timing = true\n").unwrap();
+    let configured = || Server::of(&program()).env("CICERONE_CONFIG", file.to_str().unwrap());
+    let (alone, asking) =
+        (configured().start(), configured().env("OPENAI_BASE_URL", upstream.url()).start());
+    let embedded = ["authenticate", "read", "wait", "search", "model"];
+    let with_prompt = ["authenticate", "read", "wait", "search", "prompt", "model"];
+    for (server, before_the_reply) in [(&alone, &embedded[..]), (&asking, &with_prompt[..])] {
+        let client = server.client();
+        let agent = client.agent().await;
+        client.text(&agent, "The xylophone is in the hall.").await;
+        let question = json!({ "agent_id": agent, "message": "Where is the xylophone?" });
+
+        let whole = client.post("/v1/conversations", question.clone()).await;
+
+        assert_eq!(stages(&whole), [before_the_reply, &["commit"]].concat());
+        let mut streamed = question;
+        streamed["stream"] = true.into();
+        let streamed = client.post("/v1/conversations", streamed).await;
+        assert_eq!(stages(&streamed)[..before_the_reply.len()], *before_the_reply);
+        let refused = client.post("/v1/conversations", json!({ "message": 5 })).await;
+        assert_eq!(refused.header("server-timing"), None, "only replies have stages");
+    }
+}
+
+#[tokio::test]
+async fn replies_do_not_tell_their_stages_unasked() {
+    let server = Server::of(&program()).start();
+    let client = server.client();
+    let agent = client.agent().await;
+    let question = json!({ "agent_id": agent, "message": "Where is the xylophone?" });
+    let whole = client.post("/v1/conversations", question).await;
+    assert_eq!((whole.status, whole.header("server-timing")), (200, None));
 }

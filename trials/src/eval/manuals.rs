@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 use cicerone_domain::Passage;
 use cicerone_domain::limits;
-use cicerone_domain::ports::ReplyRequest;
+use cicerone_domain::ports::{ReplyRequest, Stages};
 use cicerone_domain::retrieval::Hit;
 use cicerone_ingestion::read_page;
 use cicerone_llm::Extractive;
@@ -155,6 +155,7 @@ impl Manual {
                 question: question.text,
                 passages: found.hits.iter().filter(|hit| hit.is_relevant).cloned().collect(),
                 terms: found.terms,
+                stages: Stages::default(),
             };
             let reply = answerer.answer(&request, None);
             Ok((found.hits, reply.text, reply.cited.is_empty()))

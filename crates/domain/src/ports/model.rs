@@ -6,6 +6,7 @@ use tokio::sync::mpsc;
 use crate::agent::AgentProfile;
 use crate::conversation::Message;
 use crate::error::Cause;
+use crate::ports::Stages;
 use crate::retrieval::{Hit, QueryTerm};
 use crate::usage::TokenCount;
 
@@ -22,6 +23,8 @@ pub struct ReplyRequest {
     pub passages: Vec<Hit>,
     /// The question's words with their weights, for a model that picks sentences itself.
     pub terms: Vec<QueryTerm>,
+    /// Is told when the prompt is made, when the model works, and when its first token is there.
+    pub stages: Stages,
 }
 
 /// A reply.

@@ -16,7 +16,8 @@ use crate::idempotency::Completion;
 use crate::limits;
 use crate::page::{Page, PageRequest};
 use crate::ports::{
-    ConversationContext, ConversationStore, LanguageModel, PassageIndex, ReplyRequest, TokenSink,
+    ConversationContext, ConversationStore, LanguageModel, PassageIndex, ReplyRequest, Stage,
+    Stages, TokenSink,
 };
 use crate::retrieval::{AgentVersion, Hit, Query};
 use crate::services::quotas::{QuotaPass, Quotas};
@@ -70,6 +71,7 @@ pub struct Accepted {
     context: ConversationContext,
     message: NewMessage,
     question: Message,
+    stages: Stages,
     permit: FairPermit<Id<kind::Account>>,
     pass: QuotaPass,
 }
@@ -94,8 +96,15 @@ impl Conversations {
     /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation,
     /// [`Error::Conflict`] for a conversation of another agent and for a new one on a paused agent,
     /// [`Error::Overloaded`] beyond the account's share of the replies in progress,
-    /// [`Error::QuotaExceeded`] beyond what the account may use.
-    pub async fn accept(&self, scope: &Scope, message: NewMessage) -> Result<Accepted, Error> {
+    /// [`Error::QuotaExceeded`] beyond what the account may use. `stages` are told how the reply proceeds, from
+    /// here until it is stored.
+    pub async fn accept(
+        &self,
+        scope: &Scope,
+        message: NewMessage,
+        stages: Stages,
+    ) -> Result<Accepted, Error> {
+        stages.begin(Stage::Read);
         let permit = self.replies.try_acquire(scope.account, 1).ok_or(Error::Overloaded)?;
         let now = self.clock.now();
         let context = self
@@ -113,7 +122,7 @@ impl Conversations {
             timestamp: now,
         };
         let pass = self.quotas.admit(scope.account).await?;
-        Ok(Accepted { context, message, question, permit, pass })
+        Ok(Accepted { context, message, question, stages, permit, pass })
     }
 
     /// Answers an accepted message and stores both together. With `tokens`, fragments of the reply
@@ -129,13 +138,15 @@ impl Conversations {
         tokens: Option<TokenSink>,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error> {
-        let Accepted { context, message, question, permit, pass } = accepted;
+        let Accepted { context, message, question, stages, permit, pass } = accepted;
         let ConversationContext { agent, conversation } = context;
         let (conversation, history) = conversation.unzip();
         let history = history.unwrap_or_default();
 
+        stages.begin(Stage::Wait);
         let version = AgentVersion::of(&agent);
         let mut turn = Some(self.thinking.turn(agent.account_id).await);
+        stages.begin(Stage::Search);
         let query = Query { text: message.text.to_string(), context: context_of(&history) };
         let found = self.index.search(version, &query, limits::REPLY_PASSAGES).await?;
         let passages: Vec<Hit> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
@@ -150,7 +161,9 @@ impl Conversations {
             question: message.text.to_string(),
             passages,
             terms: found.terms,
+            stages: stages.clone(),
         };
+        stages.begin(Stage::Model);
         let answered = self
             .model
             .reply(request, tokens)
@@ -181,6 +194,7 @@ impl Conversations {
         };
         let tokens = answered.tokens;
         let turn = Turn { conversation, is_first, question, reply, tokens };
+        stages.begin(Stage::Commit);
         let stored = self.store.append_turn(turn, completion).await;
         // The reply counts as in progress until it is stored.
         drop((permit, pass));

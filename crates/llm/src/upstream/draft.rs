@@ -1,6 +1,6 @@
 //! An unfinished reply.
 
-use cicerone_domain::ports::TokenSink;
+use cicerone_domain::ports::{ReplyRequest, Stage, Stages, TokenSink};
 
 use crate::citations::MarkFilter;
 
@@ -9,6 +9,7 @@ pub(super) struct Draft {
     filter: MarkFilter,
     text: String,
     tokens: Option<TokenSink>,
+    stages: Stages,
     is_started: bool,
     /// Bytes that the model may still write.
     room: usize,
@@ -18,12 +19,13 @@ pub(super) struct Draft {
 const BYTES_A_TOKEN: usize = 32;
 
 impl Draft {
-    /// An empty draft, for a number of passages and a largest number of tokens.
-    pub(super) fn new(passages: usize, tokens: Option<TokenSink>, most_tokens: u32) -> Self {
+    /// An empty draft of a reply to `request`, of so many tokens at most.
+    pub(super) fn new(request: &ReplyRequest, tokens: Option<TokenSink>, most_tokens: u32) -> Self {
         Self {
-            filter: MarkFilter::new(passages),
+            filter: MarkFilter::new(request.passages.len()),
             text: String::new(),
             tokens,
+            stages: request.stages.clone(),
             is_started: false,
             room: usize::try_from(most_tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_A_TOKEN),
         }
@@ -73,8 +75,12 @@ impl Draft {
         if clean.is_empty() {
             return;
         }
+        let is_first = self.text.is_empty();
         self.text.push_str(&clean);
         if let Some(tokens) = &self.tokens {
+            if is_first {
+                self.stages.begin(Stage::Tokens);
+            }
             tokens.send(clean);
         }
     }

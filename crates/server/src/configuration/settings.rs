@@ -125,6 +125,9 @@ pub(crate) struct HttpSection {
     pub(crate) stall_seconds: u64,
     /// Whether `/metrics` answers.
     pub(crate) metrics: bool,
+    /// Whether replies carry the header `Server-Timing`, which says how many milliseconds each stage of
+    /// them took. In a streamed reply it has the stages before the first token.
+    pub(crate) server_timing: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]

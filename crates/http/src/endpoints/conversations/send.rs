@@ -1,11 +1,12 @@
 //! `POST /v1/conversations`
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::conversation::{Metadata, Turn};
 use cicerone_domain::id::Kind;
-use cicerone_domain::idempotency::Subject;
+use cicerone_domain::idempotency::{Completion, Subject};
 use cicerone_domain::ports::TokenSink;
 use cicerone_domain::services::NewMessage;
 use cicerone_domain::{Error, Id, MessageText, Timestamp, kind, limits};
@@ -14,8 +15,8 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 use super::{CitationView, citations};
-use crate::auth::Authorized;
 use crate::auth::permission::ConversationsWrite;
+use crate::auth::{Authorized, Caller};
 use crate::body::{Body, Current};
 use crate::change::Change;
 use crate::context::{App, Incoming};
@@ -23,6 +24,7 @@ use crate::endpoint::{Endpoint, Tag};
 use crate::events::{Event, KeptReply};
 use crate::openapi::schema::string;
 use crate::response::{Answer, StoredResponse, keep};
+use crate::stages::StageTimes;
 use crate::stream::stream_reply;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -110,21 +112,41 @@ async fn handle(
 ) -> Answer {
     let ((message, is_streamed), key) = incoming.keyed_body::<SendMessage>(&app).await?;
     let change = Change::new(&app, &caller, key);
-    if !is_streamed {
-        return change
-            .answer(replied, |app, caller, completion| async move {
-                let accepted = app.conversations.accept(&caller.scope, message).await?;
-                app.conversations.answer(accepted, None, completion).await
-            })
-            .await;
+    let times = StageTimes::new(caller.context().authenticated_in.get());
+    let kept = times.clone();
+    let mut response = if is_streamed {
+        let (sink, tokens) = TokenSink::channel();
+        let task = change.spawn(streamed, |app, caller, completion| async move {
+            reply(&app, &caller, completion, message, Some(sink), &kept).await
+        });
+        let (heartbeat, ending) = (app.settings.heartbeat, app.ending.clone());
+        stream_reply(&incoming.request, caller.request_id(), tokens, task, heartbeat, ending)
+            .await?
+    } else {
+        let work = |app: App, caller: Arc<Caller>, completion| async move {
+            reply(&app, &caller, completion, message, None, &kept).await
+        };
+        change.answer(replied, work).await?
+    };
+    if app.settings.server_timing {
+        times.write(&mut response);
     }
-    let (sink, tokens) = TokenSink::channel();
-    let task = change.spawn(streamed, |app, caller, completion| async move {
-        let accepted = app.conversations.accept(&caller.scope, message).await?;
-        app.conversations.answer(accepted, Some(sink), completion).await
-    });
-    let (heartbeat, ending) = (app.settings.heartbeat, app.ending.clone());
-    stream_reply(&incoming.request, caller.request_id(), tokens, task, heartbeat, ending).await
+    Ok(response)
+}
+
+/// Replies, and records the stages of the reply.
+async fn reply(
+    app: &App,
+    caller: &Caller,
+    completion: Option<Completion<Turn>>,
+    message: NewMessage,
+    tokens: Option<TokenSink>,
+    times: &StageTimes,
+) -> Result<Turn, Error> {
+    let accepted = app.conversations.accept(&caller.scope, message, times.stages()).await?;
+    let turn = app.conversations.answer(accepted, tokens, completion).await?;
+    times.record();
+    Ok(turn)
 }
 
 fn replied(turn: &Turn) -> StoredResponse {

@@ -1,7 +1,7 @@
 //! Asking, and printing the reply with its sources.
 
 use cicerone_domain::conversation::Turn;
-use cicerone_domain::ports::TokenSink;
+use cicerone_domain::ports::{Stages, TokenSink};
 use cicerone_domain::services::NewMessage;
 use cicerone_domain::{Message, Scope};
 use serde_json::json;
@@ -17,7 +17,7 @@ pub(super) async fn give(
     message: NewMessage,
     json: bool,
 ) -> Result<(), Failure> {
-    let accepted = parts.conversations.accept(scope, message).await?;
+    let accepted = parts.conversations.accept(scope, message, Stages::default()).await?;
     if json {
         let turn = parts.conversations.answer(accepted, None, None).await?;
         return output::line(&as_json(&turn.reply));

@@ -61,6 +61,7 @@ impl Default for HttpSection {
             keep_alive_seconds: http.keep_alive.as_secs(),
             stall_seconds: http.stall_deadline.as_secs(),
             metrics: true,
+            server_timing: http.server_timing,
         }
     }
 }

@@ -39,6 +39,7 @@ impl Settings {
             connections_at_once: self.http.connections_at_once,
             keep_alive: Duration::from_secs(self.http.keep_alive_seconds),
             stall_deadline: Duration::from_secs(self.http.stall_seconds),
+            server_timing: self.http.server_timing,
             ..default
         }
     }

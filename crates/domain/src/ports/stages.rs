@@ -1,0 +1,82 @@
+//! The stages of a reply, for whoever measures them.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A part of the time that a reply takes. They follow each other in this order; those from
+/// [`Stage::Prompt`] on may come again if another upstream is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// What the message refers to is read: the agent, the conversation, the quotas.
+    Read,
+    /// Waiting for the account's turn at the processors.
+    Wait,
+    /// The passages are searched.
+    Search,
+    /// The prompt for an upstream is made.
+    Prompt,
+    /// The model works: until the first token if the reply is streamed, otherwise until the end of the
+    /// reply.
+    Model,
+    /// The tokens after the first one arrive.
+    Tokens,
+    /// Both messages are stored.
+    Commit,
+}
+
+impl Stage {
+    /// All stages, in their order.
+    pub const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Wait,
+        Self::Search,
+        Self::Prompt,
+        Self::Model,
+        Self::Tokens,
+        Self::Commit,
+    ];
+
+    /// The name in metrics and headers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Wait => "wait",
+            Self::Search => "search",
+            Self::Prompt => "prompt",
+            Self::Model => "model",
+            Self::Tokens => "tokens",
+            Self::Commit => "commit",
+        }
+    }
+}
+
+/// Is told how a reply proceeds. It has the clock, which those who make the reply do not have.
+pub trait StageObserver: Send + Sync {
+    /// A stage begins, and the one before ends.
+    fn begins(&self, stage: Stage);
+}
+
+/// Tells the observer of a reply, if there is one, which stage begins.
+#[derive(Clone, Default)]
+pub struct Stages(Option<Arc<dyn StageObserver>>);
+
+impl Stages {
+    /// Stages that `observer` is told of.
+    pub fn observed_by(observer: Arc<dyn StageObserver>) -> Self {
+        Self(Some(observer))
+    }
+
+    /// Tells that a stage begins.
+    pub fn begin(&self, stage: Stage) {
+        if let Some(observer) = &self.0 {
+            observer.begins(stage);
+        }
+    }
+}
+
+impl fmt::Debug for Stages {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let observed = self.0.is_some();
+        formatter.debug_struct("Stages").field("observed", &observed).finish()
+    }
+}
