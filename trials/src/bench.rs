@@ -2,6 +2,7 @@
 
 pub(crate) mod corpus;
 pub(crate) mod load;
+mod many;
 pub(crate) mod memory;
 
 use std::sync::Arc;
@@ -47,6 +48,18 @@ enum What {
     },
     /// Resident memory of a server that was just started
     Idle,
+    /// Replies of many agents with one text each, asked at random: the rate over the number of agents
+    Many {
+        /// Numbers of agents
+        #[arg(long, value_delimiter = ',', default_values_t = [100, 1_000, 3_000, 10_000])]
+        agents: Vec<usize>,
+        /// Connections at once
+        #[arg(long, default_value_t = 32)]
+        connections: usize,
+        /// Seconds of each run
+        #[arg(long, default_value_t = 6)]
+        seconds: u64,
+    },
     /// Memory and threads with many agents of one source each
     Agents {
         /// Agents
@@ -64,6 +77,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
         What::Ingest { rounds } => ingest(&program, rounds).await,
         What::Idle => idle(&program).await,
+        What::Many { agents, connections, seconds } => {
+            many::run(&program, agents, connections, Duration::from_secs(seconds)).await
+        }
         What::Agents { agents } => many_agents(&program, agents).await,
     }
 }

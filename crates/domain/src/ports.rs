@@ -13,7 +13,7 @@ mod stores;
 mod webhooks;
 
 pub use crawl::CrawlStore;
-pub use index::{AgentContent, PassageFeed, PassageIndex};
+pub use index::{AgentContent, PassageFeed, PassageIndex, WholeContent};
 pub use jobs::{Housekeeping, JobStore, WorkListener, WorkSignal};
 pub use model::{
     LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,

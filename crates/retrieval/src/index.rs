@@ -33,14 +33,21 @@ const LEARNING: u64 = 1;
 /// Searches of large indexes at once, and as many in reserve. Each takes a thread.
 const LARGE_SEARCHES: u64 = 4;
 
+/// If what is stored of an agent's sources takes at most this many bytes, its index is in memory only. Indexing that
+/// takes up to 5 ms, and the index takes about ten times the bytes of the passages.
+const SMALL_BYTES: u64 = 64 * 1_024;
+
 /// Where and how the indexes are kept.
 #[derive(Debug, Clone)]
 pub struct IndexConfig {
-    /// The folder with a folder for each agent. It may be deleted at any time.
+    /// The folder with a folder for each agent with much content. It may be deleted at any time.
     pub directory: PathBuf,
-    /// How many indexes are kept open for searching. An open one takes about 0.3 MB and six memory
-    /// maps, and more if the agent has many passages.
+    /// How many indexes on the disk are kept open for searching. An open one takes about 0.3 MB and six
+    /// memory maps, and more if the agent has many passages.
     pub open_agents: u64,
+    /// How many bytes of memory the indexes of agents with little content (64 KiB and less) may take. They are made from
+    /// the rows when such an agent is asked. With 0, all indexes are on the disk.
+    pub memory_bytes: u64,
 }
 
 /// The indexes of all agents on this machine. Each is brought up to date when it is searched.
@@ -54,6 +61,8 @@ struct Shared {
     feed: Arc<dyn PassageFeed>,
     folders: Folders,
     open: Opened,
+    /// The most that may be stored of the sources of an agent whose index is in memory; `None` if none is.
+    small_bytes: Option<u64>,
     recent: Recent,
     turns: Turns,
     asked: FairPool<Id<kind::Account>>,
@@ -65,12 +74,13 @@ impl Index {
     /// Opens the indexes under `config.directory`, which is created if it is missing. `feed` provides their
     /// content.
     pub fn open(config: IndexConfig, feed: Arc<dyn PassageFeed>) -> Result<Self, std::io::Error> {
-        let open = Opened::new(config.open_agents);
+        let open = Opened::new(config.open_agents, config.memory_bytes);
         let folders = Folders::open(config.directory)?;
         let shared = Shared {
             feed,
             folders,
             open,
+            small_bytes: (config.memory_bytes > 0).then_some(SMALL_BYTES),
             recent: Recent::default(),
             turns: Turns::default(),
             asked: FairPool::new(ASKED, ASKED),
@@ -93,7 +103,7 @@ impl Index {
         Ok(removed)
     }
 
-    /// How many indexes are open for searching.
+    /// How many indexes are open for searching, on the disk or in memory.
     pub fn open_agents(&self) -> u64 {
         u64::try_from(self.shared.open.count()).unwrap_or(u64::MAX)
     }
@@ -143,15 +153,15 @@ impl Index {
 }
 
 impl Shared {
-    /// The open index of an agent, if it has exactly this content and its folder still exists.
+    /// The open index of an agent, if it has exactly this content and its folder, if it has one, still exists.
     ///
     /// Invariant: a higher generation alone does not make an index current. If the rows were restored to an
     /// earlier state, an old index is ahead of them and has content that they no longer have. The rows
     /// decide whether it is ahead for a good reason: see [`synchronisation::synchronise`].
     fn current(&self, agent: AgentVersion) -> Option<Arc<Snapshot>> {
         let snapshot = self.open.get(agent.id)?;
-        (snapshot.generation() == agent.generation && self.folders.exists(agent.id))
-            .then_some(snapshot)
+        let is_there = snapshot.is_in_memory() || self.folders.exists(agent.id);
+        (snapshot.generation() == agent.generation && is_there).then_some(snapshot)
     }
 }
 

@@ -15,8 +15,8 @@ use tantivy::{IndexReader, IndexSettings, ReloadPolicy, Searcher};
 
 use directory::UnsyncedDirectory;
 pub(crate) use schema::{
-    Fields, NO_LANGUAGE, Record, document_key, exact_key, is_small_word, neighbours, pair,
-    small_word,
+    ANSWERS, Fields, GRAMS, NO_LANGUAGE, PAIRS, QUESTION_GRAMS, QUESTIONS, Record, SCORED,
+    WORD_FIELDS, analyse, document_key, exact_key, is_small_word, neighbours, pair, small_word,
 };
 pub(crate) use writer::Writer;
 

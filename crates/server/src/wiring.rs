@@ -63,6 +63,7 @@ impl Parts {
         let index_config = IndexConfig {
             directory: configuration.index_dir(),
             open_agents: configuration.settings.index.open_agents,
+            memory_bytes: configuration.settings.index.memory_bytes,
         };
         let index = Index::open(index_config, storage.clone())
             .map_err(|error| Failure::because("cannot open the index", &error))?;

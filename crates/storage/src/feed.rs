@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use cicerone_domain::content::Passage;
 use cicerone_domain::id::kind;
-use cicerone_domain::ports::{AgentContent, PassageFeed};
+use cicerone_domain::ports::{AgentContent, PassageFeed, WholeContent};
 use cicerone_domain::{Error, Id, limits};
 use diesel::prelude::*;
 
@@ -17,6 +17,8 @@ use crate::storage::Storage;
 
 /// Documents whose passages are read by one query.
 const DOCUMENTS: usize = 500;
+/// Sources whose passages are read by one query.
+const SOURCES: usize = 500;
 
 #[async_trait]
 impl PassageFeed for Storage {
@@ -25,14 +27,7 @@ impl PassageFeed for Storage {
         self.db
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
-                    let generation: Option<i64> = agents::table
-                        .find(&agent)
-                        .filter(agents::removed_at.is_null())
-                        .select(agents::index_generation)
-                        .get_result(c)
-                        .optional()?;
-                    let generation = narrow_option("agents.index_generation", generation)?;
-                    let Some(generation) = generation else { return Ok(None) };
+                    let Some(generation) = generation(c, &agent)? else { return Ok(None) };
                     let rows: Vec<(String, Option<i64>)> = sources::table
                         .filter(sources::agent_id.eq(&agent))
                         .filter(sources::version.is_not_null())
@@ -46,6 +41,37 @@ impl PassageFeed for Storage {
                         }
                     }
                     Ok(Some(AgentContent { generation, sources: contents }))
+                })
+            })
+            .await
+    }
+
+    async fn whole_content(
+        &self,
+        agent: Id<kind::Agent>,
+        bytes: u64,
+    ) -> Result<Option<WholeContent>, Error> {
+        let agent = agent.to_string();
+        self.db
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| {
+                    let Some(generation) = generation(c, &agent)? else { return Ok(None) };
+                    let rows: Vec<(String, i64)> = sources::table
+                        .filter(sources::agent_id.eq(&agent))
+                        .filter(sources::version.is_not_null())
+                        .order(sources::id)
+                        .select((sources::id, sources::stored_bytes))
+                        .load(c)?;
+                    let (ids, stored): (Vec<String>, Vec<i64>) = rows.into_iter().unzip();
+                    let stored = stored.into_iter().fold(0, i64::saturating_add);
+                    if narrow::<u64>("sources.stored_bytes", stored)? > bytes {
+                        return Ok(None);
+                    }
+                    let mut passages = Vec::new();
+                    for sources in ids.chunks(SOURCES) {
+                        passages.extend(all_passages(c, sources)?);
+                    }
+                    Ok(Some(WholeContent { generation, passages }))
                 })
             })
             .await
@@ -106,6 +132,37 @@ impl PassageFeed for Storage {
         })
         .await
     }
+}
+
+/// The generation of an agent; `None` if it was deleted.
+fn generation(c: &mut AnyConnection, agent: &str) -> Result<Option<u64>, TransactionError> {
+    let generation: Option<i64> = agents::table
+        .find(agent)
+        .filter(agents::removed_at.is_null())
+        .select(agents::index_generation)
+        .get_result(c)
+        .optional()?;
+    narrow_option("agents.index_generation", generation)
+}
+
+/// The passages of some sources. Documents that have no version are still being stored.
+fn all_passages(
+    c: &mut AnyConnection,
+    sources: &[String],
+) -> Result<Vec<(Id<kind::Source>, Passage)>, TransactionError> {
+    let of_the_document = passages::source_id
+        .eq(documents::source_id)
+        .and(passages::document.eq(documents::position));
+    let rows = passages::table
+        .inner_join(documents::table.on(of_the_document))
+        .filter(passages::source_id.eq_any(sources))
+        .filter(documents::version.is_not_null())
+        .order((passages::source_id, passages::document, passages::position))
+        .select(PassageRow::as_select())
+        .load(c)?;
+    let with_source =
+        |row: PassageRow| Ok((id("passages.source_id", &row.source_id)?, row.try_into()?));
+    rows.into_iter().map(with_source).collect()
 }
 
 impl Storage {

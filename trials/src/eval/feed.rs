@@ -1,7 +1,7 @@
 //! Passages in memory, as the index is fed from rows.
 
 use async_trait::async_trait;
-use cicerone_domain::ports::{AgentContent, PassageFeed};
+use cicerone_domain::ports::{AgentContent, PassageFeed, WholeContent};
 use cicerone_domain::{Error, Id, Passage, kind, limits};
 
 /// One agent with one source.
@@ -14,6 +14,19 @@ pub(crate) struct MemoryFeed {
 impl PassageFeed for MemoryFeed {
     async fn agent_content(&self, _: Id<kind::Agent>) -> Result<Option<AgentContent>, Error> {
         Ok(Some(AgentContent { generation: 1, sources: vec![(self.source, 1)] }))
+    }
+
+    async fn whole_content(
+        &self,
+        _: Id<kind::Agent>,
+        bytes: u64,
+    ) -> Result<Option<WholeContent>, Error> {
+        let stored: usize = self.passages.iter().map(|passage| passage.text.len()).sum();
+        let whole = || WholeContent {
+            generation: 1,
+            passages: self.passages.iter().map(|passage| (self.source, passage.clone())).collect(),
+        };
+        Ok((stored as u64 <= bytes).then(whole))
     }
 
     async fn documents(

@@ -24,7 +24,8 @@ impl Trial {
         let folder = TempDir::new()?;
         let id: Id<kind::Agent> = "agent_evaluation".parse()?;
         let feed = MemoryFeed { source: "src_evaluation".parse()?, passages: passages.to_vec() };
-        let config = IndexConfig { directory: folder.path().to_path_buf(), open_agents: 1 };
+        let config =
+            IndexConfig { directory: folder.path().to_path_buf(), open_agents: 1, memory_bytes: 0 };
         let index = Index::open(config, Arc::new(feed))?;
         let agent = AgentVersion { id, account_id: "acct_evaluation".parse()?, generation: 1 };
         runtime.block_on(index.synchronise(agent))?;

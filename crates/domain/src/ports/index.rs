@@ -35,6 +35,15 @@ pub struct AgentContent {
     pub sources: Vec<(Id<kind::Source>, u64)>,
 }
 
+/// All passages of an agent, read at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WholeContent {
+    /// The agent's generation.
+    pub generation: u64,
+    /// The passages of each source that has content, in order.
+    pub passages: Vec<(Id<kind::Source>, Passage)>,
+}
+
 /// The rows that an index is made from.
 ///
 /// A source changes document by document: a document that is the same keeps its position and version
@@ -43,6 +52,13 @@ pub struct AgentContent {
 pub trait PassageFeed: Send + Sync {
     /// The content of an agent; `None` if it was deleted.
     async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error>;
+    /// All passages of an agent, if what is stored of its sources takes at most `bytes`; `None` if it takes more, or if
+    /// the agent was deleted.
+    async fn whole_content(
+        &self,
+        agent: Id<kind::Agent>,
+        bytes: u64,
+    ) -> Result<Option<WholeContent>, Error>;
     /// The documents of a source at `version`, each as position and version, in order; `None` if
     /// that content was replaced or deleted meanwhile: read [`PassageFeed::agent_content`] again.
     async fn documents(

@@ -1,6 +1,6 @@
-//! The indexes that are kept open. If there is no room for another one, the account with the most open
-//! indexes loses the one that it has not used for longest: an account that asks a thousand agents closes
-//! its own indexes.
+//! The indexes that are kept open, on the disk and in memory, each within a bound. If there is no room for
+//! another one, the account that takes the most loses the one that it has not used for longest: an account that asks a
+//! thousand agents closes its own indexes.
 //!
 //! An open index holds memory maps, so a closed one must be dropped at once. Caches that clean up at some
 //! later time would let the maps pile up.
@@ -18,59 +18,112 @@ use crate::search::Snapshot;
 
 /// Open indexes by their agent.
 pub(super) struct Opened {
-    capacity: usize,
+    /// Those on the disk, which are counted.
+    mapped: Pool,
+    /// Those in memory, whose bytes are counted.
+    in_memory: Pool,
+}
+
+/// Open indexes within a bound.
+struct Pool {
+    capacity: u64,
     kept: Mutex<Kept<Arc<Snapshot>>>,
 }
 
-/// The open indexes of one account, each with the number of its last use.
-type Agents<T> = LruCache<Id<kind::Agent>, (u64, T)>;
-
-/// The open indexes of each account, least recently used first.
-struct Kept<T> {
-    accounts: HashMap<Id<kind::Account>, Agents<T>>,
-    owners: HashMap<Id<kind::Agent>, Id<kind::Account>>,
-    /// The number of the last use.
-    uses: u64,
-}
-
 impl Opened {
-    /// Has room for `capacity` indexes, and for one at least.
-    pub(super) fn new(capacity: u64) -> Self {
-        let capacity = usize::try_from(capacity).unwrap_or(usize::MAX).max(1);
-        Self { capacity, kept: Mutex::new(Kept::new()) }
+    /// Has room for so many indexes on the disk, at least for one, and for so many bytes of indexes in memory.
+    pub(super) fn new(mapped: u64, memory_bytes: u64) -> Self {
+        Self { mapped: Pool::new(mapped.max(1)), in_memory: Pool::new(memory_bytes) }
     }
 
     /// The open index of an agent.
     pub(super) fn get(&self, agent: Id<kind::Agent>) -> Option<Arc<Snapshot>> {
-        self.kept.lock().get(agent).map(Arc::clone)
+        self.in_memory.get(agent).or_else(|| self.mapped.get(agent))
     }
 
-    /// Keeps an index open. The one that it replaces is closed when its last search has ended.
+    /// Keeps an index open. The ones that it replaces are closed when their last search has ended.
     pub(super) fn insert(&self, agent: AgentVersion, snapshot: Arc<Snapshot>) {
-        // Closing takes longer than the lock should be held, so it happens at the end of this call.
-        let mut kept = self.kept.lock();
-        let replaced = kept.insert(agent.account_id, agent.id, snapshot);
-        let surplus = if kept.count() > self.capacity { kept.take_surplus() } else { None };
-        drop(kept);
-        drop((replaced, surplus));
+        match snapshot.bytes() {
+            Some(bytes) => {
+                self.mapped.remove(agent.id);
+                self.in_memory.insert(agent, snapshot, u64::try_from(bytes).unwrap_or(u64::MAX));
+            }
+            None => {
+                self.in_memory.remove(agent.id);
+                self.mapped.insert(agent, snapshot, 1);
+            }
+        }
     }
 
     /// Closes the index of an agent.
     pub(super) fn remove(&self, agent: Id<kind::Agent>) {
-        // The lock is free again when this is dropped.
-        let closed = self.kept.lock().remove(agent);
-        drop(closed);
+        self.in_memory.remove(agent);
+        self.mapped.remove(agent);
     }
 
     /// The number of open indexes.
     pub(super) fn count(&self) -> usize {
-        self.kept.lock().count()
+        self.in_memory.kept.lock().count() + self.mapped.kept.lock().count()
     }
+}
+
+impl Pool {
+    fn new(capacity: u64) -> Self {
+        Self { capacity, kept: Mutex::new(Kept::new()) }
+    }
+
+    fn get(&self, agent: Id<kind::Agent>) -> Option<Arc<Snapshot>> {
+        self.kept.lock().get(agent).map(Arc::clone)
+    }
+
+    fn insert(&self, agent: AgentVersion, snapshot: Arc<Snapshot>, size: u64) {
+        // Closing takes longer than the lock should be held, so it happens at the end of this call.
+        let mut closed = Vec::new();
+        let mut kept = self.kept.lock();
+        closed.extend(kept.insert(agent.account_id, agent.id, snapshot, size));
+        while kept.size > self.capacity
+            && let Some(surplus) = kept.take_surplus()
+        {
+            closed.push(surplus);
+        }
+        drop(kept);
+        drop(closed);
+    }
+
+    fn remove(&self, agent: Id<kind::Agent>) {
+        // The lock is free again when this is dropped.
+        let closed = self.kept.lock().remove(agent);
+        drop(closed);
+    }
+}
+
+/// The open indexes of each account, least recently used first.
+struct Kept<T> {
+    accounts: HashMap<Id<kind::Account>, OfAccount<T>>,
+    owners: HashMap<Id<kind::Agent>, Id<kind::Account>>,
+    /// What all of them take.
+    size: u64,
+    /// The number of the last use.
+    uses: u64,
+}
+
+/// The open indexes of one account.
+struct OfAccount<T> {
+    agents: LruCache<Id<kind::Agent>, Entry<T>>,
+    size: u64,
+}
+
+/// An open index.
+struct Entry<T> {
+    /// The number of its last use.
+    used: u64,
+    size: u64,
+    value: T,
 }
 
 impl<T> Kept<T> {
     fn new() -> Self {
-        Self { accounts: HashMap::new(), owners: HashMap::new(), uses: 0 }
+        Self { accounts: HashMap::new(), owners: HashMap::new(), size: 0, uses: 0 }
     }
 
     fn count(&self) -> usize {
@@ -79,10 +132,10 @@ impl<T> Kept<T> {
 
     fn get(&mut self, agent: Id<kind::Agent>) -> Option<&T> {
         let account = self.owners.get(&agent)?;
-        let (used, value) = self.accounts.get_mut(account)?.get_mut(&agent)?;
+        let entry = self.accounts.get_mut(account)?.agents.get_mut(&agent)?;
         self.uses += 1;
-        *used = self.uses;
-        Some(value)
+        entry.used = self.uses;
+        Some(&entry.value)
     }
 
     /// Keeps an index and returns the one that was kept for the agent before.
@@ -91,33 +144,41 @@ impl<T> Kept<T> {
         account: Id<kind::Account>,
         agent: Id<kind::Agent>,
         value: T,
+        size: u64,
     ) -> Option<T> {
         let replaced = self.remove(agent);
         self.owners.insert(agent, account);
         self.uses += 1;
-        let kept = self.accounts.entry(account).or_insert_with(LruCache::unbounded);
-        kept.put(agent, (self.uses, value));
+        self.size += size;
+        let new = || OfAccount { agents: LruCache::unbounded(), size: 0 };
+        let kept = self.accounts.entry(account).or_insert_with(new);
+        kept.size += size;
+        kept.agents.put(agent, Entry { used: self.uses, size, value });
         replaced
     }
 
     fn remove(&mut self, agent: Id<kind::Agent>) -> Option<T> {
         let account = self.owners.remove(&agent)?;
         let kept = self.accounts.get_mut(&account)?;
-        let removed = kept.pop(&agent).map(|(_, value)| value);
-        if kept.is_empty() {
+        let removed = kept.agents.pop(&agent);
+        if let Some(entry) = &removed {
+            self.size -= entry.size;
+            kept.size -= entry.size;
+        }
+        if kept.agents.is_empty() {
             self.accounts.remove(&account);
         }
-        removed
+        removed.map(|entry| entry.value)
     }
 
-    /// Takes the least recently used index of the account with the most; among such accounts, the least
+    /// Takes the least recently used index of the account that takes the most; among such accounts, the least
     /// recently used of all.
     fn take_surplus(&mut self) -> Option<T> {
         let oldest = self.accounts.values().filter_map(|kept| {
-            let (agent, (used, _)) = kept.peek_lru()?;
-            Some((kept.len(), Reverse(*used), *agent))
+            let (agent, entry) = kept.agents.peek_lru()?;
+            Some((kept.size, Reverse(entry.used), *agent))
         });
-        let (_, _, agent) = oldest.max_by_key(|(count, used, _)| (*count, *used))?;
+        let (_, _, agent) = oldest.max_by_key(|(size, used, _)| (*size, *used))?;
         self.remove(agent)
     }
 }
@@ -133,11 +194,11 @@ mod tests {
         let mut kept = Kept::new();
         let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
         let agent = Id::random(&SystemEntropy);
-        assert_eq!(kept.insert(other, agent, 0), None);
+        assert_eq!(kept.insert(other, agent, 0, 1), None);
         let (mut agents, mut closed) = (Vec::new(), Vec::new());
         for number in 1..=5 {
             agents.push(Id::random(&SystemEntropy));
-            kept.insert(flood, agents[number - 1], number);
+            kept.insert(flood, agents[number - 1], number, 1);
             if kept.count() > 3 {
                 closed.extend(kept.take_surplus());
             }
@@ -145,7 +206,7 @@ mod tests {
         assert_eq!(closed, [1, 2, 3], "the ones unused for longest");
         assert_eq!([kept.get(agent).copied(), kept.get(agents[4]).copied()], [Some(0), Some(5)]);
         assert_eq!(kept.get(agents[0]), None);
-        assert_eq!(kept.insert(other, agent, 6), Some(0));
+        assert_eq!(kept.insert(other, agent, 6, 1), Some(0));
         assert_eq!((kept.remove(agent), kept.remove(agent), kept.count()), (Some(6), None, 2));
     }
 
@@ -153,10 +214,25 @@ mod tests {
     fn among_equals_the_one_that_nobody_has_used_for_longest_is_closed() {
         let mut kept = Kept::new();
         let (first, second) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
-        kept.insert(Id::random(&SystemEntropy), first, 1);
-        kept.insert(Id::random(&SystemEntropy), second, 2);
+        kept.insert(Id::random(&SystemEntropy), first, 1, 1);
+        kept.insert(Id::random(&SystemEntropy), second, 2, 1);
         assert_eq!(kept.get(first), Some(&1));
-        kept.insert(Id::random(&SystemEntropy), Id::random(&SystemEntropy), 3);
+        kept.insert(Id::random(&SystemEntropy), Id::random(&SystemEntropy), 3, 1);
         assert_eq!(kept.take_surplus(), Some(2));
+    }
+    #[test]
+    fn the_account_that_takes_the_most_bytes_gives_way_not_the_one_with_the_most_indexes() {
+        let mut kept = Kept::new();
+        let (many, large) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        let agents: Vec<_> = (0..5).map(|_| Id::random(&SystemEntropy)).collect();
+        for (number, agent) in agents.iter().enumerate() {
+            kept.insert(many, *agent, number, 10);
+        }
+        let agent = Id::random(&SystemEntropy);
+        kept.insert(large, agent, 9, 60);
+        assert_eq!((kept.size, kept.take_surplus(), kept.size), (110, Some(9), 50));
+        assert_eq!(kept.insert(many, agents[0], 7, 25), Some(0), "replaced, with another size");
+        assert_eq!((kept.size, kept.remove(agents[0]), kept.size), (65, Some(7), 40));
+        assert_eq!(kept.remove(agent), None);
     }
 }

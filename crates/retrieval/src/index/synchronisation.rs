@@ -6,18 +6,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cicerone_domain::fairness::{FairPermit, Urgency};
-use cicerone_domain::ports::AgentContent;
+use cicerone_domain::ports::{AgentContent, WholeContent};
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::{Error, Id, Passage, kind, limits};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument as _;
 
 use super::Shared;
-use crate::search::Snapshot;
+use crate::search::{InMemory, Snapshot};
 use crate::store::{Held, Store, Unusable, Writer, document_key};
 
 /// Documents whose passages are read at once, so that the memory of a change is bounded.
 const DOCUMENTS_AT_ONCE: usize = 100;
+/// Passages with at most this many bytes are indexed in memory on the thread that asks, in about a millisecond.
+const QUICK_BYTES: usize = 8 * 1_024;
 /// How often the content may change during one synchronisation.
 const ATTEMPTS: usize = 20;
 
@@ -107,6 +109,15 @@ async fn catch_up(
 ) -> Result<Option<Arc<Snapshot>>, Error> {
     let mut has_failed = false;
     for _ in 0..ATTEMPTS {
+        if let Some(bytes) = shared.small_bytes
+            && let Some(whole) = shared.feed.whole_content(agent.id, bytes).await?
+        {
+            if whole.generation < agent.generation {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            return in_memory(shared, agent, whole).await.map(Some);
+        }
         let Some(content) = shared.feed.agent_content(agent.id).await? else {
             shared.open.remove(agent.id);
             shared.folders.remove(agent.id).await?;
@@ -143,6 +154,29 @@ async fn catch_up(
         "the content of `{}` did not settle at generation {}",
         agent.id, agent.generation
     )))
+}
+
+/// Makes the index of an agent with little content.
+async fn in_memory(
+    shared: &Arc<Shared>,
+    agent: AgentVersion,
+    WholeContent { generation, passages }: WholeContent,
+) -> Result<Arc<Snapshot>, Error> {
+    // A folder is from a time when the agent had more content, some of which was deleted.
+    if shared.folders.exists(agent.id) {
+        shared.open.remove(agent.id);
+        shared.folders.remove(agent.id).await?;
+    }
+    let bytes: usize = passages.iter().map(|(_, passage)| passage.text.len()).sum();
+    let make = move || Snapshot::in_memory(InMemory::new(passages)?, generation);
+    let made = if bytes > QUICK_BYTES {
+        tokio::task::spawn_blocking(make).await.map_err(Error::internal)?
+    } else {
+        make()
+    };
+    let snapshot = Arc::new(made.map_err(Error::internal)?);
+    shared.open.insert(agent, Arc::clone(&snapshot));
+    Ok(snapshot)
 }
 
 /// The error if the system has run out of something. An index that could not be changed is behind the

@@ -1,20 +1,16 @@
 //! Ranking: BM25 over weighted fields, raised by how much of the question a passage contains.
 
 mod coverage;
-mod impacts;
 mod lookup;
 mod scoring;
 pub(super) mod stored;
 mod typing;
-
-use tantivy::schema::IndexRecordOption;
 
 use super::question::{QUESTION, Question};
 use super::snapshot::Snapshot;
 use super::weights::{
     CONFIDENCE, COVERAGE, GRAM_CONFIDENCE, PAIR_CONFIDENCE, QUESTION_COVERAGE, STORED_COVERAGE,
 };
-pub(super) use impacts::Impact;
 pub(super) use lookup::bit;
 
 use coverage::{Found, Measured};
@@ -26,11 +22,20 @@ const WINDOW: usize = 64;
 /// The number of best passages that decide whether the question is answered.
 const LEADING: usize = 2;
 
+/// What a term adds to one passage.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Impact {
+    /// The number of the passage in its snapshot.
+    pub(super) number: u32,
+    /// The saturated frequency, from 0 to 1.
+    pub(super) value: f32,
+}
+
 /// A passage that was found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ranked {
-    pub(super) segment: u32,
-    pub(super) document: u32,
+    /// Its number in its snapshot.
+    pub(super) number: u32,
     pub(super) score: f32,
     pub(super) coverage: f32,
     /// How sure it is that it answers the question.
@@ -59,32 +64,15 @@ pub(super) struct Ranking {
 struct Candidate {
     ranked: Ranked,
     found: Found,
-    number: u32,
     is_pair: bool,
     is_exact: bool,
 }
 
 impl Candidate {
     /// The passage with a number in `snapshot`.
-    fn new(
-        snapshot: &Snapshot,
-        number: u32,
-        score: f32,
-        found: Found,
-        is_exact: bool,
-    ) -> Option<Self> {
-        let index = snapshot.segments.partition_point(|segment| segment.first <= number);
-        let index = index.checked_sub(1)?;
-        let segment = snapshot.segments.get(index)?;
-        let document = number - segment.first;
-        let ranked = Ranked {
-            segment: u32::try_from(index).ok()?,
-            document,
-            score,
-            coverage: 0.0,
-            confidence: 0.0,
-        };
-        Some(Self { ranked, found, number, is_pair: segment.is_pair(document), is_exact })
+    fn new(snapshot: &Snapshot, number: u32, score: f32, found: Found, is_exact: bool) -> Self {
+        let ranked = Ranked { number, score, coverage: 0.0, confidence: 0.0 };
+        Self { ranked, found, is_pair: snapshot.content.is_pair(number), is_exact }
     }
 }
 
@@ -95,7 +83,10 @@ pub(super) fn rank(
     limit: usize,
 ) -> tantivy::Result<Ranking> {
     let looked = look_up(snapshot, question)?;
-    let exact = exact_matches(snapshot, &question.exact)?;
+    let exact = match question.exact.as_str() {
+        "" => Vec::new(),
+        key => snapshot.content.exact(key)?,
+    };
     let candidates = with_scratch(|scratch| {
         scratch.score(snapshot, &looked);
         scratch.candidates(snapshot, &exact, limit.max(WINDOW))
@@ -117,26 +108,6 @@ pub(super) fn rank(
     })
 }
 
-/// The numbers of the pairs whose question is exactly the one that is asked.
-fn exact_matches(snapshot: &Snapshot, key: &str) -> tantivy::Result<Vec<u32>> {
-    let mut numbers = Vec::new();
-    if key.is_empty() {
-        return Ok(numbers);
-    }
-    for segment in &snapshot.segments {
-        let Some(info) = segment.exact.terms().get(key.as_bytes())? else { continue };
-        let mut postings =
-            segment.exact.read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
-        while postings.block_len() > 0 {
-            let present =
-                postings.docs().iter().filter(|document| !segment.reader.is_deleted(**document));
-            numbers.extend(present.map(|document| segment.first + document));
-            postings.advance();
-        }
-    }
-    Ok(numbers)
-}
-
 fn best_of(
     snapshot: &Snapshot,
     mut candidates: Vec<Candidate>,
@@ -148,8 +119,7 @@ fn best_of(
             .ranked
             .score
             .total_cmp(&one.ranked.score)
-            .then_with(|| one.ranked.segment.cmp(&other.ranked.segment))
-            .then_with(|| one.ranked.document.cmp(&other.ranked.document))
+            .then_with(|| one.ranked.number.cmp(&other.ranked.number))
     };
     let window = limit.max(WINDOW);
     if candidates.len() > window {
@@ -166,7 +136,7 @@ fn best_of(
         let coverage = if candidate.is_exact { 1.0 } else { measured.coverage(candidate.found) };
         candidate.ranked.coverage = coverage;
         candidate.ranked.score *= if candidate.is_pair {
-            let weight = stored.get(candidate.number as usize).copied().unwrap_or_default();
+            let weight = stored.get(candidate.ranked.number as usize).copied().unwrap_or_default();
             let share =
                 |of: f32| if of > 0.0 { (candidate.found.asked / of).min(1.0) } else { 0.0 };
             1.0 - QUESTION_COVERAGE - STORED_COVERAGE

@@ -1,6 +1,6 @@
 //! The numbers that ranking and the relevance floor rest on, tuned by `cargo trial eval`.
 
-use super::snapshot::FIELDS;
+use crate::store::SCORED;
 
 /// The weight of a field.
 #[derive(Debug, Clone, Copy)]
@@ -13,8 +13,8 @@ pub(super) struct FieldWeight {
     pub(super) b: f32,
 }
 
-/// In the order of [`FIELDS`]: question, title, heading, defined terms, body, answer, pairs, grams, grams of questions.
-pub(super) const WEIGHTS: [FieldWeight; FIELDS] = [
+/// In the order of the scored fields: question, title, heading, defined terms, body, answer, pairs, grams, grams of questions.
+pub(super) const WEIGHTS: [FieldWeight; SCORED] = [
     FieldWeight { weight: 1.5, k1: 3.0, b: 0.65 },
     FieldWeight { weight: 1.0, k1: 1.2, b: 0.4 },
     FieldWeight { weight: 0.5, k1: 1.2, b: 0.4 },

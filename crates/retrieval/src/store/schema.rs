@@ -47,6 +47,46 @@ pub(crate) struct Fields {
     pub(crate) record: Field,
 }
 
+/// The number of fields that are scored. The following are their positions.
+pub(crate) const SCORED: usize = 9;
+/// The number of these, from the first, that contain whole words.
+pub(crate) const WORD_FIELDS: usize = 6;
+/// The questions of pairs.
+pub(crate) const QUESTIONS: usize = 0;
+/// The titles of anything else.
+const TITLES: usize = 1;
+/// The headings.
+const HEADINGS: usize = 2;
+/// The defined terms.
+const DEFINED: usize = 3;
+/// The texts of anything but pairs.
+const BODIES: usize = 4;
+/// The answers of pairs.
+pub(crate) const ANSWERS: usize = 5;
+/// Neighbouring words.
+pub(crate) const PAIRS: usize = 6;
+/// Pieces of words.
+pub(crate) const GRAMS: usize = 7;
+/// The same of the questions of pairs.
+pub(crate) const QUESTION_GRAMS: usize = 8;
+
+impl Fields {
+    /// The scored fields, in their order.
+    pub(crate) fn scored(&self) -> [Field; SCORED] {
+        [
+            self.question,
+            self.title,
+            self.heading,
+            self.defined,
+            self.body,
+            self.answer,
+            self.pairs,
+            self.grams,
+            self.question_grams,
+        ]
+    }
+}
+
 /// The schema and its fields.
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut schema = SchemaBuilder::new();
@@ -145,63 +185,59 @@ impl Record {
     }
 }
 
-/// The document of a passage.
-pub(crate) fn document(
-    fields: &Fields,
-    key: &str,
-    source: Id<kind::Source>,
-    passage: Passage,
-) -> Result<TantivyDocument, serde_json::Error> {
-    let language = passage.language.as_deref().and_then(Language::from_code);
-    let mut document = TantivyDocument::new();
-    document.add_text(fields.document, key);
-    document.add_text(fields.language, language.map_or(NO_LANGUAGE, Language::code));
+/// A passage as it is indexed: analysed, but in no index yet.
+pub(crate) struct Analysed {
+    /// The code of the language in which it was analysed.
+    pub(crate) language: &'static str,
+    /// The key of the question of a pair.
+    pub(crate) exact: Option<String>,
+    /// The terms of each scored field, each followed by a space.
+    pub(crate) terms: [String; SCORED],
+    pub(crate) record: Record,
+}
 
-    if let (true, Some(question)) = (passage.is_pair, &passage.title) {
-        document.add_text(fields.exact, exact_key(question));
-    }
-    let (title_field, text_field) = if passage.is_pair {
-        (fields.question, fields.answer)
+/// Analyses a passage of a source.
+pub(crate) fn analyse(source: Id<kind::Source>, passage: Passage) -> Analysed {
+    let language = passage.language.as_deref().and_then(Language::from_code);
+    let exact = passage.title.as_deref().filter(|_| passage.is_pair).map(exact_key);
+    let (title_field, text_field, grams_field) = if passage.is_pair {
+        (QUESTIONS, ANSWERS, QUESTION_GRAMS)
     } else {
-        (fields.title, fields.body)
+        (TITLES, BODIES, GRAMS)
     };
     let parts = [
         (title_field, passage.title.as_deref()),
-        (fields.heading, passage.heading.as_deref()),
+        (HEADINGS, passage.heading.as_deref()),
         (text_field, Some(passage.text.as_str())),
     ];
-    let mut pairs = Tokens::default();
-    let mut pieces = Tokens::default();
+    let mut fields: [Tokens; SCORED] = Default::default();
     for (field, text) in parts {
         let Some(text) = text else { continue };
         let terms = terms(text, language);
         if !passage.is_pair {
+            let [.., pairs, _, _] = &mut fields;
             neighbours(&terms, |first, second| pairs.push(&pair(first, second)));
         }
-        if field != fields.answer {
-            grams(text, |piece| pieces.push(piece));
+        if field != ANSWERS {
+            push_all(&mut fields, grams_field, |tokens| grams(text, |piece| tokens.push(piece)));
         }
-        let mut words = Tokens::default();
-        for term in &terms {
-            if term.is_stop_word && field == fields.question {
-                words.push(&small_word(&term.text));
-            } else {
-                words.push(&term.text);
+        push_all(&mut fields, field, |tokens| {
+            for term in &terms {
+                if term.is_stop_word && field == QUESTIONS {
+                    tokens.push(&small_word(&term.text));
+                } else {
+                    tokens.push(&term.text);
+                }
             }
-        }
-        document.add_text(field, words.0);
+        });
     }
     if !passage.is_pair {
-        let mut words = Tokens::default();
-        for term in passage.text.lines().filter_map(defined_term) {
-            terms(term, language).iter().for_each(|term| words.push(&term.text));
-        }
-        document.add_text(fields.defined, words.0);
+        push_all(&mut fields, DEFINED, |tokens| {
+            for term in passage.text.lines().filter_map(defined_term) {
+                terms(term, language).iter().for_each(|term| tokens.push(&term.text));
+            }
+        });
     }
-    document.add_text(fields.pairs, pairs.0);
-    let grams_field = if passage.is_pair { fields.question_grams } else { fields.grams };
-    document.add_text(grams_field, pieces.0);
-
     let record = Record {
         source,
         position: passage.position,
@@ -213,7 +249,38 @@ pub(crate) fn document(
         is_pair: passage.is_pair,
         language: passage.language,
     };
-    document.add_bytes(fields.record, &serde_json::to_vec(&record)?);
+    Analysed {
+        language: language.map_or(NO_LANGUAGE, Language::code),
+        exact,
+        terms: fields.map(|tokens| tokens.0),
+        record,
+    }
+}
+
+fn push_all(fields: &mut [Tokens; SCORED], field: usize, push: impl FnOnce(&mut Tokens)) {
+    if let Some(tokens) = fields.get_mut(field) {
+        push(tokens);
+    }
+}
+
+/// The document of a passage in an index on the disk.
+pub(crate) fn document(
+    fields: &Fields,
+    key: &str,
+    analysed: Analysed,
+) -> Result<TantivyDocument, serde_json::Error> {
+    let mut document = TantivyDocument::new();
+    document.add_text(fields.document, key);
+    document.add_text(fields.language, analysed.language);
+    if let Some(exact) = analysed.exact {
+        document.add_text(fields.exact, exact);
+    }
+    for (field, terms) in fields.scored().into_iter().zip(analysed.terms) {
+        if !terms.is_empty() {
+            document.add_text(field, terms);
+        }
+    }
+    document.add_bytes(fields.record, &serde_json::to_vec(&analysed.record)?);
     Ok(document)
 }
 

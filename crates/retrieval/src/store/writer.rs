@@ -58,7 +58,8 @@ impl Writer {
         document: &str,
         passage: Passage,
     ) -> tantivy::Result<()> {
-        let document = schema::document(&self.fields, document, source, passage)
+        let analysed = schema::analyse(source, passage);
+        let document = schema::document(&self.fields, document, analysed)
             .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))?;
         self.add_document(document)
     }

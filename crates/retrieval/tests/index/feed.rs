@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use cicerone_domain::ports::{AgentContent, PassageFeed, PassageIndex as _};
+use cicerone_domain::ports::{AgentContent, PassageFeed, PassageIndex as _, WholeContent};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, Passage, kind, limits};
 use cicerone_language::Language;
@@ -26,6 +26,8 @@ pub(crate) struct Rows {
     pub(crate) reads: AtomicUsize,
     /// Of how many documents passages were read.
     pub(crate) documents_read: AtomicUsize,
+    /// How often all passages of an agent were asked for.
+    whole_reads: AtomicUsize,
     /// How often the documents of a source were asked for.
     pub(crate) looks: AtomicUsize,
     /// Agents whose rows never come.
@@ -83,6 +85,14 @@ impl Rows {
         self.agents.lock().remove(&agent);
     }
 
+    /// The bytes of an agent's passages.
+    fn stored(&self, agent: Id<kind::Agent>) -> usize {
+        let agents = self.agents.lock();
+        let sources = agents.get(&agent).into_iter().flat_map(|row| row.sources.values());
+        let documents = sources.flat_map(|source| source.documents.values());
+        documents.flat_map(|(_, passages)| passages).map(|passage| passage.text.len()).sum()
+    }
+
     fn raised(&self, generation: u64) -> u64 {
         (((generation >> 32) + 1) << 32) | self.history.load(Ordering::Relaxed)
     }
@@ -103,6 +113,11 @@ impl Rows {
         self.stalled.lock().extend(agents);
     }
 
+    /// How often all passages of an agent were asked for.
+    pub(crate) fn whole_reads(&self) -> usize {
+        self.whole_reads.load(Ordering::Relaxed)
+    }
+
     /// The agent as its row says.
     pub(crate) fn version(&self, agent: Id<kind::Agent>) -> AgentVersion {
         let generation = self.agents.lock().get(&agent).map_or(0, |row| row.generation);
@@ -120,6 +135,26 @@ impl PassageFeed for Rows {
             generation: row.generation,
             sources: row.sources.iter().map(|(id, source)| (*id, source.version)).collect(),
         }))
+    }
+
+    async fn whole_content(
+        &self,
+        agent: Id<kind::Agent>,
+        bytes: u64,
+    ) -> Result<Option<WholeContent>, Error> {
+        self.whole_reads.fetch_add(1, Ordering::Relaxed);
+        if self.stalled.lock().contains(&agent) {
+            std::future::pending::<()>().await;
+        }
+        let Some(row) = self.agents.lock().get(&agent).cloned() else { return Ok(None) };
+        let mut passages = Vec::new();
+        for (id, source) in row.sources {
+            let documents = source.documents.into_values();
+            passages.extend(documents.flat_map(|(_, found)| found).map(|passage| (id, passage)));
+        }
+        let stored: usize = passages.iter().map(|(_, passage)| passage.text.len()).sum();
+        let is_within = stored as u64 <= bytes;
+        Ok(is_within.then_some(WholeContent { generation: row.generation, passages }))
     }
 
     async fn documents(
@@ -168,7 +203,11 @@ impl Rows {
     }
 }
 
-/// An index over rows that a test changes.
+/// The memory of indexes in memory: enough for all tests.
+pub(crate) const MEMORY_BYTES: u64 = 64 * 1_024 * 1_024;
+
+/// An index over rows that a test changes. It is on the disk. Another one in memory over the same rows is asked the same
+/// questions and must find the same.
 pub(crate) struct World {
     pub(crate) rows: Arc<Rows>,
     pub(crate) index: Index,
@@ -184,13 +223,13 @@ impl World {
     pub(crate) fn with_open_agents(open_agents: u64) -> Self {
         let directory = TempDir::new().unwrap();
         let rows = Arc::new(Rows::default());
-        let index = open(&directory, &rows, open_agents);
+        let index = open(&directory, &rows, open_agents, 0);
         Self { rows, index, agent: "agent_0000000001".parse().unwrap(), directory }
     }
 
     /// Another index over the same folder and rows, as after a restart.
     pub(crate) fn restart(&mut self) {
-        self.index = open(&self.directory, &self.rows, 16);
+        self.index = open(&self.directory, &self.rows, 16, 0);
     }
 
     pub(crate) fn folder(&self) -> PathBuf {
@@ -218,12 +257,44 @@ impl World {
             text: question.to_owned(),
             context: context.iter().map(|message| (*message).to_owned()).collect(),
         };
-        self.index.search(self.rows.version(self.agent), &query, 5).await.unwrap()
+        let found = self.index.search(self.rows.version(self.agent), &query, 5).await.unwrap();
+        self.compare(&query, &found).await;
+        found
+    }
+
+    /// Asks an index in memory the same.
+    async fn compare(&self, query: &Query, found: &Found) {
+        if self.rows.stored(self.agent) > SMALL_BYTES {
+            return;
+        }
+        let aside = tempfile::tempdir().unwrap();
+        let in_memory = open(&aside, &self.rows, 1, MEMORY_BYTES);
+        let also = in_memory.search(self.rows.version(self.agent), query, 5).await.unwrap();
+        assert_eq!(std::fs::read_dir(aside.path()).unwrap().count(), 0, "nothing is on the disk");
+        let scores = |found: &Found| -> Vec<(f32, f32, bool)> {
+            let of = found.hits.iter().map(|hit| (hit.score, hit.coverage, hit.is_relevant));
+            of.collect()
+        };
+        assert_eq!(scores(&also), scores(found), "{query:?}");
+        assert_eq!((also.confidence, also.terms), (found.confidence, found.terms.clone()));
+        for (one, other) in also.hits.iter().zip(&found.hits) {
+            let are_equal = found.hits.iter().filter(|hit| hit.score == other.score).count() > 1;
+            assert!(are_equal || one == other, "{one:?} instead of {other:?}");
+        }
     }
 }
 
-fn open(directory: &TempDir, rows: &Arc<Rows>, open_agents: u64) -> Index {
-    let config = IndexConfig { directory: directory.path().to_path_buf(), open_agents };
+/// What an agent may have stored for its index to be in memory.
+const SMALL_BYTES: usize = 64 * 1_024;
+
+pub(crate) fn open(
+    directory: &TempDir,
+    rows: &Arc<Rows>,
+    open_agents: u64,
+    memory_bytes: u64,
+) -> Index {
+    let directory = directory.path().to_path_buf();
+    let config = IndexConfig { directory, open_agents, memory_bytes };
     Index::open(config, Arc::clone(rows) as Arc<dyn PassageFeed>).unwrap()
 }
 

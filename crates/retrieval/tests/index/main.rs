@@ -8,6 +8,7 @@ mod consistency;
 mod fairness;
 mod feed;
 mod hostile;
+mod memory;
 mod repair;
 mod resources;
 mod restores;

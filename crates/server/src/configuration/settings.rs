@@ -219,7 +219,10 @@ pub(crate) struct QuotasSection {
 #[serde(default, deny_unknown_fields)]
 #[schema(default)]
 pub(crate) struct IndexSection {
-    /// Agents whose index is kept open in memory. The index of another agent is opened when it is
+    /// Agents whose index on the disk is kept open. The index of another agent is opened when it is
     /// asked.
     pub(crate) open_agents: u64,
+    /// Memory for the indexes of agents with little content (64 KiB and less), which are made when such an agent is
+    /// asked and are not on the disk; `0` to keep all indexes on the disk.
+    pub(crate) memory_bytes: u64,
 }

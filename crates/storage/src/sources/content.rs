@@ -45,7 +45,7 @@ pub(crate) struct TextRow<'a> {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = passages, treat_none_as_default_value = false)]
 pub(crate) struct PassageRow {
-    source_id: String,
+    pub(crate) source_id: String,
     position: i64,
     account_id: String,
     pub(crate) document: i64,

@@ -1,7 +1,7 @@
 //! What an index is made from.
 
 use cicerone_domain::ports::{
-    AgentContent, AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _,
+    AgentContent, AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _, WholeContent,
 };
 use cicerone_domain::{Source, SourceState};
 
@@ -34,6 +34,42 @@ async fn the_content_of_an_agent_is_every_source_that_answers() {
         assert_eq!(content.sources, [(two.id, version(&two))]);
         world.storage.delete_agent(&scope, agent.id, now, None).await.unwrap();
         assert_eq!(world.storage.agent_content(agent.id).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_small_agent_is_read_as_a_whole() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let (storage, bytes) = (&world.storage, 100_000);
+        let empty = WholeContent { generation: 0, passages: Vec::new() };
+        assert_eq!(storage.whole_content(agent.id, bytes).await.unwrap(), Some(empty));
+        let one = world.trained(&agent, website(false), "one").await;
+        let two = world.trained(&agent, website(false), "two").await;
+        let other = world.agent().await;
+        world.trained(&other, website(false), "elsewhere").await;
+        world.text_source(&agent).await;
+
+        let whole = storage.whole_content(agent.id, bytes).await.unwrap().unwrap();
+        let content = storage.agent_content(agent.id).await.unwrap().unwrap();
+        assert_eq!(whole.generation, content.generation);
+        let mut expected = Vec::new();
+        for (id, version) in content.sources {
+            let passages = storage.passages(id, version, &[0], None).await.unwrap().unwrap();
+            expected.extend(passages.into_iter().map(|(_, passage)| (id, passage)));
+        }
+        expected.sort_by_key(|(id, passage)| (*id, passage.position));
+        assert_eq!(whole.passages, expected);
+        assert!(expected.len() > 2, "{expected:?}");
+        assert_eq!(storage.whole_content(agent.id, 1).await.unwrap(), None, "more than a byte");
+
+        let (scope, now) = (world.scope(), world.now());
+        storage.delete_source(&scope, one.id, now, None).await.unwrap();
+        let whole = storage.whole_content(agent.id, bytes).await.unwrap().unwrap();
+        assert!(whole.passages.iter().all(|(id, _)| *id == two.id), "{whole:?}");
+        storage.delete_agent(&scope, agent.id, now, None).await.unwrap();
+        assert_eq!(storage.whole_content(agent.id, bytes).await.unwrap(), None);
     })
     .await;
 }

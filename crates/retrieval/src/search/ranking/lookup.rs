@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::Impact;
 use super::coverage::Overlap;
-use super::impacts::{self, Impact};
 use super::typing::one_edit_away;
 use crate::search::question::{Extra, QUESTION, Question, Word};
-use crate::search::snapshot::{GRAMS, PAIRS, QUESTION_GRAMS, QUESTIONS, Snapshot, WORD_FIELDS};
+use crate::search::snapshot::Snapshot;
 use crate::search::weights::{FEWEST_PASSAGES, FEWEST_QUESTIONS, SIMILAR, SMALL_WORD, WEIGHTS};
-use crate::store::small_word;
+use crate::store::{GRAMS, PAIRS, QUESTION_GRAMS, QUESTIONS, WORD_FIELDS, small_word};
 
 /// Words whose presence is recorded for each passage: one bit each.
 const WORDS: usize = 64;
@@ -120,7 +120,7 @@ fn look_up_small_words(
     let own = |word: &&Word| word.is_stop_word && word.messages & QUESTION != 0;
     for word in question.words.iter().filter(own).take(WORDS) {
         for form in &word.forms {
-            let impacts = impacts_of(snapshot, QUESTIONS, &small_word(form))?;
+            let impacts = snapshot.content.impacts(QUESTIONS, &small_word(form))?;
             if !impacts.is_empty() {
                 let weight = question_weight(snapshot, impacts.len() as u64, true);
                 small_words.push(SmallWord { weight, impacts });
@@ -218,9 +218,9 @@ fn places_of(snapshot: &Snapshot, forms: &[String], is_stop_word: bool) -> tanti
         let mut frequency = 0;
         for form in forms {
             let impacts = if field == QUESTIONS && is_stop_word {
-                impacts_of(snapshot, field, &small_word(form))?
+                snapshot.content.impacts(field, &small_word(form))?
             } else {
-                impacts_of(snapshot, field, form)?
+                snapshot.content.impacts(field, form)?
             };
             frequency += impacts.len() as u64;
             if !impacts.is_empty() {
@@ -243,7 +243,7 @@ fn look_up_extras(
     extras: &mut Vec<LookedExtra>,
 ) -> tantivy::Result<()> {
     for (index, term) in terms.iter().enumerate() {
-        let impacts = impacts_of(snapshot, field, &term.text)?;
+        let impacts = snapshot.content.impacts(field, &term.text)?;
         if !impacts.is_empty() {
             let rarity = rarity(snapshot.passages, impacts.len() as u64);
             let weight = term.weight * rarity * field_factor(field);
@@ -251,10 +251,6 @@ fn look_up_extras(
         }
     }
     Ok(())
-}
-
-fn impacts_of(snapshot: &Snapshot, field: usize, term: &str) -> tantivy::Result<Arc<[Impact]>> {
-    snapshot.recent.impacts(field, term, || impacts::read(snapshot, field, term))
 }
 
 /// The weight of an impact in a field, before the rarity of the term.

@@ -9,8 +9,9 @@ use super::coverage::Found;
 use super::lookup::{Looked, bit, field_factor};
 use super::{Candidate, Impact};
 use crate::search::question::QUESTION;
-use crate::search::snapshot::{QUESTIONS, Snapshot};
+use crate::search::snapshot::Snapshot;
 use crate::search::weights::EXACT;
+use crate::store::QUESTIONS;
 
 /// This many times the wanted number of candidates are kept before the worse ones are dropped.
 const SLACK: usize = 4;
@@ -36,7 +37,7 @@ pub(super) fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
 impl Scratch {
     /// Scores every passage of an index that has this many passage numbers.
     pub(super) fn score(&mut self, snapshot: &Snapshot, looked: &Looked<'_>) {
-        let numbers = snapshot.numbers() as usize;
+        let numbers = snapshot.content.numbers() as usize;
         self.asked.clear();
         self.asked.resize(if snapshot.question_answer_pairs > 0 { numbers } else { 0 }, 0.0);
         self.scores.clear();
@@ -109,7 +110,7 @@ impl Scratch {
         let score = |number: u32| self.scores.get(number as usize).copied().unwrap_or_default();
         let exact = exact.iter().map(|number| (score(*number) + EXACT, *number, true));
         let best = best.into_iter().map(|(score, number)| (score, number, false));
-        exact.chain(best).filter_map(of).collect()
+        exact.chain(best).map(of).collect()
     }
 }
 

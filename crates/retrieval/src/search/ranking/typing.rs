@@ -7,7 +7,8 @@ use tantivy::query::FuzzyTermQuery;
 use tantivy::schema::Field;
 
 use crate::search::question::Word;
-use crate::search::snapshot::{Snapshot, WORD_FIELDS};
+use crate::search::snapshot::Snapshot;
+use crate::store::WORD_FIELDS;
 
 /// The shortest word, in characters, in which a mistake is assumed. One letter makes another word of a shorter one.
 const WORD_CHARS: usize = 5;
@@ -35,18 +36,16 @@ pub(super) fn one_edit_away(snapshot: &Snapshot, word: &Word) -> tantivy::Result
     let mut found: BTreeMap<String, u64> = BTreeMap::new();
     let term = Term::from_field_text(Field::from_field_id(0), form);
     let query = FuzzyTermQuery::new(term, 1, true);
-    for segment in &snapshot.segments {
-        let fields = segment.fields.iter().take(WORD_FIELDS);
-        // Making an automaton costs more than searching a small dictionary with it.
-        for field in fields.filter(|field| field.terms.terms().num_terms() > 0) {
-            let words = field.terms.terms().search(query.automaton()?);
-            let mut words = words.ge(from.as_bytes()).lt(&to).into_stream()?;
-            while words.advance() {
-                if let Ok(word) = std::str::from_utf8(words.key()) {
-                    *found.entry(word.to_owned()).or_default() += u64::from(words.value().doc_freq);
-                }
-            }
-        }
+    for field in 0..WORD_FIELDS {
+        let range = (from.as_bytes(), to.as_slice());
+        snapshot.content.matching(
+            field,
+            || query.automaton(),
+            range,
+            |word, frequency| {
+                *found.entry(word.to_owned()).or_default() += u64::from(frequency);
+            },
+        )?;
     }
     let mut found: Vec<(String, u64)> = found.into_iter().collect();
     found.sort_by(|(_, one), (_, other)| other.cmp(one));

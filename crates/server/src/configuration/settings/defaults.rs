@@ -125,6 +125,6 @@ impl Default for RetentionSection {
 
 impl Default for IndexSection {
     fn default() -> Self {
-        Self { open_agents: 256 }
+        Self { open_agents: 256, memory_bytes: 64 * 1_024 * 1_024 }
     }
 }

@@ -1,0 +1,108 @@
+//! Replies of many agents with one text each, asked at random.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use cicerone_tests::process::{Program, Server};
+use tokio::task::JoinSet;
+
+use super::{corpus, load, memory, request};
+use crate::latency::millis;
+
+/// Agents that are made at once.
+const AT_ONCE: usize = 16;
+/// Characters of each text.
+const TEXT_CHARS: usize = 1_000;
+/// Requests of a run, in an order drawn at random.
+const REQUESTS: usize = 40_000;
+/// Runs over each number of agents, in turn.
+const ROUNDS: usize = 3;
+
+/// What one run saw: replies a second, and latencies in milliseconds.
+struct Run {
+    rate: f64,
+    p50: f64,
+    p99: f64,
+}
+
+/// Asks at random among each number of agents in turn, three times, and prints medians.
+pub(super) async fn run(
+    program: &Program,
+    mut counts: Vec<usize>,
+    connections: usize,
+    duration: Duration,
+) -> anyhow::Result<()> {
+    counts.sort_unstable();
+    let most = counts.last().copied().unwrap_or_default();
+    let server = Server::of(program).env("CICERONE_RATE_LIMIT_PER_MINUTE", "0").start();
+    let began = Instant::now();
+    let questions = make(&server, most).await?;
+    println!(
+        "{most} agents made in {:.0} s; {}",
+        began.elapsed().as_secs_f64(),
+        memory::of(server.pid())?
+    );
+    let mut numbers = corpus::Numbers::new(17);
+    let mut runs: Vec<(usize, Vec<Run>)> =
+        counts.into_iter().map(|count| (count, Vec::new())).collect();
+    for _ in 0..ROUNDS {
+        for (count, results) in &mut runs {
+            let below = u64::try_from(*count)?;
+            let chosen = (0..REQUESTS).map(|_| usize::try_from(numbers.below(below)));
+            let requests = chosen
+                .map(|index| questions.get(index?).cloned().context("a question is missing"))
+                .collect::<anyhow::Result<Vec<_>>>()?;
+            let outcome =
+                load::run(server.address(), Arc::new(requests), connections, duration).await?;
+            anyhow::ensure!(outcome.refused == 0, "{} requests were refused", outcome.refused);
+            let latency = |share| millis(outcome.percentile(share));
+            results.push(Run { rate: outcome.rate(), p50: latency(0.5), p99: latency(0.99) });
+        }
+    }
+    let median = |results: &[Run], of: fn(&Run) -> f64| {
+        let mut values: Vec<f64> = results.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or_default()
+    };
+    let base = runs.first().map_or(0.0, |(_, results)| median(results, |run| run.rate));
+    for (count, results) in &runs {
+        let rate = median(results, |run| run.rate);
+        println!(
+            "{count:>7} agents, {connections} connections: {rate:>7.0} replies/s   p50 {:>6.2} ms   \
+             p99 {:>6.2} ms   {:.2} times fewer than with the fewest agents",
+            median(results, |run| run.p50),
+            median(results, |run| run.p99),
+            base / rate,
+        );
+    }
+    println!("afterwards: {}", memory::of(server.pid())?);
+    Ok(())
+}
+
+/// Makes agents with one text each, and gives a request about each text.
+async fn make(server: &Server, agents: usize) -> anyhow::Result<Vec<Vec<u8>>> {
+    let mut tasks = JoinSet::new();
+    for first in 0..AT_ONCE {
+        let client = server.client();
+        tasks.spawn(async move {
+            let mut made = Vec::new();
+            for number in (first..agents).step_by(AT_ONCE) {
+                let mut numbers = corpus::Numbers::new(1_000 + number as u64);
+                let text = corpus::text(&mut numbers, TEXT_CHARS);
+                let question = corpus::question(&mut numbers, &text);
+                let agent = client.agent().await;
+                client.text(&agent, &text).await;
+                made.push((number, agent, question));
+            }
+            made
+        });
+    }
+    let mut made = Vec::with_capacity(agents);
+    while let Some(some) = tasks.join_next().await {
+        made.extend(some.context("making agents")?);
+    }
+    made.sort_unstable();
+    let requests = made.iter().map(|(_, agent, question)| request(server, agent, question));
+    Ok(requests.collect())
+}
