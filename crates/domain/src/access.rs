@@ -221,7 +221,7 @@ pub struct ApiKey {
     pub id: Id<kind::ApiKey>,
     /// The account that it speaks for.
     pub account_id: Id<kind::Account>,
-    /// A name for people.
+    /// A human-readable name.
     pub name: KeyName,
     /// What it may do.
     pub permissions: Permissions,

@@ -38,7 +38,7 @@ pub struct Agent {
 /// The settings of an agent, each within its limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentProfile {
-    /// A name for people.
+    /// A human-readable name.
     pub name: AgentName,
     /// The model that writes its replies.
     pub model: ModelName,
@@ -46,7 +46,7 @@ pub struct AgentProfile {
     pub system_prompt: SystemPrompt,
     /// Sampling temperature.
     pub temperature: Temperature,
-    /// Most tokens in a reply.
+    /// The maximum number of tokens in a reply.
     pub max_tokens: ReplyTokens,
     /// Days after which a conversation without a new message is removed; `None` keeps conversations
     /// for ever.

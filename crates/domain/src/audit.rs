@@ -76,7 +76,7 @@ impl AuditAction {
     }
 }
 
-/// Who did it.
+/// Who performed the action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
     /// The holder of an API key.
@@ -121,7 +121,7 @@ pub struct AuditRecord {
     pub account_id: Id<kind::Account>,
     /// When it happened.
     pub at: Timestamp,
-    /// Who did it.
+    /// Who performed the action.
     pub actor: Actor,
     /// What was done.
     pub action: AuditAction,

@@ -117,7 +117,7 @@ pub fn cut_at_word(text: &str, limit: usize) -> Cow<'_, str> {
 /// One readable whole: a text, a file, a page of a website, a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Its number within the source, from 0.
+    /// The position in the source, from 0.
     pub position: i64,
     /// The address that it came from, for a page of a website.
     pub url: Option<String>,
@@ -143,7 +143,7 @@ impl Document {
 /// A stretch of a document as it is stored, found and cited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// Its number within the source, from 0.
+    /// The position in the source, from 0.
     pub position: i64,
     /// What a citation of it shows; for a pair the question.
     pub title: Option<String>,

@@ -123,7 +123,7 @@ pub struct PlacedMessage {
     pub message: Message,
 }
 
-/// A source that a reply rests on.
+/// A source that a reply is based on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Citation {
     /// The source.

@@ -14,7 +14,7 @@ pub use content::{
 };
 pub use pairs::{QaPair, qa_pairs};
 
-/// Content of an agent.
+/// Content that an agent answers from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
     /// `src_` and 10 characters.

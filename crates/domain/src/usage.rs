@@ -91,7 +91,7 @@ pub struct TokenCount {
     pub completion: u64,
 }
 
-/// What an agent used on a day.
+/// The usage of one agent on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayUsage {
     /// The day.
@@ -221,7 +221,7 @@ pub struct Allowances {
     pub messages: Allowance,
     /// Tokens of models in this month.
     pub tokens: Allowance,
-    /// Bytes of sources, with what was extracted from them, and of files.
+    /// Bytes stored: sources, what was extracted from them, and files.
     pub bytes: Allowance,
     /// When the next month begins.
     pub renewed_at: Timestamp,
@@ -230,11 +230,11 @@ pub struct Allowances {
 /// Which days a list of usage shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UsageFilter {
-    /// From this day on.
+    /// The first day to return.
     pub from: Option<Day>,
     /// Up to this day, included.
     pub to: Option<Day>,
-    /// Only this agent.
+    /// Return only the usage of this agent.
     pub agent_id: Option<Id<kind::Agent>>,
 }
 

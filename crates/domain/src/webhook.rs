@@ -94,7 +94,7 @@ pub struct WebhookEndpoint {
     pub url: EndpointUrl,
     /// The events that it takes.
     pub events: Vec<EventName>,
-    /// For people.
+    /// A human-readable description.
     pub description: Option<EndpointDescription>,
     /// How much of a source its events contain.
     pub payload: PayloadStyle,
@@ -154,11 +154,11 @@ pub struct EndpointPatch {
     pub url: Option<EndpointUrl>,
     /// The events that it takes.
     pub events: Option<Vec<EventName>>,
-    /// For people.
+    /// A human-readable description.
     pub description: Option<Option<EndpointDescription>>,
     /// How much of a source its events contain.
     pub payload: Option<PayloadStyle>,
-    /// Whether anything is sent to it.
+    /// Whether events are sent to the endpoint.
     pub is_enabled: Option<bool>,
 }
 

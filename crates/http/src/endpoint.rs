@@ -81,12 +81,14 @@ impl Tag {
     pub(crate) const fn about(self) -> &'static str {
         match self {
             Self::Agents => "Configured chatbots.",
-            Self::Sources => "What an agent knows, what was extracted from it, and search.",
+            Self::Sources => "The content of an agent, what was extracted from it, and search.",
             Self::Files => "Uploads for sources of type `file`.",
             Self::Conversations => "Messages and replies.",
             Self::Webhooks => "Endpoints that receive events, and the deliveries to them.",
-            Self::Keys => "Keys of the account, their permissions and their limits.",
-            Self::Account => "Who a request is from, what the account has used, and its audit log.",
+            Self::Keys => "The keys of the account, their permissions and their restrictions.",
+            Self::Account => {
+                "The account and key of a request, the usage of the account, and its audit log."
+            }
             Self::Operation => {
                 "Health, metrics and this documentation, for the operator. No API key is needed."
             }

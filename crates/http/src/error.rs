@@ -40,7 +40,7 @@ pub(crate) enum RequestError {
     /// No route has this path.
     #[error("no such route")]
     NoRoute,
-    /// The path does not take this method.
+    /// The path does not support this method.
     #[error("method not allowed")]
     Method {
         /// The methods that it takes, for the header `Allow`.

@@ -19,14 +19,15 @@ use crate::endpoint::{Access, BodyDescription, Endpoint, Tag};
 use crate::endpoints;
 
 const BEARER: &str = "bearer";
-const ABOUT: &str = "Agents that answer from their owner's content. An agent has sources, which \
-    are crawled, extracted and indexed. A message to an agent is answered from them, in one piece or as \
-    server-sent events, and the reply names the sources that it rests on.\n\n\
-    Every answer that is not a success holds an `error` with a stable `code`, and every answer \
-    carries its request's id in `X-Request-Id`. A request can be refused before it reaches an operation: \
-    with 405 for a method that the path does not take, 408 if its head does not arrive in time, and 431 if \
-    its head is too large. Unknown fields of a body are ignored. `/v1` only gains: fields, paths and error \
-    codes can be added; nothing is removed or changes its meaning.";
+const ABOUT: &str = "AI chat agents that answer from their owner's own content. An agent has \
+    sources, which are crawled, extracted and indexed. Replies to messages are based on these \
+    sources and name those that they used; they are sent as JSON or as Server-Sent Events.\n\n\
+    Every error response contains an `error` object with a stable `code`, and every response has \
+    the id of its request in `X-Request-Id`. A request can be refused before it reaches an \
+    operation: with 405 if the path does not support the method, 408 if the request head does not \
+    arrive in time, and 431 if the head is too large. Unknown fields of a body are ignored. Within \
+    `/v1`, fields, paths and error codes may be added, but nothing is removed or changes its \
+    meaning.";
 
 /// The OpenAPI 3.1 document of every endpoint. `extra_models` are the names beyond the built-in ones that
 /// agents can use on this server.
@@ -123,7 +124,7 @@ fn operation(endpoint: &Endpoint) -> Operation {
 fn description(endpoint: &Endpoint) -> Option<String> {
     let access = match endpoint.access {
         Access::Permission(permission) => Some(format!("Permission: `{permission}`.")),
-        Access::AnyKey => Some("Permission: none; any valid key will do.".to_owned()),
+        Access::AnyKey => Some("Permission: none; any valid key is accepted.".to_owned()),
         Access::Open => None,
     };
     let details = Some(endpoint.description.details.to_owned()).filter(|text| !text.is_empty());

@@ -19,7 +19,7 @@ const SWEEP_EVERY: u32 = 4_096;
 pub(crate) struct RateState {
     /// Requests per minute.
     pub(crate) limit: u32,
-    /// Requests that can follow at once.
+    /// The number of requests that can be made now without waiting.
     pub(crate) remaining: u32,
     /// Seconds until the full limit is available again.
     pub(crate) reset: u64,

@@ -9,7 +9,7 @@ use crate::timestamp::Timestamp;
 /// A change of a key: `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyPatch {
-    /// A name for people.
+    /// A human-readable name.
     pub name: Option<KeyName>,
     /// What it may do.
     pub permissions: Option<Permissions>,

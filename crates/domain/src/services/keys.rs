@@ -18,7 +18,7 @@ use crate::timestamp::Timestamp;
 /// A key to create.
 #[derive(Debug, Clone)]
 pub struct NewKey {
-    /// A name for people.
+    /// A human-readable name.
     pub name: KeyName,
     /// What it may do.
     pub permissions: Permissions,

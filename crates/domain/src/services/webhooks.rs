@@ -23,7 +23,7 @@ pub struct NewEndpoint {
     pub url: EndpointUrl,
     /// The events that it takes.
     pub events: Vec<EventName>,
-    /// For people.
+    /// A human-readable description.
     pub description: Option<EndpointDescription>,
     /// How much of a source its events contain.
     pub payload: PayloadStyle,

@@ -1,4 +1,4 @@
-//! One event on its way to one endpoint.
+//! The delivery of one event to one endpoint.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub struct Attempt {
     pub duration_ms: u64,
 }
 
-/// One event on its way to one endpoint.
+/// The delivery of one event to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
     /// `dlv_` and 10 characters.

@@ -23,7 +23,7 @@ use crate::response::{StoredResponse, keep};
 pub(super) struct AgentView<'a> {
     #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
     id: Id<kind::Agent>,
-    /// A name for people.
+    /// A human-readable name.
     #[schema(max_length = 100)]
     name: &'a str,
     /// The model that writes its replies.
@@ -34,13 +34,13 @@ pub(super) struct AgentView<'a> {
     /// Lower is more deterministic.
     #[schema(minimum = 0, maximum = 2)]
     temperature: f64,
-    /// Most tokens in a reply.
+    /// The maximum number of tokens in a reply.
     #[schema(minimum = 1, maximum = 4096)]
     max_tokens: u32,
     /// Days after which a conversation without a new message is removed; null for never.
     #[schema(minimum = 1, maximum = 3650, required = true)]
     retention_days: Option<u32>,
-    /// A `paused` agent takes no new conversations.
+    /// A `paused` agent accepts no new conversations.
     #[schema(value_type = String, pattern = "^(active|paused)$")]
     status: AgentStatus,
     #[schema(value_type = String, format = DateTime)]

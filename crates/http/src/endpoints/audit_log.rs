@@ -20,13 +20,13 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<AuditLog>(Tag::Account, "/v1/audit_log")
         .named("listAuditLog", "List the audit log")
         .details(
-            "Newest first: keys, webhook endpoints, deletions and failed authentications. A key \
-             that is restricted to agents sees no records.",
+            "Records of changes to API keys and webhook endpoints, of deletions and of failed \
+             authentications, newest first. A key that is restricted to agents sees no records.",
         )
         .query([
-            one_of("action", &actions, "Only records of this action."),
-            moment("created_after", "Only records after this moment."),
-            moment("created_before", "Only records before this moment."),
+            one_of("action", &actions, "Return only records of this action."),
+            moment("created_after", "Return only records made after this time."),
+            moment("created_before", "Return only records made before this time."),
         ])
 }
 
@@ -40,23 +40,24 @@ struct AuditRecordView<'a> {
     #[schema(value_type = String)]
     action: &'static str,
     actor: ActorView<'a>,
-    /// The id of what it was done to.
+    /// The id of the object that the action changed.
     #[schema(value_type = Option<String>, required = true)]
     target_id: Option<&'a str>,
-    /// The address that the request came from; null on the command line.
+    /// The IP address of the client; null on the command line.
     #[schema(value_type = Option<String>, required = true)]
     ip_address: Option<IpAddr>,
-    /// The request; null on the command line.
+    /// The id of the request; null on the command line.
     #[schema(value_type = Option<String>, required = true)]
     request_id: Option<Id<kind::Request>>,
-    /// How often it happened: several of a kind within seconds are one record.
+    /// How many times it happened; the same action within a few seconds is recorded once, with a
+    /// count.
     #[schema(minimum = 1)]
     count: u32,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
 }
 
-/// Who did it.
+/// Who performed the action.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AuditActor)]
 struct ActorView<'a> {
@@ -64,7 +65,7 @@ struct ActorView<'a> {
     #[serde(rename = "type")]
     #[schema(value_type = String)]
     kind: &'static str,
-    /// The API key.
+    /// The id of the API key.
     #[schema(value_type = Option<String>, required = true)]
     id: Option<Id<kind::ApiKey>>,
     /// The name that the API key had at the time.

@@ -27,13 +27,13 @@ pub(super) struct ConversationView<'a> {
     /// The time of the last message.
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
-    /// Oldest first; only in the answer for a single conversation. At most 4 MiB of JSON: of a longer
-    /// conversation, the newest that fit.
+    /// Oldest first; absent from lists of conversations. At most 4 MiB of JSON: if the conversation
+    /// is longer, the newest messages that fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     messages: Option<Vec<MessageView<'a>>>,
-    /// Only in the answer for a single conversation: the `cursor` of its older messages, null if
-    /// `messages` holds all of them.
+    /// The `cursor` of the older messages, null if `messages` contains all of them; absent from
+    /// lists of conversations.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, required = false)]
     messages_cursor: Option<Option<String>>,
@@ -73,7 +73,7 @@ pub(super) struct MessageView<'a> {
     #[schema(value_type = String, pattern = "^(user|assistant)$")]
     role: Role,
     content: &'a str,
-    /// The sources that an assistant's message rests on, best first; absent on a user's message.
+    /// The sources that the message is based on, best first; absent from user messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     sources_used: Option<Vec<CitationView<'a>>>,
@@ -102,7 +102,7 @@ impl<'a> From<&'a Message> for MessageView<'a> {
     }
 }
 
-/// A source that a reply rests on.
+/// A source that a reply is based on.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Citation)]
 pub(crate) struct CitationView<'a> {

@@ -17,9 +17,9 @@ pub(super) struct UploadView<'a> {
     #[schema(value_type = String, pattern = "^file_[0-9A-Za-z]{10}$")]
     id: Id<kind::Upload>,
     filename: &'a str,
-    /// The media type that its content has.
+    /// The media type, detected from the content.
     content_type: &'static str,
-    /// Its size.
+    /// The size of the file.
     #[schema(minimum = 1, maximum = 10485760)]
     bytes: u64,
     #[schema(value_type = String, format = DateTime)]

@@ -15,11 +15,11 @@ use utoipa::openapi::schema::Array;
 use crate::openapi::schema::names_of;
 
 /// The condition under which a change of a key is refused for want of a permission.
-const LACKS_PERMISSION: &str = "The key of the request lacks a permission: the one that this operation needs, \
-    or one of the key that is made, changed or deleted.";
+const LACKS_PERMISSION: &str = "The key that makes the request lacks the permission for this \
+    operation, or a permission of the key that is created, changed or deleted.";
 /// The condition under which the body of a key is refused.
-const BAD_KEY: &str = "A required field is missing, a field has a bad value, or the key would be restricted \
-    less than the key of the request.";
+const BAD_KEY: &str = "A required field is missing, a field has a bad value, or the key would have \
+    fewer restrictions than the key that makes the request.";
 
 /// An API key, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
@@ -27,19 +27,19 @@ const BAD_KEY: &str = "A required field is missing, a field has a bad value, or 
 pub(super) struct KeyView<'a> {
     #[schema(value_type = String, pattern = "^key_[0-9A-Za-z]{10}$")]
     id: Id<kind::ApiKey>,
-    /// A name for people.
+    /// A human-readable name.
     #[schema(max_length = 100)]
     name: &'a str,
-    /// What it may do; `*` is everything.
+    /// The permissions of the key; `*` grants all of them.
     #[schema(value_type = Vec<String>)]
     permissions: Vec<&'static str>,
-    /// The only agents that the key can see; null for all agents of the account.
+    /// The agents that the key is restricted to; null for all agents of the account.
     #[schema(value_type = Option<Vec<String>>, required = true)]
     agent_ids: Option<&'a [Id<kind::Agent>]>,
     /// When it expires; null for never.
     #[schema(value_type = Option<String>, format = DateTime, required = true)]
     expires_at: Option<Timestamp>,
-    /// When a request last carried it, to within some seconds; null if none has.
+    /// When the key was last used, accurate to some seconds; null if it was never used.
     #[schema(value_type = Option<String>, format = DateTime, required = true)]
     last_used_at: Option<Timestamp>,
     #[schema(value_type = String, format = DateTime)]
@@ -71,5 +71,5 @@ fn subject(key: &ApiKey) -> Subject {
 /// The schema of `permissions` in a body.
 fn permissions() -> Array {
     let names = Permission::ALL.map(Permission::name).into_iter().chain(["*"]);
-    names_of(names, "What it may do; `*` is everything.")
+    names_of(names, "The permissions of the key; `*` grants all of them.")
 }

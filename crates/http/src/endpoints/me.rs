@@ -15,8 +15,8 @@ use crate::response::{Answer, ok};
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Account, Method::GET, "/v1/me", handle)
-        .named("getMe", "Retrieve the account and the key of the request")
-        .details("With the quotas of the account and what this server can do.")
+        .named("getMe", "Retrieve the account and key that make the request")
+        .details("Includes the quotas of the account and the capabilities of this server.")
         .gives::<MeView<'_>>(200)
 }
 
@@ -44,11 +44,11 @@ struct AccountView<'a> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Quotas)]
 struct QuotasView {
-    /// Messages that are answered in a calendar month of UTC.
+    /// Messages answered in a calendar month (UTC).
     messages: QuotaView,
-    /// Tokens of models in a calendar month of UTC.
+    /// Model tokens in a calendar month (UTC).
     tokens: QuotaView,
-    /// Bytes of sources, with what was extracted from them, and of files.
+    /// Bytes stored: sources, what was extracted from them, and files.
     bytes: QuotaView,
     /// When the next month begins.
     #[schema(value_type = String, format = DateTime)]
@@ -59,15 +59,15 @@ struct QuotasView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Quota)]
 struct QuotaView {
-    /// Null for no limit.
+    /// The limit; null for none.
     #[schema(required)]
     limit: Option<u64>,
-    /// What the account has used or keeps; null to a key that is restricted to agents.
+    /// What the account has used so far; null for a key that is restricted to agents.
     #[schema(required)]
     used: Option<u64>,
 }
 
-/// What this server can do.
+/// The capabilities of this server.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Capabilities)]
 struct CapabilitiesView {

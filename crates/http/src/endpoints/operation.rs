@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use crate::response::ok;
 
-/// Whether the server is well.
+/// The health of the server.
 #[derive(Serialize, ToSchema)]
 struct Status {
     #[schema(pattern = "^(ok|ready)$")]

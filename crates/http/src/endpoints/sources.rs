@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 
 use crate::response::{StoredResponse, keep};
 
-/// Content of an agent.
+/// Content that an agent answers from.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Source)]
 pub(super) struct SourceView<'a> {
@@ -30,7 +30,7 @@ pub(super) struct SourceView<'a> {
     #[serde(rename = "type")]
     #[schema(pattern = "^(website|text|file|qa)$")]
     kind: &'static str,
-    /// As it was given: an address, a text, a file's id, or a JSON array of pairs.
+    /// The content as it was given: a URL, a text, the id of a file, or a JSON array of pairs.
     #[schema(value_type = String)]
     content: Cow<'a, str>,
     /// The title that citations show. Citations of a `qa` source show the matched question instead.
@@ -38,7 +38,8 @@ pub(super) struct SourceView<'a> {
     title: Option<&'a str>,
     #[schema(pattern = "^(pending|processing|trained|failed)$")]
     status: &'static str,
-    /// Characters extracted; null until trained. A refresh keeps it until it succeeds.
+    /// The number of characters extracted; null until the source is trained. A refresh changes it
+    /// only when it succeeds.
     #[schema(required)]
     character_count: Option<u64>,
     #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]

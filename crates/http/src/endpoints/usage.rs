@@ -16,15 +16,15 @@ use crate::query::Query;
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Usage>(Tag::Account, "/v1/usage")
         .named("listUsage", "List usage")
-        .details("By day and agent, the latest day first. The usage of the last 400 days is kept.")
+        .details("One item for each day and agent, latest day first. Usage is kept for 400 days.")
         .query([
-            day("from", "From this day on."),
-            day("to", "Up to and including this day."),
-            agent("Only this agent."),
+            day("from", "The first day to return."),
+            day("to", "The last day to return."),
+            agent("Return only the usage of this agent."),
         ])
 }
 
-/// What an agent used on a day.
+/// The usage of one agent on one day.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Usage)]
 struct UsageView {
@@ -38,7 +38,7 @@ struct UsageView {
     messages: u64,
     /// Tokens of the prompts that models received; the embedded answerer receives none.
     prompt_tokens: u64,
-    /// Tokens that models wrote.
+    /// Tokens that models generated.
     completion_tokens: u64,
 }
 

@@ -31,12 +31,12 @@ const BAD_ENDPOINT: &str = "A required field is missing, or a field has a bad va
 pub(super) struct EndpointView<'a> {
     #[schema(value_type = String, pattern = "^whep_[0-9A-Za-z]{10}$")]
     id: Id<kind::WebhookEndpoint>,
-    /// The address that events are sent to, as it was given.
+    /// The URL that events are sent to, as it was given.
     url: &'a str,
     /// The events that it receives.
     #[schema(value_type = Vec<String>)]
     events: Vec<&'static str>,
-    /// For people.
+    /// A human-readable description.
     #[schema(value_type = Option<String>, required = true)]
     description: Option<&'a str>,
     /// `full`, or `thin`: without `data.content`.
@@ -45,7 +45,7 @@ pub(super) struct EndpointView<'a> {
     /// `enabled` or `disabled`.
     #[schema(value_type = String)]
     status: &'static str,
-    /// Why nothing is sent; null while it is enabled.
+    /// Why the endpoint is disabled; null while it is enabled.
     #[schema(value_type = Option<String>, required = true)]
     disabled_reason: Option<&'a str>,
     #[schema(value_type = String, format = DateTime)]
@@ -54,18 +54,18 @@ pub(super) struct EndpointView<'a> {
     updated_at: Timestamp,
 }
 
-/// A webhook endpoint with the secret that was just made for it.
+/// A webhook endpoint with its new secret.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = IssuedWebhookEndpoint)]
 struct IssuedEndpointView<'a> {
     #[serde(flatten)]
     resource: EndpointView<'a>,
-    /// The secret of the signatures: `whsec_` and base64 of the key.
+    /// The secret for verifying signatures: `whsec_` followed by the key in base64.
     #[schema(pattern = "^whsec_[0-9A-Za-z+/]{32}$")]
     secret: &'a str,
 }
 
-/// One event on its way to one endpoint.
+/// The delivery of one event to one endpoint.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Delivery)]
 pub(super) struct DeliveryView<'a> {
@@ -74,7 +74,7 @@ pub(super) struct DeliveryView<'a> {
     /// The `webhook-id` of every attempt.
     #[schema(value_type = String, pattern = "^evt_[0-9A-Za-z]{10}$")]
     event_id: Id<kind::Event>,
-    /// The event's name.
+    /// The name of the event.
     #[schema(value_type = String)]
     event: &'static str,
     /// `pending`, `succeeded` or `failed`.
@@ -95,7 +95,7 @@ pub(super) struct DeliveryView<'a> {
 struct AttemptView<'a> {
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// The status of the endpoint's answer; null if there was no answer.
+    /// The HTTP status of the endpoint's response; null if there was none.
     #[schema(required = true)]
     http_status: Option<u16>,
     /// What went wrong; null if the attempt succeeded.

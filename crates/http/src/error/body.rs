@@ -45,13 +45,13 @@ pub(crate) const STATUS_CODES: &[StatusRow] = &[
         404,
         "not_found_error",
         &["resource_not_found"],
-        "There is no such thing, or the key cannot see it.",
+        "The resource does not exist, or the key has no access to it.",
     ),
     row(
         405,
         "invalid_request_error",
         &["method_not_allowed"],
-        "The path does not take this method.",
+        "The path does not support this method.",
     ),
     row(
         408,
@@ -63,7 +63,7 @@ pub(crate) const STATUS_CODES: &[StatusRow] = &[
         409,
         "conflict_error",
         &["conflict"],
-        "The state of the resource does not allow the operation now.",
+        "The current state of the resource does not allow the operation.",
     ),
     row(
         413,
@@ -75,7 +75,7 @@ pub(crate) const STATUS_CODES: &[StatusRow] = &[
         415,
         "invalid_request_error",
         &["unsupported_media_type"],
-        "The body has another media type than the operation reads.",
+        "The media type of the body is not supported.",
     ),
     row(
         422,
@@ -96,16 +96,16 @@ pub(crate) const STATUS_CODES: &[StatusRow] = &[
         &["invalid_parameter"],
         "The head of the request is larger than 32 KiB or has more than 96 fields.",
     ),
-    row(500, "api_error", &["internal_error"], "The server met an unexpected fault."),
+    row(500, "api_error", &["internal_error"], "An unexpected error occurred in the server."),
     row(
         503,
         "api_error",
         &["service_unavailable", "model_unavailable"],
-        "The server, or the model that it uses, is unavailable at the moment.",
+        "The server or the model is temporarily unavailable.",
     ),
 ];
 
-/// The body of every answer that is not a success.
+/// The body of every error response.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Error)]
 pub(crate) struct ErrorBody<'a> {
@@ -119,15 +119,15 @@ struct ErrorDetail<'a> {
     /// The class of the error.
     #[serde(rename = "type")]
     kind: &'a str,
-    /// The exact error.
+    /// The error code, for programs to branch on.
     code: &'a str,
-    /// A sentence that a person can act on.
+    /// A human-readable explanation.
     message: &'a str,
-    /// The field or parameter at fault.
+    /// The field or parameter that caused the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     param: Option<&'a str>,
-    /// The findings; present on every 422.
+    /// All problems that were found; present on every 422.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     errors: Option<Vec<Finding<'a>>>,
@@ -140,12 +140,12 @@ struct ErrorDetail<'a> {
     request_id: RequestId,
 }
 
-/// One finding.
+/// One problem with a request.
 #[derive(Debug, Serialize, ToSchema)]
 struct Finding<'a> {
-    /// The field, with the path into it.
+    /// The path of the field, such as `content[3].answer`.
     param: &'a str,
-    /// What must be true of it.
+    /// What the field must satisfy, such as `must not be empty`.
     message: &'a str,
 }
 

@@ -54,7 +54,7 @@ pub(super) fn early_refusals() -> impl Iterator<Item = (&'static str, Response)>
         .filter_map(|(name, status)| {
             let row = STATUS_CODES.iter().find(|row| row.status == status)?;
             let response = refusal(None, status, row.meaning);
-            let allow = header("The methods that the path takes.", string());
+            let allow = header("The methods that the path supports.", string());
             let response = if status == 405 { response.header("Allow", allow) } else { response };
             Some((name, response.build()))
         })
@@ -100,12 +100,12 @@ fn implied(endpoint: &Endpoint, status: u16) -> bool {
 fn condition(endpoint: &Endpoint, row: &StatusRow) -> &'static str {
     match (row.status, endpoint.description.is_keyed, endpoint.path.contains('{')) {
         (404, true, true) => {
-            "There is no such thing that the key can see, or what the first request with this idempotency key \
-             answered with was deleted or replaced since."
+            "The resource does not exist, the key has no access to it, or the response stored for \
+             this idempotency key contained something that has since been deleted or replaced."
         }
         (404, true, false) => {
-            "What the first request with this idempotency key answered with was deleted or replaced \
-             since."
+            "The response stored for this idempotency key contained something that has since been \
+             deleted or replaced."
         }
         (409, true, _) => "The same request is still being carried out.",
         (422, true, _) => "The idempotency key was used for another request.",
@@ -118,23 +118,26 @@ fn success_of(endpoint: &Endpoint) -> Response {
     let json =
         |schema: &String| ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
     let (about, contents) = match &said.answer {
-        AnswerSchema::Empty => ("Done. The body is empty.", vec![]),
-        AnswerSchema::Json(schema) => ("Done.", vec![(JSON, json(schema))]),
+        AnswerSchema::Empty => ("The request succeeded. The body is empty.", vec![]),
+        AnswerSchema::Json(schema) => ("The request succeeded.", vec![(JSON, json(schema))]),
         AnswerSchema::Page(schema) => ("One page of the list.", vec![(JSON, json(schema))]),
         AnswerSchema::JsonOrEvents(schema, events) => (
-            "The reply, in one piece or as events.",
+            "The reply, as JSON or as Server-Sent Events.",
             vec![(JSON, json(schema)), ("text/event-stream", json(events))],
         ),
         AnswerSchema::Text(media_types) => {
             let text = || ContentBuilder::new().schema(Some(string())).build();
-            ("Done.", media_types.iter().map(|media_type| (*media_type, text())).collect())
+            (
+                "The request succeeded.",
+                media_types.iter().map(|media_type| (*media_type, text())).collect(),
+            )
         }
     };
     let response = with_headers(ResponseBuilder::new().description(about), Some(endpoint));
     let response = contents
         .into_iter()
         .fold(response, |response, (media_type, content)| response.content(media_type, content));
-    let replayed = header("`true` if this is the stored answer to an earlier request.", string());
+    let replayed = header("`true` if this is the stored response to an earlier request.", string());
     if said.is_keyed { response.header("Idempotent-Replayed", replayed) } else { response }.build()
 }
 
@@ -152,8 +155,8 @@ fn refusal(endpoint: Option<&Endpoint>, status: u16, condition: &str) -> Respons
     }
 }
 
-const LIMIT: &str = "Requests per minute of this key, or of all keys of the account: whichever limit is \
-    closer to being reached.";
+const LIMIT: &str = "The limit in requests per minute: that of this key or that of the whole \
+    account, whichever is closer to being reached.";
 
 fn with_headers(response: ResponseBuilder, endpoint: Option<&Endpoint>) -> ResponseBuilder {
     let request_id = header("The request's id.", ObjectBuilder::from(id("req_")));
@@ -163,10 +166,13 @@ fn with_headers(response: ResponseBuilder, endpoint: Option<&Endpoint>) -> Respo
     }
     response
         .header("RateLimit-Limit", header(LIMIT, whole_number()))
-        .header("RateLimit-Remaining", header("Requests that can follow at once.", whole_number()))
+        .header(
+            "RateLimit-Remaining",
+            header("The number of requests that can be made now without waiting.", whole_number()),
+        )
         .header(
             "RateLimit-Reset",
-            header("Seconds until the full limit is available.", whole_number()),
+            header("Seconds until the full limit is available again.", whole_number()),
         )
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn page_size() -> Parameter {
         .minimum(Some(low))
         .maximum(Some(high))
         .default(Some(Value::from(limits::PAGE_SIZE_DEFAULT)));
-    query("page_size", "Most items on a page.", schema).build()
+    query("page_size", "The maximum number of items on a page.", schema).build()
 }
 
 /// `cursor`
@@ -89,8 +89,8 @@ pub(crate) fn agent(about: &str) -> Parameter {
 /// `metadata`
 pub(crate) fn metadata() -> Parameter {
     let about = format!(
-        "`key:value`, split at the first colon: only conversations with this pair. Repeat the parameter \
-         for up to {} pairs; a conversation must have all of them.",
+        "Return only conversations with this pair, given as `key:value` and split at the first \
+         colon. Repeat the parameter for up to {} pairs; a conversation must have all of them.",
         limits::METADATA_FILTERS
     );
     let (key, value) = (limits::METADATA_KEY_CHARS, limits::METADATA_VALUE_CHARS);
@@ -103,10 +103,10 @@ pub(crate) fn metadata() -> Parameter {
 
 /// `Idempotency-Key`
 pub(crate) fn idempotency_key() -> Parameter {
-    let about = "A request that is repeated within 24 hours with the same idempotency key takes effect once \
-        and gets the same answer. Idempotency keys belong to the account: an API key that may not see \
-        everything in the stored answer gets 422, and a stored refusal is repeated only to API keys that see \
-        the same agents.";
+    let about = "A request that is repeated with the same idempotency key within 24 hours takes \
+        effect once and gets the same response. Idempotency keys belong to the account. An API key \
+        that may not see everything in the stored response gets 422; a stored error is returned only \
+        to API keys with access to the same agents.";
     let schema = string()
         .min_length(Some(1))
         .max_length(Some(limits::IDEMPOTENCY_KEY_CHARS))

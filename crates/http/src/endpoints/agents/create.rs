@@ -31,7 +31,7 @@ pub(crate) fn endpoint() -> Endpoint {
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"name": "Guide", "system_prompt": "Answer in one sentence."})))]
 struct CreateAgent {
-    /// A name for people.
+    /// A human-readable name.
     #[schema(min_length = 1, max_length = 100, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
     name: String,
     #[schema(schema_with = model)]
@@ -42,7 +42,7 @@ struct CreateAgent {
     /// Lower is more deterministic; null for the default, 0.7.
     #[schema(minimum = 0, maximum = 2)]
     temperature: Option<f64>,
-    /// Most tokens in a reply; null for the default, 1024.
+    /// The maximum number of tokens in a reply; null for the default, 1024.
     #[schema(minimum = 1, maximum = 4096)]
     max_tokens: Option<i64>,
     /// Days after which a conversation without a new message is removed; null for never.

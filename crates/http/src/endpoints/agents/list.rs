@@ -15,7 +15,7 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Agents>(Tag::Agents, "/v1/agents")
         .named("listAgents", "List agents")
         .details("Newest first.")
-        .query([one_of("status", &["active", "paused"], "Only agents of this status.")])
+        .query([one_of("status", &["active", "paused"], "Return only agents with this status.")])
 }
 
 struct Agents;

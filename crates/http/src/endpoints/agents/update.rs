@@ -23,8 +23,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Agents, Method::PATCH, "/v1/agents/{agent_id}", handle)
         .named("updateAgent", "Update an agent")
         .details(
-            "Changes only the fields that are given; null sets a field to its default. A `paused` agent \
-             takes no new conversations until it is `active` again.",
+            "Changes only the fields that are given; null resets a field to its default. A \
+             `paused` agent accepts no new conversations until it is `active` again.",
         )
         .body::<UpdateAgent>()
         .keyed()
@@ -34,7 +34,7 @@ pub(crate) fn endpoint() -> Endpoint {
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"status": "paused"})))]
 struct UpdateAgent {
-    /// A name for people.
+    /// A human-readable name.
     #[serde(default, deserialize_with = "not_null")]
     #[schema(
         nullable = false,
@@ -54,7 +54,7 @@ struct UpdateAgent {
     #[serde(default)]
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 2)]
     temperature: Given<f64>,
-    /// Most tokens in a reply; null for the default, 1024.
+    /// The maximum number of tokens in a reply; null for the default, 1024.
     #[serde(default)]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 4096)]
     max_tokens: Given<i64>,
@@ -68,7 +68,7 @@ struct UpdateAgent {
 }
 
 fn status() -> Object {
-    name_of(["active", "paused"], "A `paused` agent takes no new conversations.")
+    name_of(["active", "paused"], "A `paused` agent accepts no new conversations.")
 }
 
 impl Body for UpdateAgent {

@@ -22,8 +22,9 @@ pub(crate) fn endpoint() -> Endpoint {
     )
     .named("getConversation", "Retrieve a conversation")
     .details(
-        "With its messages, oldest first, as at most 4 MiB of JSON. Of a longer conversation the newest that \
-         fit are shown, and `messages_cursor` is the cursor of the older ones.",
+        "Includes the messages, oldest first, up to 4 MiB of JSON. If the conversation is longer, \
+         the newest messages that fit are included, and `messages_cursor` is the cursor of the \
+         older ones.",
     )
     .gives::<ConversationView<'_>>(200)
 }

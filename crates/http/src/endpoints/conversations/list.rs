@@ -17,8 +17,8 @@ pub(crate) fn endpoint() -> Endpoint {
         .named("listConversations", "List conversations")
         .details("Newest first, without their messages.")
         .query([
-            moment("created_after", "Only conversations created after this moment."),
-            moment("created_before", "Only conversations created before this moment."),
+            moment("created_after", "Return only conversations created after this time."),
+            moment("created_before", "Return only conversations created before this time."),
             metadata(),
         ])
 }

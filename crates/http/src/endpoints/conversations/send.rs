@@ -31,26 +31,27 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Conversations, Method::POST, "/v1/conversations", handle)
         .named("sendMessage", "Send a message")
         .details(
-            "Without `conversation_id` a new conversation begins. With `stream: true` the reply comes as \
-             server-sent events: `token` events whose `content`, joined, is the reply, then `done`; or \
-             `error` if the reply fails after it began. While nothing else is sent, a comment line follows \
-             every 10 s.",
+            "Without `conversation_id`, a new conversation begins. With `stream: true`, the reply \
+             is sent as Server-Sent Events: `token` events, whose `content` values joined together \
+             are the reply, then `done`. If the reply fails after the stream has begun, an `error` \
+             event ends the stream. A comment line is sent every 10 s while there is nothing else \
+             to send.",
         )
         .body::<SendMessage>()
         .keyed()
         .gives_or_streams::<ReplyView<'_>, Event>()
         .refuses(
             404,
-            "The agent or the conversation does not exist, or the conversation that the first request with \
-             this idempotency key answered with was deleted since.",
+            "The agent or conversation does not exist, or the conversation in the response stored \
+             for this idempotency key has since been deleted.",
         )
         .refuses(
             409,
             "The conversation belongs to another agent, the agent is paused, or the same request \
              is still being carried out.",
         )
-        .refuses(429, "Too many requests, or the account has reached a quota of the month.")
-        .refuses(503, "The model gave no reply, or the server is at its limit.")
+        .refuses(429, "Too many requests, or the account has reached a monthly quota.")
+        .refuses(503, "The model did not reply, or the server is overloaded.")
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -61,12 +62,12 @@ struct SendMessage {
     /// The user's text.
     #[schema(min_length = 1, max_length = 4000, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
     message: String,
-    /// Continues this conversation; without it a new one begins.
+    /// The conversation to continue. Without it, a new one begins.
     #[schema(pattern = "^conv_[0-9A-Za-z]{10}$")]
     conversation_id: Option<String>,
     #[schema(schema_with = metadata)]
     metadata: Option<BTreeMap<String, String>>,
-    /// Whether the reply comes as server-sent events; null for false.
+    /// Whether the reply is sent as Server-Sent Events; null for false.
     stream: Option<bool>,
 }
 
@@ -75,7 +76,9 @@ fn metadata() -> Object {
     let text = |most: usize| string().max_length(Some(most)).pattern(Some("^[^\\u0000]*$"));
     ObjectBuilder::new()
         .schema_type(SchemaType::from_iter([Type::Object, Type::Null]))
-        .description(Some("Pairs for a new conversation; ignored if one is continued."))
+        .description(Some(
+            "Key/value pairs for a new conversation; ignored if a conversation is continued.",
+        ))
         .max_properties(Some(limits::METADATA_KEYS))
         .property_names(Some(text(limits::METADATA_KEY_CHARS).build()))
         .additional_properties(Some(text(limits::METADATA_VALUE_CHARS)))
@@ -164,7 +167,7 @@ fn subject(turn: &Turn) -> Subject {
     Subject::of_agent(conversation.id, conversation.agent_id)
 }
 
-/// A reply in one piece.
+/// A complete reply.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Reply)]
 struct ReplyView<'a> {
@@ -175,7 +178,7 @@ struct ReplyView<'a> {
     agent_id: Id<kind::Agent>,
     /// The agent's answer.
     reply: &'a str,
-    /// The sources that it rests on, best first.
+    /// The sources that the reply is based on, best first.
     sources_used: Vec<CitationView<'a>>,
     /// The same as `id`. A message with this id continues the conversation.
     #[schema(value_type = String, pattern = "^conv_[0-9A-Za-z]{10}$")]

@@ -33,7 +33,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .multipart::<UploadFile>()
         .keyed()
         .gives::<UploadView<'_>>(201)
-        .refuses(400, "The part `file` is missing or given twice, or the body breaks off.")
+        .refuses(400, "The part `file` is missing or given twice, or the body is incomplete.")
         .refuses(
             422,
             "The file is empty, larger than 10,485,760 bytes or of another type, or the idempotency \

@@ -21,30 +21,28 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Keys, Method::POST, "/v1/api_keys", handle)
         .named("createApiKey", "Create an API key")
         .details(
-            "Only this answer shows `key`; a repetition with the same idempotency key does not. A key cannot \
-             make a key that is wider than itself in permissions, agents or time. An account has at most \
-             1,000 keys; expired keys are removed to make room for new ones.",
+            "Only this response contains `key`; the response to a repeated request with the same \
+             idempotency key does not. A key cannot create a key with more permissions, more \
+             agents or a later expiry than its own. An account has at most 1,000 keys; expired \
+             keys are removed to make room for new ones.",
         )
         .body::<CreateApiKey>()
         .keyed()
         .gives::<IssuedKeyView<'_>>(201)
         .refuses(400, BAD_KEY)
         .refuses(403, LACKS_PERMISSION)
-        .refuses(
-            409,
-            "The account has 1,000 keys, or the same request is still being carried out.",
-        )
+        .refuses(409, "The account has 1,000 keys, or the same request is still being carried out.")
 }
 
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"name": "Website", "permissions": ["conversations:write"]})))]
 struct CreateApiKey {
-    /// A name for people.
+    /// A human-readable name.
     #[schema(min_length = 1, max_length = 100, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
     name: String,
     #[schema(schema_with = permissions)]
     permissions: Vec<String>,
-    /// The only agents that the key can see; null for all agents of the account.
+    /// The agents that the key is restricted to; null for all agents of the account.
     #[schema(min_items = 1, max_items = 100, pattern = "^agent_[0-9A-Za-z]{10}$")]
     agent_ids: Option<Vec<String>>,
     /// When it expires, in the future; null for never.
@@ -66,14 +64,14 @@ impl Body for CreateApiKey {
     }
 }
 
-/// An API key that was just made.
+/// A newly created API key.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = IssuedApiKey)]
 struct IssuedKeyView<'a> {
     #[serde(flatten)]
     resource: KeyView<'a>,
-    /// The secret, to be sent as `Authorization: Bearer`. Only the first answer shows it; a repetition of
-    /// the request leaves it out.
+    /// The secret, to be sent as `Authorization: Bearer`. Only the first response contains it; the
+    /// response to a repeated request does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, pattern = "^ck_[0-9A-Za-z]{10}_[0-9A-Za-z]{38}$")]
     key: Option<&'a str>,

@@ -17,10 +17,10 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::deletion::<DeleteKey>(Tag::Keys, "/v1/api_keys/{key_id}")
         .named("deleteApiKey", "Delete an API key")
         .details(
-            "The key stops working within a second. A key can delete only keys that it covers: those that \
-             are no wider than itself in permissions, agents and time.",
+            "The key stops working within a second. A key can delete only keys with no more \
+             permissions, no more agents and no later expiry than its own.",
         )
-        .refuses(400, "A key cannot delete itself, or a key that is restricted less.")
+        .refuses(400, "A key cannot delete itself or a key with fewer restrictions.")
         .refuses(403, LACKS_PERMISSION)
 }
 

@@ -20,8 +20,9 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Keys, Method::PATCH, "/v1/api_keys/{key_id}", handle)
         .named("updateApiKey", "Update an API key")
         .details(
-            "Changes only the fields that are given. A key can change only keys that it covers: both before \
-             and after the change they are no wider than itself in permissions, agents and time.",
+            "Changes only the fields that are given. Both before and after the change, the key \
+             must have no more permissions, no more agents and no later expiry than the key that \
+             makes the request.",
         )
         .body::<UpdateApiKey>()
         .keyed()
@@ -33,7 +34,7 @@ pub(crate) fn endpoint() -> Endpoint {
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"expires_at": null})))]
 struct UpdateApiKey {
-    /// A name for people.
+    /// A human-readable name.
     #[serde(default, deserialize_with = "not_null")]
     #[schema(
         nullable = false,
@@ -45,7 +46,7 @@ struct UpdateApiKey {
     #[serde(default, deserialize_with = "not_null")]
     #[schema(schema_with = permissions)]
     permissions: Option<Vec<String>>,
-    /// The only agents that the key can see; null for all agents of the account.
+    /// The agents that the key is restricted to; null for all agents of the account.
     #[serde(default)]
     #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 100, pattern = "^agent_[0-9A-Za-z]{10}$")]
     agent_ids: Given<Vec<String>>,

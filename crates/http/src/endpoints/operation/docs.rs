@@ -8,7 +8,7 @@ use crate::response::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::open(Tag::Operation, Method::GET, "/docs", handle)
-        .named("docs", "The reference for people")
+        .named("docs", "Show the API reference as a web page")
         .gives_text(&["text/html"])
 }
 

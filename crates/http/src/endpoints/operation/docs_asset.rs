@@ -8,9 +8,9 @@ use crate::response::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::open(Tag::Operation, Method::GET, "/docs/{asset}", handle)
-        .named("docsAsset", "A file of the reference")
+        .named("docsAsset", "Get an asset of the reference page")
         .gives_text(&["text/html", "text/css", "text/javascript", "image/png"])
-        .refuses(404, "The reference has no such file.")
+        .refuses(404, "The reference page has no such asset.")
 }
 
 async fn handle(app: App, incoming: Incoming) -> Answer {

@@ -8,7 +8,7 @@ use crate::response::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::open(Tag::Operation, Method::GET, "/healthz", handle)
-        .named("health", "Whether the process is up")
+        .named("health", "Check that the process is running")
         .gives::<Status>(200)
 }
 

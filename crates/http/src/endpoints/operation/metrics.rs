@@ -13,7 +13,7 @@ const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::open(Tag::Operation, Method::GET, "/metrics", handle)
-        .named("metrics", "Metrics for Prometheus")
+        .named("metrics", "Get metrics in the Prometheus format")
         .gives_text(&["text/plain"])
         .refuses(404, "Metrics are turned off.")
 }

@@ -9,7 +9,7 @@ use crate::response::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::open(Tag::Operation, Method::GET, "/v1/openapi.json", handle)
-        .named("openapi", "This document")
+        .named("openapi", "Get this document")
         .gives::<OpenApi>(200)
 }
 

@@ -10,9 +10,12 @@ use crate::response::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::open(Tag::Operation, Method::GET, "/readyz", handle)
-        .named("readiness", "Whether the server can serve")
+        .named("readiness", "Check that the server is ready")
         .gives::<Status>(200)
-        .refuses(503, "The database cannot be reached or written to, or the workers do not run.")
+        .refuses(
+            503,
+            "The database cannot be reached or written to, or the workers are not running.",
+        )
 }
 
 async fn handle(app: App) -> Answer {

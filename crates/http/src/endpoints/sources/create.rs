@@ -30,7 +30,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .gives::<SourceView<'_>>(201)
         .refuses(
             422,
-            "The content exceeds its limits or is not the JSON that a `qa` source holds, or the \
+            "The content exceeds a limit or is not valid JSON for a `qa` source, or the \
              idempotency key was used for another request.",
         )
         .refuses(429, TOO_MANY_OR_FULL)
@@ -66,13 +66,13 @@ impl PartialSchema for CreateSource {
             .max_length(Some(limits::WEBSITE_URL_CHARS))
             .format(Some(SchemaFormat::Custom("uri".to_owned())))
             .pattern(Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]"))
-            .description(Some("A full http or https address with a host, without credentials."));
+            .description(Some("A full http or https URL with a host and without credentials."));
         let text = not_blank()
             .max_length(Some(limits::TEXT_SOURCE_CHARS))
             .description(Some("The text itself."));
-        let file = string().pattern(Some(id_pattern("file_"))).description(Some(
-            "The id of an uploaded file. One that does not exist is refused with 400.",
-        ));
+        let file = string()
+            .pattern(Some(id_pattern("file_")))
+            .description(Some("The id of an uploaded file. An unknown id is refused with 400."));
         let crawl_subpages = ObjectBuilder::new()
             .schema_type(SchemaType::from_iter([Type::Boolean, Type::Null]))
             .description(Some("Whether links within the host are followed; null for false."));
@@ -110,8 +110,8 @@ fn pairs() -> ObjectBuilder {
         .content_media_type("application/json")
         .content_schema(Some(RefOr::T(Schema::Array(pairs.build()))))
         .description(Some(format!(
-            "The text of a JSON array of 1 to {} objects with the non-empty strings `question`, of at \
-             most {} characters, and `answer`.",
+            "A string that contains a JSON array of 1 to {} objects, each with the non-empty \
+             strings `question`, of at most {} characters, and `answer`.",
             limits::QA_PAIRS,
             limits::QUESTION_CHARS
         )))

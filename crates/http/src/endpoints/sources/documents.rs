@@ -14,25 +14,25 @@ use crate::query::Query;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Documents>(Tag::Sources, "/v1/sources/{source_id}/documents")
-        .named("listDocuments", "List what was extracted")
-        .details("The documents of the last trained content, in order.")
+        .named("listDocuments", "List extracted documents")
+        .details("The documents of the most recently trained content, in order.")
 }
 
 /// One unit of extracted content: a text, a file, a page or a pair.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Document)]
 struct DocumentView<'a> {
-    /// The address of a page of a website; otherwise null.
+    /// The URL of the page, if the source is a website; otherwise null.
     #[schema(required)]
     url: Option<&'a str>,
-    /// Of a pair, the question.
+    /// The title; for a question/answer pair, the question.
     #[schema(required)]
     title: Option<&'a str>,
     /// The number of pages, if the format has pages.
     #[schema(required)]
     page_count: Option<u32>,
     character_count: usize,
-    /// Of a pair, the answer.
+    /// The extracted text; for a question/answer pair, the answer.
     text: &'a str,
 }
 

@@ -19,8 +19,8 @@ pub(crate) fn endpoint() -> Endpoint {
         .named("listSources", "List sources")
         .details("Newest first.")
         .query([
-            one_of("status", &statuses, "Only sources of this status."),
-            one_of("type", &types, "Only sources of this type."),
+            one_of("status", &statuses, "Return only sources with this status."),
+            one_of("type", &types, "Return only sources of this type."),
         ])
 }
 

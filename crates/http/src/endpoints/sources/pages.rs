@@ -16,8 +16,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Pages>(Tag::Sources, "/v1/sources/{source_id}/pages")
         .named("listPages", "List crawled pages")
         .details(
-            "The pages that the latest crawl of a website has visited so far, in order, also while it runs \
-             and after it has failed.",
+            "The pages that the latest crawl of the website has visited, in order. They are \
+             available while the crawl is running and also if it failed.",
         )
         .refuses(
             400,
@@ -26,7 +26,7 @@ pub(crate) fn endpoint() -> Endpoint {
         )
 }
 
-/// What became of one page of a website.
+/// The result of crawling one page of a website.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Page)]
 struct PageView<'a> {
@@ -37,7 +37,7 @@ struct PageView<'a> {
     title: Option<&'a str>,
     #[schema(required)]
     character_count: Option<u64>,
-    /// The HTTP status with which the page was answered; null if there was no answer.
+    /// The HTTP status of the page; null if there was no response.
     #[schema(required)]
     http_status: Option<u16>,
     /// Why it was skipped or failed; otherwise null.

@@ -15,14 +15,14 @@ use crate::query::Query;
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Passages>(Tag::Sources, "/v1/sources/{source_id}/passages")
         .named("listPassages", "List passages")
-        .details("The passages of the last trained content, in order.")
+        .details("The passages of the most recently trained content, in order.")
 }
 
-/// A part of a document that is found and cited as one.
+/// A part of a document: the unit of search and citation.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Passage)]
 struct PassageView<'a> {
-    /// Its number within the source, from 0.
+    /// The position of the passage in the source, from 0.
     position: i64,
     #[schema(required)]
     title: Option<&'a str>,

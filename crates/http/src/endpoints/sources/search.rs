@@ -17,8 +17,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Sources, Method::POST, "/v1/agents/{agent_id}/search", handle)
         .named("search", "Search an agent's sources")
         .details(
-            "Best first, over the index and ranking that replies use. It changes nothing and takes no \
-             idempotency key.",
+            "Returns the best passages first, from the same index and with the same ranking that \
+             replies use. The operation changes nothing and takes no idempotency key.",
         )
         .body::<Search>()
         .gives::<SearchView<'_>>(200)
@@ -27,10 +27,10 @@ pub(crate) fn endpoint() -> Endpoint {
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"query": "opening hours", "limit": 5})))]
 struct Search {
-    /// What to look for.
+    /// The text to search for.
     #[schema(min_length = 1, max_length = 4000, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
     query: String,
-    /// Most hits; null for the default, 10.
+    /// The maximum number of hits; null for the default, 10.
     #[schema(minimum = 1, maximum = 50)]
     limit: Option<i64>,
 }
@@ -46,7 +46,7 @@ impl Body for Search {
     }
 }
 
-/// What a search finds, best first.
+/// The passages that a search found, best first.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SearchResult)]
 struct SearchView<'a> {
@@ -67,7 +67,7 @@ struct HitView<'a> {
     #[schema(required)]
     page: Option<u32>,
     text: &'a str,
-    /// How well it fits the query; comparable only within one search.
+    /// How well the passage matches the query. Scores are comparable only within one search.
     score: f32,
 }
 

@@ -25,9 +25,10 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Webhooks, Method::POST, "/v1/webhook_endpoints", handle)
         .named("createWebhookEndpoint", "Create a webhook endpoint")
         .details(
-            "It receives the events of all agents of the account, sent according to Standard Webhooks: with \
-             `webhook-id`, `webhook-timestamp` and a `webhook-signature` over `id.timestamp.body`. The \
-             answer holds the `secret` of the signatures.",
+            "The endpoint receives the events of all agents of the account. Requests follow \
+             Standard Webhooks: they have `webhook-id`, `webhook-timestamp` and a \
+             `webhook-signature` over `id.timestamp.body`. The response contains the `secret` for \
+             verifying signatures.",
         )
         .body::<CreateWebhookEndpoint>()
         .keyed()
@@ -42,13 +43,13 @@ pub(crate) fn endpoint() -> Endpoint {
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"url": "https://example.com/hook"})))]
 struct CreateWebhookEndpoint {
-    /// A public https address without credentials; one of http or of a private network only if the server
-    /// allows it.
+    /// A public https URL without credentials. An http URL or a private address is accepted only if
+    /// the server allows it.
     #[schema(max_length = 2048, format = "uri", pattern = "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]")]
     url: String,
     #[schema(schema_with = events)]
     events: Option<Vec<String>>,
-    /// For people.
+    /// A human-readable description.
     #[schema(max_length = 500, pattern = "^[^\\u0000]*$")]
     description: Option<String>,
     #[schema(schema_with = payload)]
@@ -58,7 +59,7 @@ struct CreateWebhookEndpoint {
 }
 
 fn status() -> Object {
-    let about = "Whether anything is sent to it; null for the default, `enabled`.";
+    let about = "Whether events are sent to the endpoint; null for the default, `enabled`.";
     name_of_or_null(["enabled", "disabled"], about)
 }
 

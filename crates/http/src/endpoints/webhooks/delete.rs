@@ -16,7 +16,7 @@ pub(crate) fn endpoint() -> Endpoint {
     let path = "/v1/webhook_endpoints/{endpoint_id}";
     Endpoint::deletion::<DeleteWebhookEndpoint>(Tag::Webhooks, path)
         .named("deleteWebhookEndpoint", "Delete a webhook endpoint")
-        .details("Removes it with its deliveries.")
+        .details("Deletes the endpoint and its deliveries.")
 }
 
 struct DeleteWebhookEndpoint;

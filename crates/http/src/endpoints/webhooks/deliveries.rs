@@ -18,7 +18,7 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Deliveries>(Tag::Webhooks, path)
         .named("listDeliveries", "List deliveries")
         .details("Newest first. Deliveries are kept for 7 days.")
-        .query([one_of("status", &statuses, "Only deliveries of this status.")])
+        .query([one_of("status", &statuses, "Return only deliveries with this status.")])
 }
 
 struct Deliveries;

@@ -14,7 +14,10 @@ pub(crate) fn endpoint() -> Endpoint {
     let path = "/v1/webhook_endpoints/{endpoint_id}/deliveries/{delivery_id}/redeliver";
     Endpoint::new(Tag::Webhooks, Method::POST, path, handle)
         .named("redeliver", "Send a delivery again")
-        .details("At once, with the same `webhook-id`, and with all repetitions if it fails.")
+        .details(
+            "Sends the event again at once, with the same `webhook-id`. If this fails, it is \
+             repeated as often as a new event.",
+        )
         .keyed()
         .gives::<DeliveryView<'_>>(202)
         .refuses(409, "The endpoint is disabled, or the same request is still being carried out.")

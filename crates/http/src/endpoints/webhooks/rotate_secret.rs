@@ -16,14 +16,15 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Webhooks, Method::POST, path, handle)
         .named("rotateWebhookSecret", "Replace the secret")
         .details(
-            "The answer holds the new `secret`. For 24 hours, requests are signed with the previous secret \
-             as well.",
+            "The response contains the new `secret`. For 24 hours, requests are signed with the \
+             previous secret as well.",
         )
         .keyed()
         .gives::<IssuedEndpointView<'_>>(200)
         .refuses(
             409,
-            "Ten secrets are in use at present, or the same request is still being carried out.",
+            "The endpoint already has ten valid secrets, or the same request is still being \
+             carried out.",
         )
 }
 

@@ -14,7 +14,9 @@ pub(crate) fn endpoint() -> Endpoint {
     let path = "/v1/webhook_endpoints/{endpoint_id}/test";
     Endpoint::new(Tag::Webhooks, Method::POST, path, handle)
         .named("testWebhookEndpoint", "Test a webhook endpoint")
-        .details("Queues a `ping` event for it, whichever events it receives.")
+        .details(
+            "Queues a `ping` event for the endpoint, regardless of the events that it receives.",
+        )
         .keyed()
         .gives::<DeliveryView<'_>>(202)
         .refuses(

@@ -39,8 +39,8 @@ pub(crate) fn endpoint() -> Endpoint {
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"status": "disabled"})))]
 struct UpdateWebhookEndpoint {
-    /// A public https address without credentials; one of http or of a private network only if the server
-    /// allows it.
+    /// A public https URL without credentials. An http URL or a private address is accepted only if
+    /// the server allows it.
     #[serde(default, deserialize_with = "not_null")]
     #[schema(
         nullable = false,
@@ -52,7 +52,7 @@ struct UpdateWebhookEndpoint {
     #[serde(default)]
     #[schema(schema_with = events)]
     events: Given<Vec<String>>,
-    /// For people.
+    /// A human-readable description.
     #[serde(default)]
     #[schema(value_type = Option<String>, max_length = 500, pattern = "^[^\\u0000]*$")]
     description: Given<String>,
@@ -65,7 +65,7 @@ struct UpdateWebhookEndpoint {
 }
 
 fn status() -> Object {
-    name_of(["enabled", "disabled"], "Whether anything is sent to it.")
+    name_of(["enabled", "disabled"], "Whether events are sent to the endpoint.")
 }
 
 impl Body for UpdateWebhookEndpoint {
