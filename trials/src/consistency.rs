@@ -25,12 +25,18 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     let server = Server::of(&program).start();
     let client = server.client();
-    let agent = client.agent().await;
-    client.text(&agent, "The museum opens at nine. On Mondays it is closed.").await;
+    let small = client.agent().await;
+    let large = client.agent().await;
+    client.text(&large, &"The river carries stones to the sea. ".repeat(2_000)).await;
+    for agent in [&small, &large] {
+        client.text(agent, "The museum opens at nine. On Mondays it is closed.").await;
+    }
     let mut misses = 0;
     for round in 0..arguments.rounds {
         let wipe = round % 3 == 2;
-        misses += self::round(&server, &client, &agent, round, wipe).await?;
+        // The index of the small agent is in memory.
+        let agent = if wipe || round % 2 == 0 { &large } else { &small };
+        misses += self::round(&server, &client, agent, round, wipe).await?;
         if (round + 1) % 100 == 0 {
             println!("{} rounds, {misses} misses", round + 1);
         }

@@ -3,13 +3,26 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cicerone_tests::Client;
+use cicerone_tests::{Client, Server};
 use serde_json::json;
 
 use crate::world::own_server;
 
 /// Rounds in this suite; `cargo trial consistency` runs more.
 const ROUNDS: usize = 25;
+
+/// An agent whose index is on the disk: it has more content than is indexed in memory.
+async fn large_agent(client: &Client) -> String {
+    let agent = client.agent().await;
+    client.text(&agent, &"The river carries stones to the sea. ".repeat(2_000)).await;
+    agent
+}
+
+/// The folder of the only index on the disk.
+fn index_folder(server: &Server) -> PathBuf {
+    let mut folders = fs::read_dir(server.data().join("index")).unwrap();
+    folders.next().expect("the index of an agent is on the disk").unwrap().path()
+}
 
 /// Adds a text, asks at once, deletes it, asks at once; `between` runs before each question.
 async fn round(client: &Client, agent: &str, number: usize, between: impl Fn()) {
@@ -33,10 +46,11 @@ async fn round(client: &Client, agent: &str, number: usize, between: impl Fn()) 
 async fn a_question_right_after_a_change_sees_it() {
     let server = own_server();
     let client = server.client();
-    let agent = client.agent().await;
-    client.text(&agent, "The museum opens at nine o'clock.").await;
-    for number in 0..ROUNDS {
-        round(&client, &agent, number, || {}).await;
+    for agent in [client.agent().await, large_agent(&client).await] {
+        client.text(&agent, "The museum opens at nine o'clock.").await;
+        for number in 0..ROUNDS {
+            round(&client, &agent, number, || {}).await;
+        }
     }
 }
 
@@ -44,7 +58,7 @@ async fn a_question_right_after_a_change_sees_it() {
 async fn a_question_right_after_the_index_was_deleted_sees_the_same() {
     let server = own_server();
     let client = server.client();
-    let agent = client.agent().await;
+    let agent = large_agent(&client).await;
     client.text(&agent, "The museum opens at nine o'clock.").await;
     for number in 0..ROUNDS {
         round(&client, &agent, number, || server.remove_index()).await;
@@ -54,7 +68,7 @@ async fn a_question_right_after_the_index_was_deleted_sees_the_same() {
 #[tokio::test]
 async fn a_server_that_starts_without_its_index_answers_all_the_same() {
     let mut server = own_server();
-    let agent = server.client().agent().await;
+    let agent = large_agent(&server.client()).await;
     let source = server.client().text(&agent, "The museum opens at nine o'clock.").await;
     server.kill();
     server.remove_index();
@@ -66,14 +80,12 @@ async fn a_server_that_starts_without_its_index_answers_all_the_same() {
 #[tokio::test]
 async fn a_damaged_index_is_built_again() {
     let mut server = own_server();
-    let agent = server.client().agent().await;
+    let agent = large_agent(&server.client()).await;
     let source = server.client().text(&agent, "The museum opens at nine o'clock.").await;
     server.client().ask(&agent, "When does the museum open?").await;
     server.kill();
-    for folder in fs::read_dir(server.data().join("index")).unwrap() {
-        for file in fs::read_dir(folder.unwrap().path()).unwrap() {
-            fs::write(file.unwrap().path(), "damaged").unwrap();
-        }
+    for file in fs::read_dir(index_folder(&server)).unwrap() {
+        fs::write(file.unwrap().path(), "damaged").unwrap();
     }
     server.restart();
     let reply = server.client().ask(&agent, "When does the museum open?").await;
@@ -84,10 +96,10 @@ async fn a_damaged_index_is_built_again() {
 async fn deleted_text_is_off_the_disk() {
     let server = own_server();
     let client = server.client();
-    let agent = client.agent().await;
+    let agent = large_agent(&client).await;
     let source = client.text(&agent, "The Zaubersprudel opens at nine o'clock.").await;
     client.ask(&agent, "When does the museum open?").await;
-    let index = server.data().join("index");
+    let index = index_folder(&server);
     assert_ne!(holding(&index, "zaubersp"), Vec::<PathBuf>::new(), "the word can be found");
     client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
     // A search brings the index up to the agent's generation.

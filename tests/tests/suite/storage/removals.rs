@@ -13,8 +13,9 @@ use cicerone_domain::{Agent, Conversation, Error, Source};
 use super::fixture::{World, first, large, new_job, on_each};
 use super::large_sources::text;
 
-/// Messages of the conversation.
-const TURNS: usize = 700;
+/// Turns of the conversation. Its messages are deleted in three parts, because two may be deleted before the first is
+/// noticed.
+const TURNS: usize = 1_100;
 
 /// An agent with a source of 8 MB and a long conversation, and another source whose job waits.
 async fn large_agent(world: &World) -> (Agent, Source, Conversation) {
