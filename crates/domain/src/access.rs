@@ -154,7 +154,7 @@ impl fmt::Display for Permission {
 
 /// The name is not one of a permission.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a permission; they are `*` or: {names}", names = Permission::ALL.map(Permission::name).join(", "))]
+#[error("`{0}` is not a permission; known ones are `*` and: {names}", names = Permission::ALL.map(Permission::name).join(", "))]
 pub struct ParsePermissionError(String);
 
 /// What a key may do: a set of permissions.
@@ -349,10 +349,10 @@ pub struct KeySecret(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ParseKeyError {
     /// It looks like a key of this service, but its checksum is wrong: a typing mistake.
-    #[error("the key is mistyped: its checksum does not fit")]
+    #[error("the key is mistyped: its checksum does not match")]
     Checksum,
     /// It is too short to be a key, or contains characters that no key has.
-    #[error("a root key must be {min} or more visible ASCII characters", min = limits::ROOT_KEY_CHARS)]
+    #[error("a root key must have at least {min} visible ASCII characters", min = limits::ROOT_KEY_CHARS)]
     Shape,
 }
 

@@ -47,7 +47,7 @@ pub enum Error {
     #[error("this key lacks the permission `{0}`")]
     Forbidden(Permission),
     /// The key of the request was deleted or has expired since the request was authenticated.
-    #[error("the API key is not valid any more")]
+    #[error("the API key is no longer valid")]
     Unauthorized,
     /// The key of the request was restricted to other agents since the request was authenticated;
     /// nothing was changed.
@@ -69,7 +69,7 @@ pub enum Error {
     #[error("another request with this idempotency key took over")]
     ClaimLost,
     /// The account has used what it may in a month.
-    #[error("the account's quota of {limit} {what} a month is used up; it begins anew at {until}")]
+    #[error("the account's monthly quota of {limit} {what} is used up; it is renewed at {until}")]
     QuotaExceeded {
         /// What of: `messages` or `model tokens`.
         what: &'static str,
@@ -82,15 +82,15 @@ pub enum Error {
     },
     /// The account would keep more bytes than it may; nothing was changed.
     #[error(
-        "the account may keep {limit} bytes of sources and files, and with this it would keep more; \
-         delete some first"
+        "the account's quota of {limit} bytes of sources and files would be exceeded; delete some \
+         first"
     )]
     BytesExceeded {
         /// How many it may keep.
         limit: u64,
     },
     /// More work is under way than the server takes on.
-    #[error("the server is at its limit, try again shortly")]
+    #[error("the server is overloaded; try again shortly")]
     Overloaded,
     /// The model gave no reply. The cause is for the log alone.
     #[error("the model is unavailable")]

@@ -124,7 +124,7 @@ pub struct Id<K> {
 
 /// The text is not an id of this kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a valid id: it must be `{prefix}` and 10 letters or digits")]
+#[error("not a valid id: it must be `{prefix}` followed by 10 letters or digits")]
 pub struct ParseIdError {
     prefix: &'static str,
 }

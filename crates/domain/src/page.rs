@@ -110,7 +110,7 @@ impl PageRequest {
 
 /// The refusal of a position that another list gave.
 fn foreign() -> Error {
-    Error::invalid("cursor", "must be one that this list gave")
+    Error::invalid("cursor", "must be a `next_cursor` of this list")
 }
 
 /// One page of a list.

@@ -123,7 +123,7 @@ impl Source {
             SourceType::Website => Ok(()),
             other @ (SourceType::Text | SourceType::File | SourceType::Qa) => {
                 Err(Error::InvalidOperation(format!(
-                    "only a source of the type website can be {done}, and this one is of the type {}",
+                    "only a source of the type website can be {done}; this one has the type {}",
                     other.name()
                 )))
             }
@@ -357,8 +357,8 @@ mod tests {
             let other = source(kind, content, SourceState::Trained(trained(1)));
             assert!(matches!(other.check_has_pages(), Err(Error::InvalidOperation(_))), "{kind}");
             let refused = other.refresh().unwrap_err().to_string();
-            let expected = "only a source of the type website can be refreshed, and this one is of the \
-                type ";
+            let expected =
+                "only a source of the type website can be refreshed; this one has the type ";
             assert_eq!(refused, format!("{expected}{kind}"));
         }
         website(SourceState::Pending).check_has_pages().unwrap();

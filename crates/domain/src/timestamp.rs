@@ -16,7 +16,7 @@ pub struct Timestamp(i64);
 
 /// The text is not a moment in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be an ISO 8601 time in UTC that ends in `Z`, as 2026-01-31T08:30:00Z")]
+#[error("must be an ISO 8601 time in UTC that ends in `Z`, such as 2026-01-31T08:30:00Z")]
 pub struct ParseTimestampError;
 
 impl Timestamp {

@@ -126,7 +126,7 @@ pub fn may_add(count: usize) -> Result<(), Error> {
     }
     let most = limits::WEBHOOK_ENDPOINTS;
     Err(Error::Conflict(format!(
-        "the account has {most} webhook endpoints, the most that it may have; delete one first"
+        "the account has {most} webhook endpoints, which is the maximum; delete one first"
     )))
 }
 
@@ -140,7 +140,7 @@ pub fn may_test(pending: u64) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Conflict(format!(
-        "{pending} deliveries to the endpoint are pending; test it when they are fewer"
+        "{pending} deliveries to the endpoint are pending; try again when there are fewer"
     )))
 }
 

@@ -35,10 +35,10 @@ pub enum EgressError {
     #[error("no secure connection could be made")]
     Tls(#[source] Cause),
     /// A deadline passed: that of connecting, of one read, or of the whole request.
-    #[error("no answer came in time")]
+    #[error("no response came in time")]
     Timeout,
     /// The body is larger than the caller takes.
-    #[error("the answer is larger than {limit} bytes")]
+    #[error("the response is larger than {limit} bytes")]
     TooLarge {
         /// The caller's limit in bytes, after decompression.
         limit: usize,
@@ -58,13 +58,13 @@ pub enum EgressError {
         limit: usize,
     },
     /// A redirect to something that is not a URL.
-    #[error("the address redirects to something that is no URL")]
+    #[error("the address redirects to something that is not a URL")]
     BadRedirect,
     /// The connection was closed early, or the answer is not HTTP.
-    #[error("the connection broke off")]
+    #[error("the connection was interrupted")]
     Broken(#[source] Cause),
     /// The body is not encoded as its headers say, or in a way that was not requested.
-    #[error("the answer cannot be decoded")]
+    #[error("the response cannot be decoded")]
     Encoding(#[source] Cause),
 }
 

@@ -103,7 +103,7 @@ pub(crate) fn too_slow() -> Error {
 
 /// The refusal of a body that breaks off or is not framed as HTTP asks.
 pub(crate) fn broken_off() -> Error {
-    Error::invalid("body", "breaks off, or is not what its `Content-Type` says")
+    Error::invalid("body", "is incomplete, or does not match its `Content-Type`")
 }
 
 /// The length that the head declares.

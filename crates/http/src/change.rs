@@ -45,7 +45,7 @@ impl Incoming {
         let mut values = self.request.headers().get_all(IDEMPOTENCY_KEY);
         let Some(value) = values.next() else { return Ok(None) };
         if values.next().is_some() {
-            return Err(Error::invalid(IDEMPOTENCY_KEY, "must be given once"));
+            return Err(Error::invalid(IDEMPOTENCY_KEY, "must be given only once"));
         }
         // A value that is not visible ASCII becomes a space, which is refused.
         let key = IdempotencyKey::parse(value.to_str().unwrap_or(" "))?;

@@ -46,9 +46,7 @@ impl Cursors {
             self.sign(list, position).verify_truncated_left(tag).ok()?;
             decode(position)
         };
-        position().ok_or_else(|| {
-            Error::invalid("cursor", "must be a `next_cursor` that this list has given")
-        })
+        position().ok_or_else(|| Error::invalid("cursor", "must be a `next_cursor` of this list"))
     }
 
     #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]

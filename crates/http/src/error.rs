@@ -62,7 +62,7 @@ pub(crate) enum RequestError {
     #[error("the idempotency key was used for another request")]
     KeyReused,
     /// The answer to the request with this idempotency key was erased.
-    #[error("what this request answered with was deleted or replaced")]
+    #[error("the stored response was erased")]
     KeyGone,
     /// The server is not ready. The answer shows the reason.
     #[error("not ready: {0}")]
@@ -152,7 +152,7 @@ impl Problem {
 
     /// The answer to a fault of the server. The cause is only logged.
     pub(crate) fn internal() -> Self {
-        let message = "the server met an unexpected fault; it is logged under this request id";
+        let message = "an unexpected error occurred; the log has the cause under this request id";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "api_error", "internal_error", message)
     }
 
@@ -166,7 +166,7 @@ impl Problem {
                 status,
                 ..Self::invalid(
                     "invalid_parameter",
-                    "the head of the request is over 32 KiB or 96 fields",
+                    "the request head is larger than 32 KiB or has more than 96 fields",
                 )
             },
             StatusCode::REQUEST_TIMEOUT => Self {
@@ -205,14 +205,14 @@ impl RequestError {
                     StatusCode::METHOD_NOT_ALLOWED,
                     "invalid_request_error",
                     "method_not_allowed",
-                    format!("this route takes {allow} only"),
+                    format!("this route supports only {allow}"),
                 )
             },
             Self::BodyTooLarge => Problem::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "invalid_request_error",
                 "payload_too_large",
-                "the body is larger than this route takes",
+                "the body is larger than this route accepts",
             ),
             Self::MediaType { expected } => Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -233,9 +233,10 @@ impl RequestError {
                     "this idempotency key was used for another request",
                 )
             },
-            Self::KeyGone => {
-                Problem::not_found("what this request answered with was deleted or replaced since")
-            }
+            Self::KeyGone => Problem::not_found(
+                "the response stored for this idempotency key contained something that has since \
+                 been deleted or replaced",
+            ),
             Self::NotReady(reason) => {
                 Problem::unavailable("service_unavailable", reason).retry_after(1)
             }
@@ -314,7 +315,7 @@ fn domain_problem(error: &Error) -> Problem {
         .retry_after(FULL_RETRY_SECONDS),
         Error::Overloaded => Problem::unavailable(
             "service_unavailable",
-            "the server is at its limit, try again shortly",
+            "the server is overloaded; try again shortly",
         )
         .retry_after(1),
         Error::Unavailable(_) => {
@@ -326,7 +327,7 @@ fn domain_problem(error: &Error) -> Problem {
                 .is_some_and(|error| error.failure == ModelFailure::Permanent);
             let problem = Problem::unavailable(
                 "model_unavailable",
-                "the model gave no reply; nothing was stored",
+                "the model did not reply; nothing was stored",
             );
             Problem { retryable: !permanent, ..problem }
         }

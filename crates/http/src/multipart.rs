@@ -72,7 +72,7 @@ async fn read_parts(
     while let Some(mut part) = next(&mut parts, pause).await? {
         if part.name() == Some("file") {
             if file.is_some() {
-                return Err(Error::invalid("file", "must be given once").into());
+                return Err(Error::invalid("file", "must be given only once").into());
             }
             file = Some(read_file(&mut part, pause, receive()).await?);
             continue;

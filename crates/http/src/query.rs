@@ -40,7 +40,7 @@ impl Query {
     pub(crate) fn one(&self, name: &str) -> Result<Option<&str>, Error> {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
-            (_, Some(_)) => Err(Error::invalid(name, "must be given once")),
+            (_, Some(_)) => Err(Error::invalid(name, "must be given only once")),
             (value, None) => Ok(value),
         }
     }

@@ -93,7 +93,7 @@ impl Housekeeper {
                 Ok(_) => {}
                 Err(error) => tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "the housekeeping failed; the next round does it"
+                    "the housekeeping failed; the next round will try again"
                 ),
             }
             stop.run_until_cancelled(tokio::time::sleep(INTERVAL)).await;

@@ -206,7 +206,8 @@ impl Worker {
             if let Err(error) = self.reclaim(Reclaim::Expired).await {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "jobs of workers that are gone could not be taken back; the next look will"
+                    "jobs of workers that are gone could not be taken back; the next attempt \
+                     will try again"
                 );
             }
             tokio::time::sleep(RECLAIM_INTERVAL).await;
@@ -390,7 +391,7 @@ impl Worker {
             let index = Arc::clone(&self.ports.index);
             tokio::spawn(async move {
                 if let Err(error) = index.synchronise(version).await {
-                    tracing::warn!(agent_id = %version.id, error = &error as &dyn std::error::Error, "the index was not brought up to date; the next question does it");
+                    tracing::warn!(agent_id = %version.id, error = &error as &dyn std::error::Error, "the index could not be updated; the next question will try again");
                 }
             });
         }

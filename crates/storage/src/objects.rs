@@ -42,7 +42,7 @@ pub enum OpenObjectsError {
         scheme: String,
     },
     /// The folder cannot be made.
-    #[error("cannot make the folder `{}`", .path.display())]
+    #[error("cannot create the folder `{}`", .path.display())]
     Folder {
         /// The address.
         path: PathBuf,

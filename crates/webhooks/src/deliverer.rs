@@ -73,7 +73,7 @@ impl Deliverer {
                 Err(error) => {
                     tracing::error!(
                         error = &error as &dyn std::error::Error,
-                        "deliveries could not be claimed; the next look will try again"
+                        "deliveries could not be claimed; the next attempt will try again"
                     );
                     OUTAGE_PAUSE
                 }

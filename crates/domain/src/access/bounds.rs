@@ -60,7 +60,7 @@ impl ApiKey {
         match self.expires_at {
             Some(own) if other.outlives(own) => Err(Error::invalid(
                 "expires_at",
-                format!("must not be later than {own}, the end of the key that is used"),
+                format!("must not be later than {own}, when the key of the request expires"),
             )),
             Some(_) | None => Ok(()),
         }
@@ -76,7 +76,8 @@ impl ApiKey {
         self.check_reach(other)?;
         match self.expires_at {
             Some(own) if other.outlives(own) => Err(Error::InvalidOperation(format!(
-                "the key that is used ends at {own} and cannot change or delete one that ends later"
+                "the key of the request expires at {own} and cannot change or delete \
+                 a key that expires later"
             ))),
             Some(_) | None => Ok(()),
         }
@@ -101,7 +102,8 @@ impl ApiKey {
             return Err(Error::InvalidOperation(text.to_owned()));
         }
         if !self.sees(other) {
-            let text = "this key is restricted to agents, and so must be every key that it makes";
+            let text =
+                "this key is restricted to agents, so every key that it creates must be as well";
             return Err(Error::InvalidOperation(text.to_owned()));
         }
         Ok(())
@@ -119,7 +121,7 @@ pub fn may_add_key(count: usize) -> Result<(), Error> {
     }
     let most = limits::ACCOUNT_KEYS;
     Err(Error::Conflict(format!(
-        "the account has {most} API keys, the most that it may have; delete one first"
+        "the account has {most} API keys, which is the maximum; delete one first"
     )))
 }
 
@@ -163,7 +165,7 @@ pub fn unknown_agent(index: usize) -> Error {
     Error::invalid(format!("agent_ids[{index}]"), "must be the id of an agent")
 }
 
-/// Reads the end of a key, which must lie in the future.
+/// Reads the end of a key, which must be in the future.
 pub fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
     let end =
         Timestamp::parse(text).map_err(|error| Error::invalid("expires_at", error.to_string()))?;
@@ -174,7 +176,7 @@ pub fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
 /// Checks that a key's end lies in the future. The error is about the parameter `expires_at`.
 pub fn check_expiry(end: Timestamp, now: Timestamp) -> Result<(), Error> {
     if end <= now {
-        return Err(Error::invalid("expires_at", "must lie in the future"));
+        return Err(Error::invalid("expires_at", "must be in the future"));
     }
     Ok(())
 }

@@ -112,7 +112,7 @@ impl Conversations {
             .context(scope, message.agent_id, message.conversation_id, limits::HISTORY_MESSAGES)
             .await?;
         if context.conversation.is_none() && context.agent.status == AgentStatus::Paused {
-            let text = "the agent is paused and takes no new conversations";
+            let text = "the agent is paused and accepts no new conversations";
             return Err(Error::Conflict(text.to_owned()));
         }
         let question = Message {

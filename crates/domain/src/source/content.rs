@@ -62,7 +62,7 @@ impl SourceContent {
             return Err(Error::invalid("type", "must be one of website, text, file, qa"));
         };
         if crawl_subpages && kind != SourceType::Website {
-            return Err(Error::invalid("crawl_subpages", "applies to the type website only"));
+            return Err(Error::invalid("crawl_subpages", "is allowed only for the type website"));
         }
         match kind {
             SourceType::Website => {

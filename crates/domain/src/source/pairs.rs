@@ -37,10 +37,11 @@ pub fn qa_pairs(text: &str) -> Result<Vec<QaPair>, Error> {
         return Err(Error::validation("content", "must be a JSON array of question/answer pairs"));
     };
     if list.count == 0 {
-        return Err(Error::validation("content", "must hold at least one pair"));
+        return Err(Error::validation("content", "must contain at least one pair"));
     }
     if list.count > limits::QA_PAIRS {
-        let message = format!("must hold at most {} pairs, not {}", limits::QA_PAIRS, list.count);
+        let message =
+            format!("must contain at most {} pairs, not {}", limits::QA_PAIRS, list.count);
         return Err(Error::validation("content", message));
     }
     if list.findings.is_empty() { Ok(list.pairs) } else { Err(Error::from(list.findings)) }
@@ -269,7 +270,7 @@ mod tests {
             let expected = "must be a JSON array of question/answer pairs".to_owned();
             assert_eq!(findings(text), [("content".to_owned(), expected)]);
         }
-        assert_eq!(findings("[]")[0].1, "must hold at least one pair");
+        assert_eq!(findings("[]")[0].1, "must contain at least one pair");
     }
 
     #[test]
@@ -307,7 +308,7 @@ mod tests {
             format!("[{}]", vec![pair; count].join(","))
         };
         assert_eq!(qa_pairs(&pairs(limits::QA_PAIRS)).unwrap().len(), limits::QA_PAIRS);
-        assert_eq!(findings(&pairs(701))[0].1, "must hold at most 500 pairs, not 701");
+        assert_eq!(findings(&pairs(701))[0].1, "must contain at most 500 pairs, not 701");
         assert!(findings(&format!("[{}0]", "0,".repeat(1_000_000)))[0].1.ends_with("not 1000001"));
     }
 }

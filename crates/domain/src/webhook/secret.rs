@@ -22,7 +22,7 @@ pub struct WebhookSecret(String);
 
 /// The text is not a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a webhook secret is `whsec_` and base64")]
+#[error("a webhook secret must be `whsec_` followed by base64")]
 pub struct ParseSecretError;
 
 impl WebhookSecret {
@@ -96,7 +96,8 @@ impl EndpointSecrets {
         self.retired.retain(|retired| retired.until > now);
         if self.retired.len() + 2 > limits::LIVE_SECRETS {
             return Err(Error::Conflict(format!(
-                "{} secrets of the last 24 hours still sign; rotate again when one of them has ended",
+                "{} secrets of the last 24 hours are still valid; rotate again when one of \
+                 them has expired",
                 limits::LIVE_SECRETS
             )));
         }

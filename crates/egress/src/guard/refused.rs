@@ -35,28 +35,28 @@ impl From<Reason> for Refused {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Reason {
     /// A scheme other than `http` and `https`.
-    #[error("the scheme is not of the web")]
+    #[error("the scheme is neither http nor https")]
     Scheme,
     /// A name or password in the URL.
-    #[error("the URL holds credentials")]
+    #[error("the URL contains credentials")]
     Credentials,
     /// A URL without a host.
     #[error("the URL has no host")]
     NoHost,
     /// A port that does not belong to the web.
-    #[error("port {0} is not of the web")]
+    #[error("port {0} is not a port of the web")]
     Port(u16),
     /// A name that means something on this machine or its network.
     #[error("the name is local")]
     LocalName,
     /// A name of the service that hands out a cloud's secrets.
-    #[error("the name is of a metadata service")]
+    #[error("the name belongs to a metadata service")]
     MetadataName,
     /// An address that is not on the public internet and that the operator did not allow.
-    #[error("`{0}` is special: {1}")]
+    #[error("`{0}` has a special purpose: {1}")]
     Special(IpAddr, &'static str),
     /// An address that no setting allows.
-    #[error("`{0}` is never asked: {1}")]
+    #[error("`{0}` is never requested: {1}")]
     Never(IpAddr, &'static str),
     /// A public address under a local name, at a port that does not belong to the web, or for a request that is
     /// restricted to what the operator allows.

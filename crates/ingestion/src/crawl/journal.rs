@@ -21,7 +21,7 @@ pub trait CrawlJournal: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If the journal cannot be read, or the crawl is not wanted any more.
+    /// If the journal cannot be read, or the crawl is no longer wanted.
     async fn begin(&self) -> Result<CrawlSoFar, JournalError> {
         Ok(CrawlSoFar::default())
     }
@@ -61,7 +61,7 @@ pub struct CrawlBatch {
 #[non_exhaustive]
 pub enum JournalError {
     /// Nobody wants the crawl any more: it ends with [`CrawlEnd::Abandoned`](super::CrawlEnd::Abandoned).
-    #[error("the crawl is not wanted any more")]
+    #[error("the crawl is no longer wanted")]
     Abandoned,
     /// The journal cannot be read or written: the crawl ends with this error.
     #[error(transparent)]

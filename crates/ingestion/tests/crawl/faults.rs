@@ -34,7 +34,7 @@ async fn a_site_of_which_some_pages_fail_is_trained_with_the_others() {
         [
             "/ indexed",
             "/a failed the server answered 500",
-            "/b failed the connection broke off",
+            "/b failed the connection was interrupted",
             "/c failed the server answered 403: it does not let the crawler in",
             "/d failed there is no such page (the server answered 404)",
         ]
@@ -125,7 +125,8 @@ async fn a_part_of_a_site_that_fails_does_not_hide_the_rest() {
         bench.crawl("http://example.com").await;
         let pages = bench.pages();
         assert!(pages.contains(&format!("/fine {status}")), "{pages:?}");
-        let failed = pages.iter().filter(|page| page.ends_with("the connection broke off")).count();
+        let failed =
+            pages.iter().filter(|page| page.ends_with("the connection was interrupted")).count();
         assert_eq!(failed, 30, "{pages:?}");
         bench.store.finish();
     }

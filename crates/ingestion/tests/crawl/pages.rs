@@ -206,7 +206,7 @@ async fn pages_without_text_have_different_reasons() {
             "/ indexed",
             "/deep failed the page is too deep",
             "/empty skipped the page has no text",
-            "/huge failed the answer is larger than 10000 bytes",
+            "/huge failed the response is larger than 10000 bytes",
             "/shell failed needs_javascript",
         ]
     );

@@ -54,7 +54,7 @@ pub(crate) fn busy(status: u16, retry_after: Option<&str>) -> Fetched {
 /// A connection that breaks off.
 pub(crate) fn broken() -> FetchError {
     FetchError {
-        message: "the connection broke off".to_owned(),
+        message: "the connection was interrupted".to_owned(),
         is_transient: true,
         is_outage: true,
     }

@@ -47,7 +47,7 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
         }
     })?;
     if !copy.exists() {
-        return Err(Failure::new(format!("`{}` holds no database", file.display())));
+        return Err(Failure::new(format!("`{}` contains no database", file.display())));
     }
     snapshots::verify(&copy)?;
     let database = place.database();

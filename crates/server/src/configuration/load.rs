@@ -98,7 +98,7 @@ impl Place<'_> {
             Kind::UnknownField(name, known) => {
                 let known = known.join(", ");
                 let key = if path.ends_with(name.as_str()) { path } else { full(name) };
-                self.error(&key, &format!("is not a setting; there are {known}"))
+                self.error(&key, &format!("is not a setting; known ones are {known}"))
             }
             Kind::Message(message) if path.is_empty() => {
                 let file = self.file.map(|file| file.display().to_string()).unwrap_or_default();

@@ -107,8 +107,8 @@ fn a_bad_value_names_its_variable() {
 #[test]
 fn a_bad_value_in_the_file_names_its_key_and_the_file() {
     let cases = [
-        ("bnid = \"x\"", "`bnid` is not a setting; there are bind, data_dir"),
-        ("[http]\nthread = 1", "`http.thread` is not a setting; there are threads"),
+        ("bnid = \"x\"", "`bnid` is not a setting; known ones are bind, data_dir"),
+        ("[http]\nthread = 1", "`http.thread` is not a setting; known ones are threads"),
         ("[http]\nthreads = \"many\"", "`http.threads` has a bad value"),
         ("[http]\nthreads = 0", "`http.threads` must be at least 1"),
         ("bind = \"x\"", "`bind` must be an address and port"),

@@ -42,7 +42,7 @@ const SENTENCES: [(&str, Option<u16>, &str); 32] = [
     ("not visited: the crawl reached its limit of 10 minutes", None, "time_limit"),
     ("not visited: the site had stopped answering", None, "site_down"),
     ("the name has no address", None, "not_fetched"),
-    ("the answer is larger than 10 bytes", None, "not_fetched"),
+    ("the response is larger than 10 bytes", None, "not_fetched"),
     ("the PDF holds no readable text; it looks scanned", Some(200), "unreadable"),
     ("the server answered nonsense", None, "not_fetched"),
 ];

@@ -27,7 +27,7 @@ async fn handle(app: App) -> Answer {
         ));
     }
     if !(app.workers_running)() {
-        return Err(RequestError::NotReady("the workers do not run"));
+        return Err(RequestError::NotReady("the workers are not running"));
     }
     Ok(status("ready"))
 }

@@ -119,7 +119,7 @@ fn read(path: &Path) -> Result<FoundFile, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("`{shown}`: {error}"))?;
     let name = name(path);
     let Some(content_type) = detect_upload_type(&bytes) else {
-        return Err(format!("`{shown}`: it is no {} file", UploadType::NAMES));
+        return Err(format!("`{shown}`: it is not a {} file", UploadType::NAMES));
     };
     // An unreadable text is reported now instead of as a failed source.
     if content_type == UploadType::Text {

@@ -38,7 +38,7 @@ pub(super) async fn give_back(stop: CancellationToken) {
             // A task that panicked has said so through the panic hook; the next round tries again.
             let _ = tokio::task::spawn_blocking(trim).await;
             let Some(after) = self::resident().await else { continue };
-            tracing::debug!(resident, after, "gave free memory back to the system");
+            tracing::debug!(resident, after, "returned free memory to the system");
             least = after;
         } else {
             least = least.min(resident);

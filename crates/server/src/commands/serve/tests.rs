@@ -78,7 +78,7 @@ fn readyz_fails_while_a_task_panics_again_and_again() {
         assert!(ready(address).await.starts_with("HTTP/1.1 200 "));
         broken.send(true).unwrap();
         let answer = until(address, 503).await;
-        assert!(answer.contains("the workers do not run"), "{answer}");
+        assert!(answer.contains("the workers are not running"), "{answer}");
         broken.send(false).unwrap();
         until(address, 200).await;
 
