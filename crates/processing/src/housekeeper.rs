@@ -37,7 +37,7 @@ pub struct Swept {
     pub usage_days: u64,
 }
 
-/// How long records of the past are kept.
+/// How long old records are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// Deliveries of events.

@@ -71,10 +71,10 @@ pub(crate) struct Settings {
     /// The search index.
     #[schema(inline)]
     pub(crate) index: IndexSection,
-    /// How long records of the past are kept.
+    /// How long old records are kept.
     #[schema(inline)]
     pub(crate) retention: RetentionSection,
-    /// What each account may use and keep. `cicerone account limit` sets other numbers for one
+    /// What each account may use and store. `cicerone account limit` sets other numbers for one
     /// account.
     #[schema(inline)]
     pub(crate) quotas: QuotasSection,
@@ -99,34 +99,36 @@ pub(crate) enum LogFormat {
 pub(crate) struct HttpSection {
     /// Threads that serve connections. Unset: one per processor.
     pub(crate) threads: Option<usize>,
-    /// Replies in progress for one account; further ones are answered 503 with `Retry-After`. Other
-    /// accounts have a reserve beyond this number.
+    /// Replies in progress for one account; further requests are answered with 503 and
+    /// `Retry-After`. Other accounts have a reserve beyond this number.
     pub(crate) replies_at_once: usize,
-    /// Files that one account may be sending; further ones are answered 503 with `Retry-After`. Other
-    /// accounts have a reserve beyond this number. Each takes up to 10 MiB of disk space.
+    /// Files that one account may upload at once; further uploads are answered with 503 and
+    /// `Retry-After`. Other accounts have a reserve beyond this number. Each upload takes up to 10
+    /// MiB of disk space.
     pub(crate) uploads_at_once: usize,
-    /// Open connections. The server lowers this number to what the limit of open files leaves.
+    /// Open connections. The server lowers this number if the limit of open files does not allow as
+    /// many.
     pub(crate) connections_at_once: usize,
     /// Failed authentications per minute of one client address; `0` for no limit.
     pub(crate) failed_authentications_per_minute: u32,
-    /// Address ranges of proxies in front of the server. A request from one of them counts as coming
-    /// from the address that its `X-Forwarded-For` gives.
+    /// Address ranges of proxies in front of the server. For a request from one of them,
+    /// `X-Forwarded-For` gives the address of the client.
     #[schema(value_type = Vec<String>)]
     pub(crate) trusted_proxies: Vec<IpNet>,
-    /// The longest that the head of a request may take to arrive.
+    /// The time limit for receiving the head of a request.
     pub(crate) head_seconds: u64,
-    /// The longest that a JSON body may take to arrive.
+    /// The time limit for receiving a JSON body.
     pub(crate) body_seconds: u64,
-    /// The longest that a file may take to arrive.
+    /// The time limit for receiving a file.
     pub(crate) upload_seconds: u64,
     /// How long an idle connection is kept open.
     pub(crate) keep_alive_seconds: u64,
-    /// A client that takes nothing of its answer for this long is disconnected.
+    /// A client that reads nothing of its response for this long is disconnected.
     pub(crate) stall_seconds: u64,
-    /// Whether `/metrics` answers.
+    /// Whether `/metrics` is served.
     pub(crate) metrics: bool,
-    /// Whether replies carry the header `Server-Timing`, which says how many milliseconds each stage of
-    /// them took. In a streamed reply it has the stages before the first token.
+    /// Whether replies have the header `Server-Timing`, which gives the milliseconds that each
+    /// stage of the reply took. For a streamed reply, it gives the stages before the first token.
     pub(crate) server_timing: bool,
 }
 
@@ -134,10 +136,10 @@ pub(crate) struct HttpSection {
 #[serde(default, deny_unknown_fields)]
 #[schema(default)]
 pub(crate) struct DatabaseSection {
-    /// The longest that a read may take, and that a change waits for a locked row. Beyond, the
-    /// request is answered 503.
+    /// The time limit of a read, and of a change that waits for a locked row. A request that
+    /// exceeds it is answered with 503.
     pub(crate) read_seconds: u64,
-    /// The longest that a change may take. Beyond, the request is answered 503.
+    /// The time limit of a change. A request that exceeds it is answered with 503.
     pub(crate) write_seconds: u64,
     /// Disk space held back beside a SQLite file, so that deletions still work on a full disk; `0` for
     /// none.
@@ -151,14 +153,14 @@ pub(crate) struct WorkersSection {
     /// Texts processed at once, and files processed at once. Accounts with none in progress have a
     /// reserve of the same size.
     pub(crate) parallel: usize,
-    /// The longest that one attempt at a source may take. Must be more than `crawl.seconds`.
+    /// The time limit of one attempt to process a source. Must be more than `crawl.seconds`.
     pub(crate) deadline_seconds: u64,
     /// Child processes that read pages at once, and as many that read files. Accounts below their
     /// share have a reserve of the same size. Each may take up to 1 GiB of address space.
     #[schema(default = "one per processor, at most 4")]
     pub(crate) readers: usize,
-    /// The processor time that reading one document may take. In wall time it may take three times as
-    /// long.
+    /// The limit of processor time for reading one document. The limit of wall time is three times
+    /// as long.
     pub(crate) document_seconds: u64,
 }
 
@@ -170,7 +172,7 @@ pub(crate) struct CrawlSection {
     pub(crate) parallel: usize,
     /// The largest number of pages of one website.
     pub(crate) pages: usize,
-    /// The longest that one crawl may take. The pages read until then are kept.
+    /// The time limit of one crawl. The pages that were read until then are kept.
     pub(crate) seconds: u64,
     /// Requests to one host at once, over all crawls.
     pub(crate) requests_per_host: usize,
@@ -208,9 +210,9 @@ pub(crate) struct RetentionSection {
 pub(crate) struct QuotasSection {
     /// Messages answered in a calendar month (UTC). Unset: no limit.
     pub(crate) messages_per_month: Option<u64>,
-    /// Tokens of models in a calendar month (UTC). Unset: no limit.
+    /// Model tokens in a calendar month (UTC). Unset: no limit.
     pub(crate) tokens_per_month: Option<u64>,
-    /// What an account may keep: uploaded files, sources, and twice the text extracted from them.
+    /// What an account may store: uploaded files, sources, and twice the text extracted from them.
     /// Unset: no limit.
     pub(crate) bytes: Option<u64>,
 }
@@ -219,10 +221,10 @@ pub(crate) struct QuotasSection {
 #[serde(default, deny_unknown_fields)]
 #[schema(default)]
 pub(crate) struct IndexSection {
-    /// Agents whose index on the disk is kept open. The index of another agent is opened when it is
-    /// asked.
+    /// Agents whose index on the disk is kept open. The index of any other agent is opened when the
+    /// agent is asked.
     pub(crate) open_agents: u64,
-    /// Memory for the indexes of agents with little content (64 KiB and less), which are made when such an agent is
-    /// asked and are not on the disk; `0` to keep all indexes on the disk.
+    /// Memory for the indexes of agents with little content (64 KiB and less), which are built when
+    /// such an agent is asked and are not stored on the disk; `0` to keep all indexes on the disk.
     pub(crate) memory_bytes: u64,
 }

@@ -81,7 +81,7 @@ impl Settings {
         }
     }
 
-    /// How long records of the past are kept.
+    /// How long old records are kept.
     pub(crate) fn retention(&self) -> Retention {
         let days = |days: u64| Duration::from_secs(days.saturating_mul(DAY_SECONDS));
         Retention {
