@@ -20,7 +20,7 @@ pub use bounds::{
     parse_permissions, unknown_agent,
 };
 
-/// An owner of agents, files and keys. Nothing crosses accounts.
+/// An owner of agents, files and keys. Accounts share no data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     /// `acct_` and 10 characters.
@@ -80,7 +80,7 @@ impl KeyName {
     }
 }
 
-/// One thing that a key may be allowed to do.
+/// A permission of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
     /// Read agents.
@@ -190,6 +190,10 @@ impl Permissions {
     }
 
     /// Reads names as they are written on the wire.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error with the first name that is not a permission.
     pub fn from_names<'a>(
         names: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self, ParsePermissionError> {
@@ -225,25 +229,25 @@ pub struct ApiKey {
     pub name: KeyName,
     /// What it may do.
     pub permissions: Permissions,
-    /// The only agents that exist for it; `None` for every agent of the account.
+    /// The agents that it is restricted to; `None` for all agents of the account.
     pub agent_ids: Option<Vec<Id<kind::Agent>>>,
     /// When it stops working; `None` for never.
     pub expires_at: Option<Timestamp>,
-    /// When a request last carried it, within some seconds.
+    /// When it was last used, accurate to some seconds.
     pub last_used_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
-    /// The first and last characters of the secret, to recognise it by.
+    /// The first and last characters of the secret, so that its owner can recognise it.
     pub hint: String,
 }
 
 impl ApiKey {
-    /// Whether it has stopped working at `now`.
+    /// Whether it has expired at `now`.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
 
-    /// What may be seen with it.
+    /// What a request with this key may see.
     pub fn scope(&self) -> Scope {
         Scope {
             account: self.account_id,
@@ -254,9 +258,9 @@ impl ApiKey {
 
 /// The key that makes a change, as it was when its request was authenticated.
 ///
-/// Invariant: a change of keys or secrets is committed only if the key still works then, still has the
-/// permission and still covers the agents that it covered when the request was authenticated. So a key
-/// that was deleted leaves nothing behind that gives access.
+/// Invariant: a change of keys or secrets is committed only if the key is still valid at that time,
+/// still has the permission and still covers the agents that it covered when the request was
+/// authenticated. So a deleted key cannot create anything that gives access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActingKey {
     /// The key.
@@ -268,7 +272,7 @@ pub struct ActingKey {
 }
 
 impl ActingKey {
-    /// Checks the key as it is now; `None` if it does not exist any more.
+    /// Checks the key as it is stored now; `None` if it no longer exists.
     ///
     /// Fails with [`Error::Unauthorized`] if it does not work any more, with [`Error::Forbidden`] if it
     /// lost the permission, and with [`Error::KeyChanged`] if it was restricted to other agents.
@@ -290,7 +294,7 @@ impl ActingKey {
 pub struct Scope {
     /// The caller's account.
     pub account: Id<kind::Account>,
-    /// The only agents that exist for the caller; `None` for all agents of the account.
+    /// The agents that the caller is restricted to; `None` for all agents of the account.
     pub agents: Option<Arc<[Id<kind::Agent>]>>,
 }
 
@@ -300,7 +304,7 @@ impl Scope {
         Self { account, agents: None }
     }
 
-    /// Whether everything of the account that `other` sees is seen here too.
+    /// Whether this scope includes everything in `other`, a scope of the same account.
     pub fn covers(&self, other: &Self) -> bool {
         match &other.agents {
             Some(agents) => agents.iter().all(|agent| self.sees(*agent)),
@@ -308,13 +312,13 @@ impl Scope {
         }
     }
 
-    /// Whether `agent`, which belongs to this account, lies within.
+    /// Whether `agent`, which belongs to this account, is in the scope.
     pub fn sees(&self, agent: Id<kind::Agent>) -> bool {
         self.agents.as_ref().is_none_or(|ids| ids.contains(&agent))
     }
 }
 
-/// SHA-256 of a key's secret: all that is kept of it.
+/// SHA-256 of a key's secret. The secret itself is not stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash(pub [u8; 32]);
 
@@ -374,7 +378,7 @@ impl KeySecret {
         Self(text)
     }
 
-    /// The text itself. To be shown to its owner once and nowhere else.
+    /// The secret in plain text, to be shown to its owner once and written nowhere else.
     pub fn reveal(&self) -> &str {
         &self.0
     }

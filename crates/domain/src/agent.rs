@@ -12,7 +12,7 @@ use crate::timestamp::Timestamp;
 
 /// The models that every installation knows.
 pub const MODELS: [&str; 3] = ["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"];
-/// The model of an agent that names none.
+/// The model of an agent that sets none.
 pub const MODEL_DEFAULT: &str = "gpt-4o";
 
 /// A configured chatbot.
@@ -24,7 +24,7 @@ pub struct Agent {
     pub account_id: Id<kind::Account>,
     /// Its settings.
     pub profile: AgentProfile,
-    /// Whether it takes new conversations.
+    /// Whether it accepts new conversations.
     pub status: AgentStatus,
     /// When it was created.
     pub created_at: Timestamp,
@@ -95,7 +95,11 @@ impl Default for SystemPrompt {
 pub struct ModelName(Arc<str>);
 
 impl ModelName {
-    /// Checks that `known` knows the model.
+    /// Checks the name of a model: `known` tells whether the server knows it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server does not know the model.
     pub fn parse(name: String, known: impl Fn(&str) -> bool) -> Result<Self, FieldError> {
         if known(&name) {
             return Ok(Self(name.into()));
@@ -109,7 +113,7 @@ impl ModelName {
         ))
     }
 
-    /// A name that a store holds. It is not checked again: an agent whose model was taken out of the
+    /// A stored name. It is not checked again, so that an agent whose model was removed from the
     /// configuration can still be read, changed and deleted.
     pub fn from_stored(name: String) -> Self {
         Self(name.into())
@@ -127,6 +131,10 @@ pub struct Temperature(f64);
 
 impl Temperature {
     /// Checks the value of the field `temperature`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the value is outside its range.
     pub fn parse(value: f64) -> Result<Self, FieldError> {
         let (low, high) = limits::TEMPERATURE_RANGE;
         if (low..=high).contains(&value) {
@@ -136,7 +144,7 @@ impl Temperature {
         Err(FieldError::new("temperature", message))
     }
 
-    /// A value that a store holds. It was checked when it was written.
+    /// A stored value, which was checked when it was written.
     pub const fn from_stored(value: f64) -> Self {
         Self(value)
     }
@@ -153,19 +161,23 @@ impl Default for Temperature {
     }
 }
 
-/// Most tokens in a reply: 1 to 4,096.
+/// The maximum number of tokens in a reply: 1 to 4,096.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyTokens(u32);
 
 impl ReplyTokens {
     /// Checks the value of the field `max_tokens`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the value is outside its range.
     pub fn parse(value: i64) -> Result<Self, FieldError> {
         let (low, high) = limits::REPLY_TOKENS_RANGE;
         let bad = || FieldError::new("max_tokens", format!("must be between {low} and {high}"));
         within(value, (low, high)).map(Self).ok_or_else(bad)
     }
 
-    /// A number that a store holds. It was checked when it was written.
+    /// A stored number, which was checked when it was written.
     pub const fn from_stored(value: u32) -> Self {
         Self(value)
     }
@@ -182,12 +194,16 @@ impl Default for ReplyTokens {
     }
 }
 
-/// Days that conversations are kept after their last message: 1 to 3,650.
+/// The number of days that conversations are kept after their last message: 1 to 3,650.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionDays(u32);
 
 impl RetentionDays {
     /// Checks the value of the field `retention_days`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the value is outside its range.
     pub fn parse(value: i64) -> Result<Self, FieldError> {
         let (low, high) = limits::RETENTION_DAYS_RANGE;
         let bad = || {
@@ -197,12 +213,12 @@ impl RetentionDays {
         within(value, (low, high)).map(Self).ok_or_else(bad)
     }
 
-    /// Conversations whose last message is from before this moment are over at `now`.
+    /// At `now`, conversations whose last message is older than the returned time are removed.
     pub const fn kept_since(self, now: Timestamp) -> Timestamp {
         now.plus_millis((self.0 as i64).saturating_mul(-DAY_MILLIS))
     }
 
-    /// A number that a store holds. It was checked when it was written.
+    /// A stored number, which was checked when it was written.
     pub const fn from_stored(days: u32) -> Self {
         Self(days)
     }
@@ -218,13 +234,14 @@ fn within(value: i64, (low, high): (u32, u32)) -> Option<u32> {
     u32::try_from(value).ok().filter(|number| (low..=high).contains(number))
 }
 
-/// Whether an agent takes new conversations. Deleted agents are not kept, so there is no status for them.
+/// Whether an agent accepts new conversations. Deleted agents are not kept, so there is no status
+/// for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentStatus {
     /// It answers.
     Active,
-    /// It takes no new conversations; existing ones can be continued.
+    /// It accepts no new conversations; existing ones can be continued.
     Paused,
 }
 
@@ -243,7 +260,7 @@ impl AgentStatus {
     }
 }
 
-/// Settings as a caller gave them; what is absent takes its default.
+/// Settings as a caller gave them; an absent field gets its default.
 #[derive(Debug, Clone, Default)]
 pub struct AgentDraft {
     /// See [`AgentProfile::name`].
@@ -311,7 +328,7 @@ impl AgentProfile {
 }
 
 impl Agent {
-    /// Applies a change and moves `updated_at`.
+    /// Applies a change and sets `updated_at`.
     pub fn apply(&mut self, patch: AgentPatch, now: Timestamp) {
         let AgentPatch {
             name,
@@ -340,7 +357,11 @@ impl Agent {
     }
 }
 
-/// `active` or `paused`.
+/// Reads `active` or `paused`, the value of the field `status`.
+///
+/// # Errors
+///
+/// Returns an error for any other text.
 pub fn parse_status(name: &str) -> Result<AgentStatus, FieldError> {
     AgentStatus::from_name(name)
         .ok_or_else(|| FieldError::new("status", "must be `active` or `paused`"))

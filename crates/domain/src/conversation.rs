@@ -49,7 +49,11 @@ impl Conversation {
 pub struct Metadata(BTreeMap<String, String>);
 
 impl Metadata {
-    /// Checks pairs against the limits.
+    /// Checks pairs against the limits on their number and lengths.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there are too many pairs, or if a key or a value is too long.
     pub fn parse(pairs: BTreeMap<String, String>) -> Result<Self, FieldError> {
         if pairs.len() > limits::METADATA_KEYS {
             let message =

@@ -12,13 +12,13 @@ pub use reason::{FileKind, PageReason};
 /// (RFC 9110, section 8.8).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Validators {
-    /// The `ETag` header as it came.
+    /// The `ETag` header as received.
     pub etag: Option<String>,
-    /// The `Last-Modified` header as it came.
+    /// The `Last-Modified` header as received.
     pub last_modified: Option<String>,
 }
 
-/// A page as the last successful crawl left it, which a refresh compares with.
+/// A page as the last successful crawl recorded it, for a refresh to compare with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownPage {
     /// Its address, as the crawl names it.
@@ -36,7 +36,7 @@ pub struct KnownPage {
     pub character_count: Option<u64>,
     /// The number of its document within the source; `None` if it has no text.
     pub document: Option<i64>,
-    /// What became of it.
+    /// The outcome of the visit.
     pub status: CrawledPageStatus,
     /// Why it was skipped or failed.
     pub reason: Option<PageReason>,
@@ -51,30 +51,30 @@ pub struct FoundPage {
     pub depth: u32,
 }
 
-/// The text that a visited page has in the source when the crawl ends well.
+/// The text that a visited page will have in the source once the crawl succeeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageContent {
     /// No text: it was skipped, is gone, or failed and had none before.
     None,
-    /// What the last crawl extracted: the document of that number.
+    /// The text that the last crawl extracted: the document with this number.
     Kept(i64),
-    /// What was extracted now. The store gives the document and its passages their place within the
-    /// source, behind all that is there.
+    /// Newly extracted text. The store appends the document and its passages to those of the
+    /// source.
     New(CutDocument),
 }
 
-/// A page that was visited, with what became of it.
+/// A visited page with the outcome of the visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisitedPage {
     /// Its address, as the crawl names it.
     pub url: String,
-    /// What became of it.
+    /// The outcome of the visit.
     pub status: CrawledPageStatus,
     /// Its title.
     pub title: Option<String>,
     /// Characters extracted.
     pub character_count: Option<u64>,
-    /// The status that its server answered.
+    /// The HTTP status of the response.
     pub http_status: Option<u16>,
     /// Why it was skipped or failed.
     pub reason: Option<PageReason>,
@@ -86,7 +86,7 @@ pub struct VisitedPage {
     pub content_hash: Option<[u8; 32]>,
     /// The addresses that it links to and that lie within the crawl.
     pub links: Vec<String>,
-    /// The text that it has from now on.
+    /// The text that it will have in the source.
     pub content: PageContent,
 }
 

@@ -3,7 +3,7 @@
 use crate::access::Permission;
 use crate::timestamp::Timestamp;
 
-/// One bad field, and what must hold of it.
+/// A field with a bad value, and what it must satisfy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{param}` {message}")]
 pub struct FieldError {
@@ -32,12 +32,12 @@ pub enum Error {
     /// A field has a bad value.
     #[error("{0}")]
     Invalid(FieldError),
-    /// The content of a source or file breaks its limits or its format; one entry a finding.
+    /// The content of a source or file exceeds a limit or is malformed.
     #[error("{message}")]
     Validation {
-        /// The findings together, for a person.
+        /// A summary of the problems, for people.
         message: String,
-        /// Each finding.
+        /// One entry for each problem.
         errors: Vec<FieldError>,
     },
     /// The operation does not fit the resource.
@@ -53,7 +53,7 @@ pub enum Error {
     /// nothing was changed.
     #[error("the API key was changed while the request was carried out")]
     KeyChanged,
-    /// No such thing, or not one that the caller may see.
+    /// The resource does not exist, or the caller may not see it.
     #[error("no {what} has the id `{id}`")]
     NotFound {
         /// The resource's name: `agent`, `source`, `conversation`, `file`.
@@ -61,38 +61,38 @@ pub enum Error {
         /// The id as given.
         id: String,
     },
-    /// The resource's state does not allow it now.
+    /// The current state of the resource does not allow the operation.
     #[error("{0}")]
     Conflict(String),
     /// The claim of an idempotency key was lost to another request before the effect was stored;
     /// nothing was changed.
     #[error("another request with this idempotency key took over")]
     ClaimLost,
-    /// The account has used what it may in a month.
+    /// The account has used up a monthly quota.
     #[error("the account's monthly quota of {limit} {what} is used up; it is renewed at {until}")]
     QuotaExceeded {
-        /// What of: `messages` or `model tokens`.
+        /// What the quota limits: `messages` or `model tokens`.
         what: &'static str,
-        /// How much that is.
+        /// The quota.
         limit: u64,
         /// When the next month begins.
         until: Timestamp,
         /// The time of the refusal.
         now: Timestamp,
     },
-    /// The account would keep more bytes than it may; nothing was changed.
+    /// The account would exceed its quota of bytes; nothing was changed.
     #[error(
         "the account's quota of {limit} bytes of sources and files would be exceeded; delete some \
          first"
     )]
     BytesExceeded {
-        /// How many it may keep.
+        /// The quota, in bytes.
         limit: u64,
     },
-    /// More work is under way than the server takes on.
+    /// The server is already doing as much work as it accepts.
     #[error("the server is overloaded; try again shortly")]
     Overloaded,
-    /// The model gave no reply. The cause is for the log alone.
+    /// The model did not reply. The cause is only logged.
     #[error("the model is unavailable")]
     ModelUnavailable(#[source] Cause),
     /// The database or object store cannot be reached or is full; nothing was changed.
@@ -107,9 +107,9 @@ pub enum Error {
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 impl Error {
-    /// Whether it is the outcome of the request, which the request's idempotency key keeps: repeating
-    /// the request gives the same refusal. After any other error the key is free again, so that the
-    /// request can be corrected or repeated.
+    /// Whether the error is the final outcome of the request, which is stored under the request's
+    /// idempotency key: repeating the request gives the same error. After any other error the key
+    /// is released, so that the request can be corrected or repeated.
     pub const fn is_settled(&self) -> bool {
         match self {
             Self::NotFound { .. } | Self::Conflict(_) | Self::Validation { .. } => true,
@@ -129,7 +129,7 @@ impl Error {
         }
     }
 
-    /// Whether the same work may succeed later without being changed.
+    /// Whether the same work may succeed later.
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::Overloaded)
     }
@@ -144,12 +144,12 @@ impl Error {
         Self::Missing { param: param.into() }
     }
 
-    /// One finding against a source's or file's content.
+    /// One problem with the content of a source or file.
     pub fn validation(param: impl Into<String>, message: impl Into<String>) -> Self {
         Self::from(vec![FieldError::new(param, message)])
     }
 
-    /// Nothing by that id that the caller may see.
+    /// No resource with this id is visible to the caller.
     pub fn not_found(what: &'static str, id: impl ToString) -> Self {
         Self::NotFound { what, id: id.to_string() }
     }
@@ -159,7 +159,7 @@ impl Error {
         Self::Internal(cause.into())
     }
 
-    /// The database or object store is out of reach or full.
+    /// The database or object store cannot be reached or is full.
     pub fn unavailable(cause: impl Into<Cause>) -> Self {
         Self::Unavailable(cause.into())
     }
@@ -171,7 +171,7 @@ impl From<FieldError> for Error {
     }
 }
 
-/// Findings against a source's or file's content. Must not be empty.
+/// Problems with the content of a source or file. The list must not be empty.
 impl From<Vec<FieldError>> for Error {
     fn from(errors: Vec<FieldError>) -> Self {
         let message = match errors.as_slice() {

@@ -1,7 +1,8 @@
-//! Fair shares of what is bounded: places, bytes, threads.
+//! Fair shares of bounded resources: places, bytes, threads.
 //!
-//! A [`FairPool`] holds so many units, which parties (accounts, as a rule) take and give back. A party
-//! that is alone may take all of them. If there are several, each is entitled to an equal share:
+//! A [`FairPool`] has a fixed number of units, which parties (usually accounts) take and give back.
+//! A party that is alone may take all of them. If there are several, each is entitled to an equal
+//! share:
 //!
 //! - A unit that becomes free goes to the waiting party that holds the fewest units; among equals the
 //!   order is that of start-time fair queueing (Goyal, Vin and Cheng, 1997), so that a party with a
@@ -24,7 +25,7 @@ use tokio::sync::{Notify, oneshot};
 pub use permit::FairPermit;
 use state::State;
 
-/// Which of a pool's waiting requests come first, whoever makes them.
+/// The priority of a request that waits in a pool, independent of its party.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
     /// A person waits for it.
@@ -33,18 +34,18 @@ pub enum Urgency {
     Learning,
 }
 
-/// Whom a [`FairPool`] would give a unit now.
+/// To which parties a [`FairPool`] would give a unit now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vacancy {
-    /// Anybody: units within the capacity are free.
+    /// To any party: units within the capacity are free.
     Anybody,
-    /// A party that holds nothing, out of the reserve.
+    /// To a party that holds nothing, from the reserve.
     Newcomer,
-    /// Nobody.
+    /// To no party.
     Nobody,
 }
 
-/// What a key of a [`FairPool`] can be: what tells one party from another.
+/// A value that identifies a party of a [`FairPool`].
 pub trait Party: Copy + Eq + Hash + Send + Sync + 'static {}
 
 impl<K: Copy + Eq + Hash + Send + Sync + 'static> Party for K {}
@@ -89,24 +90,23 @@ impl<K: Party> FairPool<K> {
         })
     }
 
-    /// Whom a unit would be given now. For whoever is about to choose among parties that wait elsewhere,
-    /// and then counts the choice with [`FairPool::hold`].
+    /// To which parties a unit would be given now. It is for callers that choose among parties
+    /// waiting elsewhere, and then count their choice with [`FairPool::hold`].
     pub fn vacancy(&self) -> Vacancy {
         self.shared.lock().vacancy()
     }
 
-    /// Counts `units` as taken by `party`, unconditionally: the decision was made elsewhere, after
+    /// Counts `units` as taken by `party`, unconditionally. The caller has decided this after
     /// [`FairPool::vacancy`].
     pub fn hold(&self, party: K, units: u64) -> FairPermit<K> {
         self.shared.lock().grant(party, units);
         FairPermit::new(Arc::clone(&self.shared), party, units)
     }
 
-    /// Takes `units` for `party` and waits for them if need be. More units than the capacity count as
-    /// the capacity.
+    /// Takes `units` for `party`, and waits for them if necessary. More units than the capacity
+    /// count as the capacity.
     ///
-    /// Dropping the future gives up the place in the queue. There is no bound on the time: callers
-    /// that must not wait for ever set their own.
+    /// Dropping the future gives up the place in the queue. The wait has no time limit of its own.
     pub async fn acquire(&self, party: K, units: u64, urgency: Urgency) -> FairPermit<K> {
         loop {
             let (_place, granted) = match self.enter(party, units, urgency) {

@@ -15,7 +15,7 @@ const LENGTH: usize = 10;
 /// 62 characters: URL-safe and case-sensitive.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// What an id names. The prefix keeps ids of different resources apart everywhere.
+/// A kind of resource that has ids. The prefix distinguishes the ids of different kinds.
 pub trait Kind {
     /// The prefix, with its underscore.
     const PREFIX: &'static str;
@@ -137,8 +137,8 @@ impl<K: Kind> Id<K> {
         Self { chars, kind: PhantomData }
     }
 
-    /// The id that follows from other ids: the same from the same, and as unlikely to collide as a
-    /// random one.
+    /// An id that is derived from other ids: the same ids give the same result, which is as
+    /// unlikely to collide as a random id.
     pub fn derived(parts: &[&str]) -> Self {
         let mut hash = Sha256::new();
         for part in parts {

@@ -18,6 +18,10 @@ pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
     /// Reads the header's value.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if it does not have 1 to 255 visible ASCII characters.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let fits = (1..=limits::IDEMPOTENCY_KEY_CHARS).contains(&text.len());
         if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -34,7 +38,8 @@ impl IdempotencyKey {
     }
 }
 
-/// SHA-256 over what makes two requests the same: method, path, query and body.
+/// SHA-256 of method, path, query and body. Requests with the same fingerprint are the same
+/// request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
@@ -55,18 +60,18 @@ pub struct Claim {
     pub token: String,
 }
 
-/// What a claim found.
+/// The result of claiming a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claimed {
-    /// The key is free: carry the request out.
+    /// The key is free; the request is to be carried out.
     Granted(Claim),
     /// The same request is being carried out.
     InProgress,
     /// The key was used for another request.
     Reused,
-    /// The same request was carried out; this was its answer.
+    /// The same request was carried out; this is its answer.
     Replay(KeptAnswer, Audience),
-    /// The same request was carried out, and its answer was erased since: see [`Subject`].
+    /// The same request was carried out, but its answer has since been erased: see [`Subject`].
     Erased(Audience),
 }
 
@@ -104,8 +109,7 @@ impl Audience {
     }
 }
 
-/// An answer that is kept to be given again, in the form of the adapter that gave it. Nothing else reads
-/// its content.
+/// A stored answer, in the format of the adapter that made it. Nothing else reads its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptAnswer {
     /// The answer as its adapter writes and reads it.
@@ -170,23 +174,23 @@ type Render<T> = Box<dyn Fn(&T) -> KeptAnswer + Send>;
 type MakeRecord<T> = Box<dyn Fn(&T) -> AuditRecord + Send>;
 
 impl<T> Completion<T> {
-    /// A completion of `claim` whose answer `render` makes.
+    /// A completion of `claim` with the answer that `render` makes of the outcome.
     pub fn new(claim: Claim, render: impl Fn(&T) -> KeptAnswer + Send + 'static) -> Self {
         Self { answer: Some((claim, Box::new(render))), record: None, acting: None }
     }
 
-    /// One that only records what `record` makes of the outcome.
+    /// A completion that only writes the audit record that `record` makes of the outcome.
     pub fn recording(record: impl Fn(&T) -> AuditRecord + Send + 'static) -> Self {
         Self { answer: None, record: Some(Box::new(record)), acting: None }
     }
 
-    /// The same, which records what `record` makes of the outcome too.
+    /// The same completion, which also writes the audit record that `record` makes of the outcome.
     #[must_use]
     pub fn and_recording(self, record: impl Fn(&T) -> AuditRecord + Send + 'static) -> Self {
         Self { record: Some(Box::new(record)), ..self }
     }
 
-    /// The same for a change that `acting` makes, if any is named.
+    /// The same completion, for a change made by `acting`.
     #[must_use]
     pub fn by(self, acting: Option<ActingKey>) -> Self {
         Self { acting, ..self }
@@ -202,7 +206,8 @@ impl<T> Completion<T> {
         self.answer.as_ref().map(|(claim, _)| claim)
     }
 
-    /// The same for a store whose outcome is only part of the answer's.
+    /// The same completion for a store whose outcome is only a part of what the answer is made
+    /// from.
     #[must_use]
     pub fn over<U>(self, whole: impl Fn(&U) -> T + Send + Clone + 'static) -> Completion<U>
     where

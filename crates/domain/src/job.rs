@@ -84,18 +84,18 @@ pub struct Claimable {
     pub accounts: ClaimableAccounts,
 }
 
-/// Whose jobs a worker takes.
+/// The accounts whose jobs a worker takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimableAccounts {
-    /// Those of any account.
+    /// All accounts.
     All,
-    /// Those of accounts with no running job in the lane: the usual places are taken.
+    /// Those without a running job in the lane, because only reserved places are left.
     Idle,
 }
 
 impl ClaimableAccounts {
-    /// Whose turn it is among `waiting` accounts, which come in the order of their oldest jobs: the
-    /// account with the fewest `running` jobs comes first, and equals stay in that order.
+    /// The order in which `waiting` accounts, given in the order of their oldest jobs, get their
+    /// turn: the account with the fewest `running` jobs comes first, and equals keep their order.
     pub fn turns<A>(self, mut waiting: Vec<A>, running: impl Fn(&A) -> u64) -> Vec<A> {
         if self == Self::Idle {
             waiting.retain(|account| running(account) == 0);
@@ -105,7 +105,7 @@ impl ClaimableAccounts {
     }
 }
 
-/// Which jobs that are marked as running are taken back.
+/// Which running jobs are returned to the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reclaim {
     /// Those whose lease ran out: their worker is gone.
@@ -114,7 +114,7 @@ pub enum Reclaim {
     All,
 }
 
-/// What a reclaim did.
+/// The result of a reclaim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reclaimed {
     /// Jobs that will run again.
@@ -123,7 +123,7 @@ pub struct Reclaimed {
     pub poisoned: u64,
 }
 
-/// The `error_message` of a source whose job took its worker down too often.
+/// The `error_message` of a source whose job crashed its worker too often.
 pub const POISONED: &str = "processing crashed too often on this content; \
      check that the file is not damaged, or split it, and add it again";
 
@@ -137,21 +137,23 @@ pub struct Crashes {
 }
 
 impl Crashes {
-    /// After one more crash.
+    /// The counts after one more crash.
     #[must_use]
     pub const fn and_another(self) -> Self {
         Self { in_a_row: self.in_a_row.saturating_add(1), in_all: self.in_all.saturating_add(1) }
     }
 
-    /// After progress. A crawl makes progress only when it visits pages that it had not visited before:
-    /// finding pages, or visiting one again, brings it no further past the page that it crashed on.
+    /// The counts after progress. A crawl makes progress only when it visits pages that it had not
+    /// visited before. Finding pages, or visiting one again, does not count, because it does not
+    /// get the crawl past the page that it crashed on.
     #[must_use]
     pub const fn after_progress(self, pages_visited_first: usize) -> Self {
         if pages_visited_first == 0 { self } else { Self { in_a_row: 0, ..self } }
     }
 
-    /// Whether the job is not tried again: it crashed [`JOB_CRASHES`](limits::JOB_CRASHES) times without
-    /// progress, or [`JOB_CRASHES_IN_ALL`](limits::JOB_CRASHES_IN_ALL) times.
+    /// Whether the job must not be tried again, because it crashed
+    /// [`JOB_CRASHES`](limits::JOB_CRASHES) times without progress or
+    /// [`JOB_CRASHES_IN_ALL`](limits::JOB_CRASHES_IN_ALL) times in total.
     pub const fn are_too_many(self) -> bool {
         self.in_a_row >= limits::JOB_CRASHES || self.in_all >= limits::JOB_CRASHES_IN_ALL
     }

@@ -1,8 +1,15 @@
-//! Ports: what the use cases need from adapters, in the words of the domain.
+//! Ports: the traits through which the use cases reach adapters, in the words of the domain.
 //!
-//! Each is small and object-safe. One method of a store is one transaction: what must agree commits
-//! together. Every lookup of something owned takes the [`Scope`](crate::Scope) first, and what lies
-//! outside it is not found.
+//! Each port is small and object-safe. One method of a store is one transaction. Every lookup of
+//! something that an account owns takes the [`Scope`](crate::Scope) first, and does not find
+//! anything outside of it.
+//!
+//! Every method of a store returns [`Error::Unavailable`](crate::Error::Unavailable) if the database or
+//! object store cannot be reached, is busy beyond its timeout or is full, and
+//! [`Error::Internal`](crate::Error::Internal) if what it holds cannot be understood; in both cases
+//! nothing was changed. A method that takes a completion returns
+//! [`Error::ClaimLost`](crate::Error::ClaimLost), and changes nothing, if the claim is no longer held.
+//! Other errors are documented with the method.
 
 mod crawl;
 mod index;

@@ -1,5 +1,7 @@
-//! The use cases. Each takes parsed values, checks what exists and what its state allows, and leaves
-//! what must agree to one call of a store.
+//! The use cases. Each takes parsed values, checks that the resources exist and that their state
+//! allows the operation, and makes each change by a single call of a store, which is one
+//! transaction. Besides their own errors, all of them return those of the stores that they call:
+//! see [`crate::ports`].
 
 mod agents;
 mod audit;

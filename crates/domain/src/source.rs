@@ -131,7 +131,8 @@ impl Source {
     }
 }
 
-/// What was last extracted from a source, and answers questions until something replaces it.
+/// The content that was last extracted from a source. Questions are answered from it until it is
+/// replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trained {
     /// Characters extracted.
@@ -149,16 +150,17 @@ pub enum SourceState {
     Pending,
     /// A job is under way, or waits to be retried. A refresh keeps the previous content.
     Processing {
-        /// The content that answers meanwhile.
+        /// The previous content, from which questions are answered until the job ends.
         last: Option<Trained>,
     },
     /// Processed.
     Trained(Trained),
-    /// Processing failed. After a failed refresh the previous content still answers.
+    /// Processing failed. After a failed refresh, questions are still answered from the previous
+    /// content.
     Failed {
-        /// The reason, for a person who can do something about it.
+        /// The reason, in words that the owner of the source can act on.
         message: String,
-        /// The content that still answers.
+        /// The previous content, from which questions are still answered.
         last: Option<Trained>,
     },
 }
@@ -207,7 +209,7 @@ impl SourceState {
         }
     }
 
-    /// The content that answers questions in this state.
+    /// The content from which questions are answered in this state.
     pub const fn searchable(&self) -> Option<&Trained> {
         match self {
             Self::Pending => None,
@@ -277,7 +279,7 @@ pub struct CrawledPage {
     pub title: Option<String>,
     /// Characters extracted.
     pub character_count: Option<u64>,
-    /// The status that its server answered.
+    /// The HTTP status of the response.
     pub http_status: Option<u16>,
     /// Why it was skipped or failed.
     pub reason: Option<PageReason>,

@@ -1,4 +1,4 @@
-//! Texts that were checked, and carry the proof.
+//! Texts that were checked, as types that prove it.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -10,12 +10,13 @@ use serde::{Serialize, Serializer};
 
 use crate::error::FieldError;
 
-/// What must hold of a text.
+/// A rule that a text must satisfy.
 pub trait TextRule {
     /// The field that such a text is usually the value of.
     const PARAM: &'static str;
 
-    /// Checks a text. The error says what must hold: lower case, without a final period.
+    /// Checks a text. The error says what it must satisfy, in lower case and without a final
+    /// period.
     fn check(text: &str) -> Result<(), String>;
 }
 
@@ -29,11 +30,19 @@ pub struct Text<R> {
 
 impl<R: TextRule> Text<R> {
     /// Checks the value of the field that the rule names.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error with what the rule requires.
     pub fn parse(text: impl Into<Arc<str>> + AsRef<str>) -> Result<Self, FieldError> {
         Self::parse_field(R::PARAM, text)
     }
 
     /// Checks the value of the field `param`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error with what the rule requires.
     pub fn parse_field(
         param: &str,
         text: impl Into<Arc<str>> + AsRef<str>,
@@ -46,8 +55,8 @@ impl<R: TextRule> Text<R> {
 }
 
 impl<R> Text<R> {
-    /// A text that a store holds. It was checked when it was written, and is not checked again: what
-    /// was accepted stays readable when a limit is lowered.
+    /// A stored text. It was checked when it was written and is not checked again, so that it stays
+    /// readable if a limit is lowered.
     pub fn from_stored(text: impl Into<Arc<str>>) -> Self {
         Self { text: text.into(), rule: PhantomData }
     }
@@ -59,11 +68,19 @@ impl<R> Text<R> {
 }
 
 /// Checks that `text` does not consist of white space alone.
+///
+/// # Errors
+///
+/// The requirement, in words.
 pub fn check_not_blank(text: &str) -> Result<(), String> {
     if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { Ok(()) }
 }
 
 /// Checks that `text` holds at most `limit` characters and no NUL, which no database text can hold.
+///
+/// # Errors
+///
+/// The requirement that the text does not meet, in words.
 pub fn check_length(text: &str, limit: usize) -> Result<(), String> {
     // A text of at most `limit` bytes cannot have more characters than that.
     if text.len() > limit {

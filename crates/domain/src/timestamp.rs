@@ -1,4 +1,4 @@
-//! Moments in UTC with millisecond precision.
+//! Points in time in UTC with millisecond precision.
 
 use std::fmt;
 use std::time::Duration;
@@ -42,6 +42,10 @@ impl Timestamp {
 
     /// Reads a moment: ISO 8601 (the RFC 3339 profile), UTC, ending in `Z`. Finer fractions than a
     /// millisecond are cut.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text has another form or another time zone.
     pub fn parse(text: &str) -> Result<Self, ParseTimestampError> {
         if !text.ends_with('Z') || text.as_bytes().get(10) != Some(&b'T') {
             return Err(ParseTimestampError);

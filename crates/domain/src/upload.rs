@@ -28,20 +28,20 @@ pub struct Upload {
 pub struct Filename(String);
 
 impl Filename {
-    /// The last part of the name that a caller gave, without what a name cannot hold; `file` if
-    /// nothing is left.
+    /// The last component of the name that a caller gave, without the characters that a name cannot
+    /// contain; `file` if nothing is left.
     pub fn clean(name: &str) -> Self {
         Self::clean_path(name.rsplit(['/', '\\']).next().unwrap_or_default())
     }
 
-    /// The same with the folders: for files of the machine that the program runs on.
+    /// The same including the folders, for files of the machine that the program runs on.
     pub fn clean_path(path: &str) -> Self {
         let kept: String =
             path.chars().filter(|c| !c.is_control()).take(limits::FILENAME_CHARS).collect();
         Self(if kept.trim().is_empty() { "file".to_owned() } else { kept })
     }
 
-    /// A name that a store holds. It was cleaned when it was written.
+    /// A stored name, which was cleaned when it was written.
     pub const fn from_stored(name: String) -> Self {
         Self(name)
     }
@@ -101,7 +101,7 @@ impl UploadType {
         Self::Eml,
     ];
 
-    /// What they are called, for people.
+    /// The names of all types, for people.
     pub const NAMES: &str =
         "PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text";
 
@@ -142,7 +142,7 @@ pub fn is_visible(users: &[Id<kind::Agent>], scope: &Scope) -> bool {
     users.is_empty() || users.iter().any(|agent| scope.sees(*agent))
 }
 
-/// The refusal to delete a file that a source uses.
+/// The error for deleting a file that a source uses.
 pub fn in_use() -> Error {
     Error::Conflict("a source uses the file".to_owned())
 }

@@ -1,4 +1,4 @@
-//! What accounts use in a month and keep, and their quotas of it.
+//! What accounts use in a month and store, and the quotas for it.
 
 use std::fmt;
 
@@ -36,12 +36,16 @@ impl Day {
         Timestamp::from_millis(self.0.saturating_mul(DAY_MILLIS))
     }
 
-    /// The first day whose usage can still be read at `now`; what is older is removed.
+    /// The first day whose usage is still kept at `now`; older usage is removed.
     pub const fn kept_since(now: Timestamp) -> Self {
         Self(Self::of(now).0 - limits::USAGE_LIFE_DAYS)
     }
 
     /// Reads `2026-01-31`, the value of the field `param`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the text is not a day in this form.
     pub fn parse(param: &str, text: &str) -> Result<Self, Error> {
         let format = format_description!("[year]-[month]-[day]");
         let date = Date::parse(text, format)
@@ -85,9 +89,9 @@ impl Serialize for Day {
 /// Tokens of a model's reply. The embedded answerer uses none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokenCount {
-    /// Of what the model was given.
+    /// Tokens of the prompt.
     pub prompt: u64,
-    /// Of what it wrote.
+    /// Tokens of the completion.
     pub completion: u64,
 }
 
@@ -113,15 +117,15 @@ pub struct Consumption {
     pub tokens: u64,
 }
 
-/// How much of something an account may use in a calendar month of UTC, or keep.
+/// How much of something an account may use in a calendar month (UTC) or store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Quota {
-    /// What the settings say.
+    /// The quota in the settings.
     #[default]
     Default,
-    /// Any number.
+    /// No limit.
     Unlimited,
-    /// So much.
+    /// This amount.
     AtMost(u64),
 }
 

@@ -254,7 +254,11 @@ impl TextRule for EndpointDescriptionRule {
     }
 }
 
-/// The names of the events that an endpoint takes: at least one, each once.
+/// Reads the names of the events that an endpoint receives, and drops repeated ones.
+///
+/// # Errors
+///
+/// [`Error::Invalid`] if the list is empty or a name is not one of an event.
 pub fn parse_events(names: &[String]) -> Result<Vec<EventName>, Error> {
     if names.is_empty() {
         return Err(Error::invalid("events", "must name at least one event, or be null for all"));
@@ -273,13 +277,21 @@ pub fn parse_events(names: &[String]) -> Result<Vec<EventName>, Error> {
     Ok(events)
 }
 
-/// Reads how much of a source the events contain.
+/// Reads `full` or `thin`: how much of a source the events contain.
+///
+/// # Errors
+///
+/// [`Error::Invalid`] for an unknown name.
 pub fn parse_payload(name: &str) -> Result<PayloadStyle, Error> {
     PayloadStyle::from_name(name)
         .ok_or_else(|| Error::invalid("payload", "must be one of full, thin"))
 }
 
 /// Reads whether an endpoint is to be enabled.
+///
+/// # Errors
+///
+/// [`Error::Invalid`] if it is neither `enabled` nor `disabled`.
 pub fn parse_status(name: &str) -> Result<bool, Error> {
     match name {
         "enabled" => Ok(true),

@@ -1,4 +1,4 @@
-//! What one key may do to others. No key can give away more than it has itself.
+//! Which other keys a key may create, change or delete. No key can grant more than it has itself.
 
 use super::{AccountName, ApiKey, KeyName, Permission, Permissions};
 use crate::error::Error;
@@ -83,7 +83,7 @@ impl ApiKey {
         }
     }
 
-    /// Whether this key works longer than until `end`.
+    /// Whether this key expires later than `end`.
     fn outlives(&self, end: Timestamp) -> bool {
         self.expires_at.is_none_or(|own| own > end)
     }
@@ -125,12 +125,16 @@ pub fn may_add_key(count: usize) -> Result<(), Error> {
     )))
 }
 
-/// The refusal of an account whose name another account has.
+/// The error for a name that another account has.
 pub fn account_name_taken(name: &AccountName) -> Error {
     Error::Conflict(format!("an account named `{name}` exists"))
 }
 
-/// Reads the names of permissions: at least one, each known.
+/// Reads the names of permissions.
+///
+/// # Errors
+///
+/// [`Error::Invalid`] if the list is empty or a name is not a permission.
 pub fn parse_permissions(names: &[String]) -> Result<Permissions, Error> {
     if names.is_empty() {
         return Err(Error::invalid("permissions", "must name at least one permission"));
@@ -144,7 +148,11 @@ pub fn parse_permissions(names: &[String]) -> Result<Permissions, Error> {
     Ok(all)
 }
 
-/// Reads the ids of agents: at least one, each once. The store checks whether they exist.
+/// Reads the ids of agents and drops repeated ones. The store checks whether the agents exist.
+///
+/// # Errors
+///
+/// [`Error::Invalid`] if the list is empty or too long, or if a text is not the id of an agent.
 pub fn parse_agent_ids(ids: &[String]) -> Result<Vec<Id<kind::Agent>>, Error> {
     if !(1..=limits::KEY_AGENTS).contains(&ids.len()) {
         let message = format!("must name 1 to {} agents, or be null for all", limits::KEY_AGENTS);
@@ -160,12 +168,16 @@ pub fn parse_agent_ids(ids: &[String]) -> Result<Vec<Id<kind::Agent>>, Error> {
     Ok(read)
 }
 
-/// The refusal of an agent that does not exist, or lies outside the caller's agents.
+/// The error for an agent that does not exist or is outside the caller's scope.
 pub fn unknown_agent(index: usize) -> Error {
     Error::invalid(format!("agent_ids[{index}]"), "must be the id of an agent")
 }
 
-/// Reads the end of a key, which must be in the future.
+/// Reads the expiry of a key, which must be in the future.
+///
+/// # Errors
+///
+/// [`Error::Invalid`] if the text is not a time in UTC, or if the time is not in the future.
 pub fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
     let end =
         Timestamp::parse(text).map_err(|error| Error::invalid("expires_at", error.to_string()))?;
@@ -173,7 +185,7 @@ pub fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
     Ok(end)
 }
 
-/// Checks that a key's end lies in the future. The error is about the parameter `expires_at`.
+/// Checks that the expiry of a key is in the future. The error names the parameter `expires_at`.
 pub fn check_expiry(end: Timestamp, now: Timestamp) -> Result<(), Error> {
     if end <= now {
         return Err(Error::invalid("expires_at", "must be in the future"));

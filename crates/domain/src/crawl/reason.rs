@@ -10,7 +10,7 @@ pub enum PageReason {
     NeedsJavascript,
     /// It asks not to be indexed.
     Noindex,
-    /// Its server asks so, in a header.
+    /// Its server asks that it is not indexed, in a header.
     NoindexHeader,
     /// It has no text.
     Empty,
@@ -33,26 +33,26 @@ pub enum PageReason {
     },
     /// It redirects to another host.
     RedirectsElsewhere {
-        /// The address there.
+        /// The address on that host.
         to: String,
     },
     /// It redirects to itself.
     RedirectsToItself,
     /// Its address is not a URL.
     NoUrl,
-    /// There was no answer.
+    /// There was no response.
     NotFetched {
-        /// What happened instead, as a sentence.
+        /// What went wrong, as a sentence.
         message: String,
     },
     /// The server answered that there is no such page.
     Gone {
-        /// With this status.
+        /// The status.
         status: u16,
     },
     /// The server answered, but with no page.
     Refused {
-        /// With this status.
+        /// The status.
         status: u16,
     },
     /// The answer is not of a type that is read.
@@ -71,7 +71,7 @@ pub enum PageReason {
     NamesFile(FileKind),
     /// Its path has too many parts, as those of endless sites do.
     LongPath {
-        /// More than this many.
+        /// The limit that it exceeds.
         parts: u32,
     },
     /// A part of its path repeats, as in those of endless sites.
@@ -81,17 +81,17 @@ pub enum PageReason {
     },
     /// It is too many links away from the start page.
     TooFar {
-        /// More than this many.
+        /// The limit that it exceeds.
         links: u32,
     },
-    /// The crawl had requested as many pages as it may.
+    /// The crawl had reached its limit of pages.
     PageLimit {
-        /// This many.
+        /// The limit.
         pages: u64,
     },
-    /// The crawl had taken as long as it may.
+    /// The crawl had reached its time limit.
     TimeLimit {
-        /// This many minutes.
+        /// The limit in minutes.
         minutes: u64,
     },
     /// The site had stopped answering.
@@ -129,7 +129,7 @@ impl PageReason {
         }
     }
 
-    /// What the database keeps beside the code.
+    /// The detail that the database stores with the code.
     pub fn detail(&self) -> Option<String> {
         match self {
             Self::SameContent { of } | Self::CanonicalCopy { of } => Some(of.clone()),
@@ -191,13 +191,14 @@ impl PageReason {
         })
     }
 
-    /// Whether the page was left out for another one, whose text may change or disappear.
+    /// Whether the page was left out in favour of another page, whose text may change or disappear.
     pub const fn is_copy(&self) -> bool {
         matches!(self, Self::SameContent { .. } | Self::CanonicalCopy { .. })
     }
 
-    /// Whether a page that was skipped for this reason is skipped again as long as its bytes stay the same: a header
-    /// may change while they do.
+    /// Whether a page that was skipped for this reason is skipped again as long as its bytes stay
+    /// the same. This does not hold for a reason that comes from a header, which may change
+    /// independently.
     pub const fn lasts(&self) -> bool {
         !matches!(self, Self::NoindexHeader)
     }
@@ -256,7 +257,7 @@ impl fmt::Display for PageReason {
     }
 }
 
-/// What a file is that is not a page, by the extension of its name.
+/// The kind of a file that is not a page, by the extension of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum FileKind {

@@ -1,4 +1,4 @@
-//! The books of a pool: who holds what, who waits, and who is next.
+//! The state of a pool: which party holds how much, who waits, and who is next.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) struct State<K: Party> {
     next_ticket: u64,
 }
 
-/// One party's books.
+/// The state of one party.
 struct Account<K: Party> {
     held: u64,
     /// The finish tag of its last grant.

@@ -86,8 +86,8 @@ pub trait Housekeeping: Send + Sync {
     /// Removes the deliveries from before a moment, but for those that an enabled endpoint still waits
     /// for, and the events without deliveries. Returns the number of deliveries.
     async fn expire_deliveries(&self, before: Timestamp) -> Result<u64, Error>;
-    /// Goes on with deletions of agents, sources and conversations that were interrupted. Returns how many
-    /// it finished.
+    /// Continues interrupted deletions of agents, sources and conversations. Returns the number of
+    /// those that it finished.
     async fn finish_removals(&self, now: Timestamp) -> Result<u64, Error>;
     /// Removes the conversations whose last message is older than their agent keeps them, and the
     /// stored answers that contain them. Returns their number.
@@ -96,20 +96,20 @@ pub trait Housekeeping: Send + Sync {
     async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error>;
     /// Removes the usage of days before `before`. Returns how many rows were removed.
     async fn expire_usage(&self, before: Day) -> Result<u64, Error>;
-    /// Removes deleted content from the files of the database: a write-ahead log is carried over and
-    /// emptied.
+    /// Removes deleted content from the files of the database: copies the write-ahead log into the
+    /// database and empties it.
     async fn empty_log(&self) -> Result<(), Error>;
-    /// How many jobs wait and how many run: for the metrics.
+    /// The numbers of waiting and of running jobs, for the metrics.
     async fn job_counts(&self) -> Result<(u64, u64), Error>;
-    /// When the job that has waited the longest was queued: for the metrics.
+    /// When the oldest waiting job was queued, for the metrics.
     async fn oldest_waiting(&self) -> Result<Option<Timestamp>, Error>;
     /// How many deliveries are pending for enabled endpoints, and how many of them are due at `now`:
     /// for the metrics.
     async fn delivery_counts(&self, now: Timestamp) -> Result<(u64, u64), Error>;
 }
 
-/// Wakes the workers of this process when there is work. Work that other processes queue is found by
-/// polling.
+/// Wakes the workers of this process when there is work. Workers find work queued by other
+/// processes by polling.
 #[derive(Debug, Clone)]
 pub struct WorkSignal(watch::Sender<()>);
 

@@ -10,7 +10,7 @@ use crate::ports::Stages;
 use crate::retrieval::{Hit, QueryTerm};
 use crate::usage::TokenCount;
 
-/// What a reply is made from.
+/// The input for a reply.
 #[derive(Debug, Clone)]
 pub struct ReplyRequest {
     /// The agent's settings: model, system prompt, temperature, bound on tokens.
@@ -21,9 +21,10 @@ pub struct ReplyRequest {
     pub question: String,
     /// The relevant passages, best first; `None` if the sources do not cover the question.
     pub passages: Vec<Hit>,
-    /// The question's words with their weights, for a model that picks sentences itself.
+    /// The question's words with their weights, for the embedded answerer.
     pub terms: Vec<QueryTerm>,
-    /// Is told when the prompt is made, when the model works, and when its first token is there.
+    /// Is notified when the prompt is made, when the model starts, and when its first token
+    /// arrives.
     pub stages: Stages,
 }
 
@@ -32,25 +33,27 @@ pub struct ReplyRequest {
 pub struct ModelReply {
     /// Its text, without citation marks: the fragments that were sent, joined.
     pub text: String,
-    /// The passages that it rests on: positions in [`ReplyRequest::passages`], best first, each once.
+    /// The passages that it is based on: indexes into [`ReplyRequest::passages`], best first, each
+    /// once.
     pub cited: Vec<usize>,
     /// The tokens that it used.
     pub tokens: TokenCount,
 }
 
-/// Takes the fragments of a reply as they are made. If the receiver has gone away, the reply is finished
-/// without it.
+/// Receives the fragments of a reply as they are generated. If the receiver is dropped, the reply
+/// is completed without it.
 #[derive(Debug, Clone)]
 pub struct TokenSink(mpsc::UnboundedSender<String>);
 
 impl TokenSink {
-    /// A sink and its receiving end. Unbounded, as a reply is bounded by its tokens.
+    /// A sink and its receiving end. The channel is unbounded because a reply has a maximum number
+    /// of tokens.
     pub fn channel() -> (Self, mpsc::UnboundedReceiver<String>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Self(sender), receiver)
     }
 
-    /// Passes a fragment on.
+    /// Sends a fragment.
     pub fn send(&self, fragment: impl Into<String>) {
         // A receiver that went away is no error here.
         let _ = self.0.send(fragment.into());
@@ -60,13 +63,14 @@ impl TokenSink {
 /// Why there is no reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelFailure {
-    /// It may work when tried again: out of reach, overloaded, too slow.
+    /// Another attempt may succeed: the upstream was unreachable, overloaded or too slow.
     Transient,
-    /// It will not: refused credentials, an unknown model, a request that it does not accept.
+    /// Another attempt will fail as well: bad credentials, an unknown model, an unacceptable
+    /// request.
     Permanent,
 }
 
-/// A model gave no reply, or broke off within one.
+/// A model did not reply, or did not complete its reply.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
@@ -82,12 +86,12 @@ pub struct ModelError {
 /// Makes replies.
 #[async_trait]
 pub trait LanguageModel: Send + Sync {
-    /// Whether replies of agents with this profile are made by this machine's processors, at once, rather
-    /// than waited for.
+    /// Whether replies of agents with this profile are computed on this machine rather than by an
+    /// upstream.
     fn is_local(&self, profile: &AgentProfile) -> bool;
 
-    /// Replies to a question. With `tokens`, fragments of the reply are passed on as they come;
-    /// after the first one an error means that the reply broke off.
+    /// Replies to a question. With `tokens`, fragments of the reply are sent as they are generated;
+    /// an error after the first one means that the reply is incomplete.
     async fn reply(
         &self,
         request: ReplyRequest,
@@ -97,10 +101,11 @@ pub trait LanguageModel: Send + Sync {
 
 /// Which model names agents may use.
 pub trait ModelCatalog: Send + Sync {
-    /// Whether an agent may name this model.
+    /// Whether agents may use this model.
     fn knows(&self, model: &str) -> bool;
-    /// The models that agents can name.
+    /// The models that agents may use.
     fn names(&self) -> Vec<String>;
-    /// Whether an upstream replies for any model, rather than the embedded answerer for all.
+    /// Whether any model is served by an upstream. If not, the embedded answerer replies for all of
+    /// them.
     fn has_upstream(&self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! The stages of a reply, for whoever measures them.
+//! The stages of a reply, for measurements.
 
 use std::fmt;
 use std::sync::Arc;
@@ -50,23 +50,24 @@ impl Stage {
     }
 }
 
-/// Is told how a reply proceeds. It has the clock, which those who make the reply do not have.
+/// Is notified of the stages of a reply. The observer has the clock; the code that makes the reply
+/// does not.
 pub trait StageObserver: Send + Sync {
     /// A stage begins, and the one before ends.
     fn begins(&self, stage: Stage);
 }
 
-/// Tells the observer of a reply, if there is one, which stage begins.
+/// Notifies the observer of a reply, if there is one, of each stage.
 #[derive(Clone, Default)]
 pub struct Stages(Option<Arc<dyn StageObserver>>);
 
 impl Stages {
-    /// Stages that `observer` is told of.
+    /// Stages of which `observer` is notified.
     pub fn observed_by(observer: Arc<dyn StageObserver>) -> Self {
         Self(Some(observer))
     }
 
-    /// Tells that a stage begins.
+    /// Notifies the observer that a stage begins.
     pub fn begin(&self, stage: Stage) {
         if let Some(observer) = &self.0 {
             observer.begins(stage);

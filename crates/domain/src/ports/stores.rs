@@ -79,7 +79,7 @@ pub trait KeyStore: Send + Sync {
         id: Id<kind::ApiKey>,
         completion: Option<Completion<()>>,
     ) -> Result<(), Error>;
-    /// Notes when keys were last used; those that are gone are passed over.
+    /// Records when keys were last used; deleted keys are ignored.
     async fn note_uses(&self, uses: Vec<(Id<kind::ApiKey>, Timestamp)>) -> Result<(), Error>;
     /// The key with that hash, expired ones included.
     async fn find_key(&self, hash: KeyHash) -> Result<Option<ApiKey>, Error>;
@@ -286,12 +286,12 @@ pub trait SpooledFile: Send {
     async fn into_bytes(self: Box<Self>) -> Result<Bytes, Error>;
 }
 
-/// What a message is answered with, read at one moment.
+/// What a reply needs from the store, read in one transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConversationContext {
     /// The agent.
     pub agent: Agent,
-    /// The conversation that goes on, with its last messages, oldest first.
+    /// The conversation that is continued, with its last messages, oldest first.
     pub conversation: Option<(Conversation, Vec<Message>)>,
 }
 

@@ -33,17 +33,17 @@ impl Agents {
         Self { store, index, models, clock, entropy }
     }
 
-    /// Whether an agent may name this model.
+    /// Whether agents may use this model.
     pub fn knows_model(&self, model: &str) -> bool {
         self.models.knows(model)
     }
 
-    /// The models that an agent may name.
+    /// The models that agents may use.
     pub fn models(&self) -> Vec<String> {
         self.models.names()
     }
 
-    /// Whether an upstream replies for any model.
+    /// Whether any model is served by an upstream.
     pub fn has_upstream(&self) -> bool {
         self.models.has_upstream()
     }
@@ -100,7 +100,7 @@ impl Agents {
         self.store.update_agent(scope, id, patch, self.clock.now(), completion).await
     }
 
-    /// Deletes an agent and everything of it. Fails with [`Error::NotFound`].
+    /// Deletes an agent and everything that belongs to it. Fails with [`Error::NotFound`].
     pub async fn delete(
         &self,
         scope: &Scope,

@@ -60,12 +60,11 @@ pub struct Conversations {
     entropy: Arc<dyn Entropy>,
     quotas: Quotas,
     replies: FairPool<Id<kind::Account>>,
-    /// The turns of replies that take processor time: those that search, and those that a local model
-    /// makes.
+    /// The turns of work that takes processor time: searches, and replies of a local model.
     thinking: Thinking,
 }
 
-/// A message that was accepted: everything that can be refused without a reply was checked.
+/// An accepted message: every check that does not need the model has passed.
 #[derive(Debug)]
 pub struct Accepted {
     context: ConversationContext,

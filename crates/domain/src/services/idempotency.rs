@@ -9,12 +9,12 @@ use crate::id;
 use crate::idempotency::{Claim, Claimed, Fingerprint, IdempotencyKey, KeptAnswer};
 use crate::ports::IdempotencyStore;
 
-/// What becomes of a request with an idempotency key.
+/// How a request with an idempotency key is handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Admission {
     /// Carry it out, and complete the claim.
     Proceed(Claim),
-    /// Give this stored answer.
+    /// Return this stored answer.
     Replay(KeptAnswer),
     /// The same request is being carried out.
     InProgress,
@@ -68,12 +68,12 @@ impl Idempotency {
         })
     }
 
-    /// Keeps the answer of a request that was carried out and had no effect.
+    /// Stores the answer to a request that was carried out and had no effect.
     pub async fn complete(&self, claim: &Claim, answer: KeptAnswer) -> Result<(), Error> {
         self.store.complete(claim, answer).await
     }
 
-    /// Frees the key.
+    /// Releases the key.
     pub async fn release(&self, claim: &Claim) -> Result<(), Error> {
         self.store.release(claim).await
     }

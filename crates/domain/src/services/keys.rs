@@ -22,22 +22,22 @@ pub struct NewKey {
     pub name: KeyName,
     /// What it may do.
     pub permissions: Permissions,
-    /// The only agents that exist for it.
+    /// The agents that it is restricted to; `None` for all agents of the account.
     pub agent_ids: Option<Vec<Id<kind::Agent>>>,
     /// When it stops working; `None` for never.
     pub expires_at: Option<Timestamp>,
 }
 
-/// A key that was made.
+/// A newly created key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issued {
     /// The key without its secret.
     pub key: ApiKey,
-    /// Its secret; `None` in an answer that is stored, since secrets are not.
+    /// Its secret; `None` in a stored answer, because secrets are not stored.
     pub secret: Option<KeySecret>,
 }
 
-/// What a start found or made.
+/// The root key that a start found or created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RootKey {
     /// The operator's own key is in place.
@@ -48,7 +48,7 @@ pub enum RootKey {
     Existing,
 }
 
-/// Accounts, keys and who a request is from.
+/// Accounts, keys, and the authentication of requests.
 #[derive(Clone)]
 pub struct Keys {
     store: Arc<dyn KeyStore>,
@@ -149,6 +149,10 @@ impl Keys {
     /// Makes a key for the caller's account, no wider than the caller's: see
     /// [`ApiKey::check_no_wider`]. The secret is in what this gives and nowhere else: what the
     /// completion keeps is without it.
+    ///
+    /// # Errors
+    ///
+    /// As [`KeyStore::issue_key`].
     pub async fn issue(
         &self,
         caller: &ApiKey,
@@ -200,13 +204,14 @@ impl Keys {
         self.store.remove_key(caller, id, completion).await
     }
 
-    /// Remembers that a request carried a key, until [`Keys::store_uses`] stores it.
+    /// Remembers that a key was used, until [`Keys::store_uses`] stores it.
     pub fn note_use(&self, id: Id<kind::ApiKey>) {
         let now = self.clock.now();
         self.uses().insert(id, now);
     }
 
-    /// Stores the uses that were noted since the last time. If that fails, the next time does it.
+    /// Stores the uses that were noted since the last call. If that fails, the next call stores
+    /// them.
     pub async fn store_uses(&self) -> Result<(), Error> {
         let uses = std::mem::take(&mut *self.uses());
         if uses.is_empty() {

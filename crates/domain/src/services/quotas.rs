@@ -15,10 +15,10 @@ use crate::usage::{
     UsageFilter, check_month,
 };
 
-/// How long an account's quotas are taken for valid without another look.
+/// How long the quotas of an account are used before they are read again.
 const QUOTAS_LIFE_MILLIS: i64 = 1_000;
 
-/// What is known of an account.
+/// What this process knows about an account.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     /// Its quotas, and when they were read.
@@ -29,7 +29,7 @@ struct Known {
 
 type Accounts = Mutex<HashMap<Id<kind::Account>, Known>>;
 
-/// Tells what accounts use, and refuses what is beyond their quotas.
+/// Reports the usage of accounts, and refuses messages beyond their quotas.
 #[derive(Clone)]
 pub struct Quotas {
     store: Arc<dyn UsageStore>,
@@ -54,12 +54,12 @@ impl Drop for QuotaPass {
 }
 
 impl Quotas {
-    /// The use cases over this port; `defaults` holds for accounts without quotas of their own.
+    /// The use cases over this port; `defaults` applies to accounts without quotas of their own.
     pub fn new(store: Arc<dyn UsageStore>, defaults: DefaultQuotas, clock: Arc<dyn Clock>) -> Self {
         Self { store, defaults, clock, accounts: Arc::default() }
     }
 
-    /// Lets a message of an account pass. Fails with [`Error::QuotaExceeded`].
+    /// Admits a message of an account. Fails with [`Error::QuotaExceeded`].
     ///
     /// On one server the messages of a month are never more than the quota; on several, those in
     /// progress at the others may come on top. Tokens are known when a reply is there: what is in

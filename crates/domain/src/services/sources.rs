@@ -107,7 +107,7 @@ impl Sources {
         Ok(source)
     }
 
-    /// Deletes a source: the next answer does not know it. Fails with [`Error::NotFound`].
+    /// Deletes a source: later replies do not use it. Fails with [`Error::NotFound`].
     pub async fn delete(
         &self,
         scope: &Scope,
@@ -122,8 +122,8 @@ impl Sources {
         Ok(())
     }
 
-    /// Takes deleted text off this machine's disk. Answers do not depend on it: they read the
-    /// agent's generation first.
+    /// Removes deleted text from this machine's index files. Replies do not depend on it, because
+    /// they read the agent's generation first.
     async fn purge(&self, agent: Id<kind::Agent>, account: Id<kind::Account>) {
         let found = self.agents.find_agent(&Scope::account(account), agent).await;
         let result = match found {

@@ -73,13 +73,17 @@ impl Uploads {
         Self { store, objects, spool, clock, entropy }
     }
 
-    /// A file of which nothing has arrived yet.
+    /// A file of which no bytes have arrived yet.
     pub fn receive(&self) -> IncomingFile {
         IncomingFile::new(self.spool.file())
     }
 
-    /// Stores a file: its bytes first, then its row. A crash between the two leaves no orphan, because the
-    /// intent is noted before.
+    /// Stores a file: its bytes first, then its row. A crash between the two leaves no orphan,
+    /// because the object is noted beforehand.
+    ///
+    /// # Errors
+    ///
+    /// As [`UploadStore::insert_upload`].
     pub async fn create(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! What a source holds, in each of its types.
+//! The content of a source, by type.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::id::{Id, kind};
 use crate::limits;
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 
-/// What a source holds, parsed. [`SourceContent::as_text`] gives back what the caller sent.
+/// The parsed content of a source. [`SourceContent::as_text`] returns what the caller sent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SourceContent {
     /// A page, or with `crawl_subpages` the site that it starts.
@@ -78,7 +78,7 @@ impl SourceContent {
     }
 }
 
-/// The refusal of a source whose `content` is no uploaded file that the caller may use.
+/// The error for a `content` that is not an uploaded file which the caller may use.
 pub fn unknown_file() -> Error {
     Error::invalid("content", "must be the id of an uploaded file")
 }
@@ -167,8 +167,8 @@ impl PairsText {
         Ok(Self(text.into()))
     }
 
-    /// An array that a store holds. It was checked when it was written, and is not checked again:
-    /// what was accepted stays readable when a limit is lowered.
+    /// A stored array. It was checked when it was written and is not checked again, so that it
+    /// stays readable if a limit is lowered.
     pub fn from_stored(text: String) -> Self {
         Self(text.into())
     }

@@ -8,7 +8,7 @@ use crate::error::{Error, FieldError};
 use crate::limits;
 use crate::text::check_length;
 
-/// Most findings that one answer lists.
+/// The maximum number of problems that one error lists.
 const FINDINGS: usize = 20;
 
 /// A question and its answer.

@@ -51,7 +51,7 @@ impl IncomingFile {
         self.hash.clone().map(|hash| hash.finalize().into())
     }
 
-    /// Brings what has arrived into memory.
+    /// Reads the bytes that have arrived into memory.
     pub async fn into_bytes(self) -> Result<Bytes, Error> {
         self.spooled.into_bytes().await
     }
