@@ -1,4 +1,4 @@
-//! Stretches of a text, each fit to be found and cited on its own.
+//! Cuts a text into stretches that can be found and cited on their own.
 
 mod blocks;
 mod pieces;
@@ -11,9 +11,10 @@ use cicerone_domain::limits;
 use blocks::{Kind, blocks};
 use pieces::{Piece, pieces};
 
-/// A stretch aims at this many characters.
+/// The target length of a stretch, in characters.
 const TARGET_CHARS: usize = 1_600;
-/// A stretch may grow to this many characters if that completes its section, so that no short rest remains.
+/// A stretch may grow to this many characters if this completes its section, so that no short
+/// remainder is left.
 const MAX_CHARS: usize = 2_000;
 /// A stretch of fewer characters is joined with its neighbour; in a long text the bound is higher.
 const MIN_CHARS: usize = 200;
@@ -22,7 +23,7 @@ const PATH_SEPARATOR: &str = " › ";
 /// Replaces the outer headings that a path leaves out.
 const LEFT_OUT: &str = "… › ";
 
-/// A part of a text, fit to be found and cited on its own.
+/// A part of a text that can be found and cited on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chunk {
@@ -188,12 +189,12 @@ impl Joined {
 }
 
 impl Stretch {
-    /// Whether it is not too long together with the stretch after it.
+    /// Whether it can be joined with the next stretch without becoming too long.
     fn takes(&self, next: &Self) -> bool {
         self.chars + next.gap + next.chars <= MAX_CHARS
     }
 
-    /// Takes in the stretch after it. The path is that of the larger part if one is below the
+    /// Joins the next stretch to this one. The path is that of the larger part if one is below the
     /// other, otherwise the part that both share.
     fn join(&mut self, next: Self) {
         let shared = self

@@ -1,10 +1,10 @@
 //! Crawling a website: breadth first from its start page, within its host, politely.
 //!
-//! [`Crawler`] is the engine. It reaches the network through [`Fetch`] and the readers through [`ReadPage`], and hands
-//! what it does to a [`CrawlJournal`]. Its [`rules`] are pure functions.
+//! A [`Crawler`] reaches the network through [`Fetch`] and the readers through [`ReadPage`], and
+//! reports its progress to a [`CrawlJournal`]. Its [`rules`] are pure functions.
 //!
-//! Invariant: everything that a crawl does happens within the future that [`Crawler::crawl`] gives, so
-//! that dropping it ends the crawl.
+//! Invariant: everything that a crawl does happens within the future that [`Crawler::crawl`]
+//! returns, so that dropping it ends the crawl.
 
 mod directives;
 mod egress;
@@ -44,13 +44,13 @@ pub mod rules {
     pub use super::sitemap::Sitemap;
 }
 
-/// The name that `robots.txt` and other directives know the crawler by.
+/// The name of the crawler in `robots.txt` and other directives.
 pub const PRODUCT_TOKEN: &str = "Cicerone";
 
-/// Who shares hosts and readers with others: an account, or the program as a whole.
+/// A party that shares hosts and readers with others: an account, or the program as a whole.
 type Party = Option<Id<kind::Account>>;
 
-/// What a crawler reaches the world through.
+/// The ports of a crawler.
 #[derive(Clone)]
 pub struct CrawlPorts {
     /// The network.
@@ -64,7 +64,8 @@ pub struct CrawlPorts {
 }
 
 impl CrawlPorts {
-    /// Over this network and these readers, with the time and the randomness of the machine.
+    /// Ports with this network and these readers, and with the time and the randomness of the
+    /// machine.
     pub fn new(fetch: Arc<dyn Fetch>, read: Arc<dyn ReadPage>) -> Self {
         Self { fetch, read, clock: Arc::new(SystemClock), entropy: Arc::new(SystemEntropy) }
     }
@@ -81,11 +82,12 @@ pub enum CrawlEnd {
     },
     /// The site cannot be crawled, with a reason for the person who asked for it.
     Failed(String),
-    /// The journal does not want the crawl any more ([`JournalError::Abandoned`]).
+    /// The journal no longer wants the crawl ([`JournalError::Abandoned`]).
     Abandoned,
 }
 
-/// Crawls websites. Share one: its crawls together keep to what a host bears.
+/// Crawls websites. Use one crawler for all crawls, so that they respect the limits for each host
+/// together.
 pub struct Crawler {
     ports: CrawlPorts,
     settings: CrawlSettings,
@@ -101,8 +103,8 @@ impl Crawler {
     /// Crawls a site: its start page and, with `crawl_subpages`, the pages that can be reached from there. Continues
     /// where the journal was interrupted.
     ///
-    /// Pages are recorded while the crawl goes on. Dropping the future ends the crawl at once; what was not recorded
-    /// yet is fetched again by the next.
+    /// Pages are recorded while the crawl runs. Dropping the future ends the crawl at once; pages
+    /// that were not recorded yet are fetched again by the next crawl.
     ///
     /// # Errors
     ///
@@ -149,7 +151,7 @@ impl Crawler {
     }
 }
 
-/// Why a crawl does not go on.
+/// Why a crawl stops.
 enum Stop {
     Failed(String),
     Journal(JournalError),

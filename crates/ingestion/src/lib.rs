@@ -1,9 +1,9 @@
-//! From a source's content to passages: reading, chunking and crawling.
+//! Turns the content of a source into passages: reading, chunking and crawling.
 //!
-//! [`Readers`] read files and pages in processes of their own; [`extract`] is a pure function from
-//! what a source holds to its documents and passages; a [`Crawler`] visits websites.
+//! [`Readers`] read files and pages in child processes; [`extract`] is a pure function from the
+//! content of a source to its documents and passages; a [`Crawler`] visits websites.
 //!
-//! Invariant: nothing here knows the database, the index or HTTP.
+//! Invariant: nothing here depends on the database, the index or an HTTP server.
 
 mod chunk;
 #[cfg(feature = "crawl")]

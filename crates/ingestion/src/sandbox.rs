@@ -1,11 +1,11 @@
-//! Documents of strangers are read in processes of their own, so that a hostile one harms nothing but itself.
+//! Reads untrusted documents in child processes, so that a hostile document harms nothing else.
 //!
 //! [`Readers`] is a pool of child processes: the same program, started again so that it calls
-//! [`serve_reader`]. A child has no environment, no network, no files and no more memory and processor
-//! time than it is allowed; it reads one document after the other and ends after a time without work.
-//! Whatever happens to it, the caller gets a reading or an [`Unreadable`] with a sentence for people.
+//! [`serve_reader`]. A child has no environment, no network and no files, and its memory and
+//! processor time are limited. It reads one document after the other and ends after a time without
+//! work. In every case, the caller gets a reading or an [`Unreadable`] with a sentence for people.
 //!
-//! Invariant: nothing here parses, decodes or cuts a document outside a child process, not even a text.
+//! Invariant: no document, not even a text, is parsed, decoded or cut outside a child process.
 
 mod child;
 mod end;
@@ -57,7 +57,7 @@ impl Readers {
     ///
     /// # Errors
     ///
-    /// If the document cannot be read, with a sentence for the person who sent it.
+    /// If the document cannot be read, with a sentence for the person who added it.
     pub async fn page(
         &self,
         url: &Url,
@@ -78,7 +78,7 @@ impl Readers {
     ///
     /// # Errors
     ///
-    /// If the document cannot be read, with a sentence for the person who sent it.
+    /// If the document cannot be read, with a sentence for the person who added it.
     pub async fn file(
         &self,
         kind: UploadType,

@@ -1,5 +1,5 @@
-//! A program that only reads documents: for services whose own program does not call `serve_reader`,
-//! and for tests.
+//! A program that only reads documents, for tests and for services whose own program does not call
+//! `serve_reader`.
 
 use std::process::ExitCode;
 

@@ -58,8 +58,8 @@ fn piece(text: &str, range: Range<usize>) -> Option<Piece> {
     (!trimmed.is_empty()).then(|| Piece { range, chars: trimmed.chars().count(), gap: 0 })
 }
 
-/// The piece itself where it fits, else parts of it that end between words where there are any. Takes
-/// time by the length of the piece: nothing is counted twice.
+/// The piece itself if it fits, otherwise parts of it that end between words if possible. The time
+/// is linear in the length of the piece.
 fn fitting(text: &str, whole: Piece) -> Vec<Piece> {
     let mut parts = Vec::new();
     let mut rest = whole;

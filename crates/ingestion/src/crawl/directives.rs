@@ -1,4 +1,4 @@
-//! What the response header `X-Robots-Tag` asks of a crawler.
+//! The directives of the response header `X-Robots-Tag`.
 
 use super::PRODUCT_TOKEN;
 
@@ -6,18 +6,18 @@ use super::PRODUCT_TOKEN;
 const WITH_VALUE: [&str; 4] =
     ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
 
-/// What a page asks of crawlers.
+/// The directives of a page for crawlers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RobotsTag {
-    /// Not to be found.
+    /// The page must not be indexed.
     pub is_noindex: bool,
-    /// Its links are not to be followed.
+    /// Its links must not be followed.
     pub is_nofollow: bool,
 }
 
 impl RobotsTag {
-    /// Reads the values of all `X-Robots-Tag` headers of an answer. Directives behind the name of
-    /// another crawler do not count.
+    /// Reads the values of all `X-Robots-Tag` headers of a response. Directives that name another
+    /// crawler are ignored.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
         let mut tag = Self::default();
         for value in values {

@@ -1,4 +1,4 @@
-//! Fetching through the guarded client.
+//! Fetches through the guarded client.
 
 use std::sync::Arc;
 
@@ -33,7 +33,8 @@ impl EgressFetch {
         Self { egress }
     }
 
-    /// Fetches public addresses, and those of these networks, through a client of its own.
+    /// A fetcher with its own client, which may request public addresses and those of these
+    /// networks.
     ///
     /// # Errors
     ///

@@ -17,11 +17,11 @@ use super::sitemap::Sitemap;
 
 /// How much of `robots.txt` is transferred.
 const ROBOTS_BYTES: usize = 500 * 1_024;
-/// How long sitemaps may take altogether.
+/// The time limit for all sitemaps together.
 const SITEMAP_TIME: Duration = Duration::from_secs(60);
 
-/// The site's `robots.txt`. If there is none, everything is allowed; if it cannot be fetched, nothing is, and the message
-/// says so (RFC 9309, section 2.3.1).
+/// The site's `robots.txt`. If there is none, everything is allowed. If it cannot be fetched,
+/// nothing is allowed, and the error says so (RFC 9309, section 2.3.1).
 pub(super) async fn robots(site: &Site, requests: &Requests) -> Result<Robots, String> {
     let url = site.at("/robots.txt");
     let request = FetchRequest {
@@ -57,13 +57,13 @@ pub(super) async fn robots(site: &Site, requests: &Requests) -> Result<Robots, S
 pub(super) struct Listed {
     /// The names of the pages, in their order.
     pub(super) pages: Vec<Url>,
-    /// Whether this is everything: no sitemap failed with a transient error.
+    /// Whether the list is complete: no sitemap failed with a transient error.
     pub(super) is_whole: bool,
 }
 
-/// The pages that the site's sitemaps list, at most `most`. Sitemaps that cannot be had or read list
-/// nothing: they only help. What `robots.txt` names is read; what an index names only where it is
-/// allowed.
+/// The pages that the site's sitemaps list, at most `most`. Sitemaps that cannot be fetched or read
+/// are skipped. Those that `robots.txt` names are always read; those that an index names are read
+/// only if `robots.txt` allows it.
 pub(super) async fn listed_pages(
     site: &Site,
     requests: &Requests,
@@ -114,7 +114,7 @@ fn named_sitemaps(site: &Site, robots: &Robots) -> Vec<Url> {
     if inside.is_empty() && robots.allows(&usual) { vec![usual] } else { inside }
 }
 
-/// One sitemap. `None` if fetching it failed for now.
+/// One sitemap. `None` if fetching it failed with a transient error.
 async fn sitemap(site: &Site, requests: &Requests, robots: &Robots, url: Url) -> Option<Sitemap> {
     let limit = requests.settings.sitemap_bytes;
     let request = FetchRequest {

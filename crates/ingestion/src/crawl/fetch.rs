@@ -1,4 +1,4 @@
-//! The interface to the network: one request, one answer; redirects are not followed.
+//! The interface to the network: one request, one response; redirects are not followed.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct FetchRequest {
     pub url: Url,
     /// The `Accept` header.
     pub accept: &'static str,
-    /// The version that is known already; sent as `If-None-Match` and `If-Modified-Since`.
+    /// The version that is already known, sent as `If-None-Match` and `If-Modified-Since`.
     pub validators: Validators,
     /// Whether the body of a successful answer is wanted, by its `Content-Type`.
     pub wanted: fn(Option<&str>) -> bool,
@@ -28,7 +28,7 @@ pub struct FetchRequest {
     pub places: Arc<Semaphore>,
 }
 
-/// A body beyond so many bytes takes one of the places for large ones.
+/// A body of more bytes takes one of the places for large ones.
 pub(super) const LIGHT_BYTES: usize = 1_024 * 1_024;
 
 /// What happens to a body beyond the limit.
@@ -61,7 +61,7 @@ pub struct Fetched {
     pub place: Option<Arc<OwnedSemaphorePermit>>,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct FetchError {
@@ -73,7 +73,7 @@ pub struct FetchError {
     pub is_outage: bool,
 }
 
-/// Fetches addresses that strangers chose.
+/// Fetches untrusted addresses.
 #[async_trait]
 pub trait Fetch: Send + Sync {
     /// Sends a request and returns the answer, even if it is a redirect. Ends within a deadline of its own; dropping

@@ -1,5 +1,5 @@
-//! The pages that a crawl has found and not visited yet, first found first; of paths that have an endless
-//! supply of queries, most wait behind all others.
+//! The pages that a crawl has found but not visited yet, in the order in which they were found. If
+//! one path has very many queries, most of them wait behind all other pages.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -8,7 +8,8 @@ use url::Url;
 
 use super::refusal::{Variants, is_overlong, refusal};
 
-/// Most bytes of addresses that are ever found; four thousand usual ones have less than a tenth.
+/// The maximum bytes of all addresses that are found; four thousand typical ones take less than a
+/// tenth of it.
 const ADDRESS_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// Pages that wait to be visited, and all that were ever found.

@@ -1,4 +1,4 @@
-//! Politeness: how many requests a host gets at a time, and how soon after each other.
+//! Politeness: how many requests a host gets at a time, and with which pauses.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -28,8 +28,8 @@ impl Hosts {
     }
 }
 
-/// What requests to one host pass through. Accounts that crawl the same host share it; there is no reserve, since more
-/// accounts do not make the host bear more.
+/// Limits the requests to one host. Accounts that crawl the same host share it. There is no
+/// reserve, because a host does not tolerate more requests if more accounts crawl it.
 #[derive(Debug)]
 pub(super) struct Gate {
     places: FairPool<Party>,
@@ -37,11 +37,11 @@ pub(super) struct Gate {
     turns: FairPool<Party>,
     /// When the last of those went.
     last: Mutex<Option<Instant>>,
-    /// No request passes before this time, since the host asked for a pause.
+    /// No request passes before this time, because the host asked for a pause.
     closed_until: Mutex<Option<Instant>>,
 }
 
-/// The right to one request, as long as it is held.
+/// Permission for one request, while it is held.
 #[derive(Debug)]
 pub(super) struct Pass {
     _place: FairPermit<Party>,
@@ -143,7 +143,7 @@ mod tests {
         assert!(!Arc::ptr_eq(&first, &hosts.gate("b".to_owned(), 1)));
     }
 
-    /// Whose requests began, in order, where `a` asks for twelve and then `b` for three.
+    /// Whose requests began, in order, if `a` asks for twelve and then `b` for three.
     async fn order(delay: Option<Duration>) -> String {
         let gate = Hosts::default().gate("a".to_owned(), 4);
         let began = Mutex::new(String::new());

@@ -1,4 +1,4 @@
-//! What a crawl has done, recorded page by page so that an interruption costs little.
+//! The journal of a crawl, which records it page by page so that an interruption costs little.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,15 @@ use tokio::time::{Duration, Instant};
 
 use super::Stop;
 
-/// Takes down what a crawl does while it does it, for one source.
+/// Records the progress of a crawl of one source.
 ///
-/// A journal that only implements [`record`](Self::record) gets every page of a site once. One that also keeps what it
-/// records can continue an interrupted crawl ([`begin`](Self::begin)), and fetch only what has changed since the last
-/// one ([`known_pages`](Self::known_pages)).
+/// A journal that only implements [`record`](Self::record) gets every page of a site once. If it
+/// also stores the pages, it can have an interrupted crawl continued ([`begin`](Self::begin)) and
+/// only changed pages fetched ([`known_pages`](Self::known_pages)).
 #[async_trait]
 pub trait CrawlJournal: Send + Sync {
-    /// What an interrupted crawl recorded, which is then continued. Nothing by default: the crawl begins.
+    /// Returns what an interrupted crawl recorded, so that it is continued. By default this is
+    /// empty, and a new crawl begins.
     ///
     /// # Errors
     ///
@@ -26,7 +27,8 @@ pub trait CrawlJournal: Send + Sync {
         Ok(CrawlSoFar::default())
     }
 
-    /// The pages of the last crawl that succeeded. None by default: every page is new.
+    /// Returns the pages of the last successful crawl. By default there are none, and every page is
+    /// new.
     ///
     /// # Errors
     ///
@@ -48,9 +50,9 @@ pub trait CrawlJournal: Send + Sync {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CrawlBatch {
-    /// Pages that were visited, with what became of them and their text.
+    /// Visited pages, with their outcome and text.
     pub visited: Vec<VisitedPage>,
-    /// Pages that were found and wait to be visited, or were visited since.
+    /// Pages that were found. Some of them may have been visited since.
     pub found: Vec<FoundPage>,
     /// How far the crawl is.
     pub progress: Progress,
@@ -60,7 +62,8 @@ pub struct CrawlBatch {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// Nobody wants the crawl any more: it ends with [`CrawlEnd::Abandoned`](super::CrawlEnd::Abandoned).
+    /// The crawl is no longer wanted and ends with
+    /// [`CrawlEnd::Abandoned`](super::CrawlEnd::Abandoned).
     #[error("the crawl is no longer wanted")]
     Abandoned,
     /// The journal cannot be read or written: the crawl ends with this error.
@@ -73,7 +76,7 @@ const BATCH_PAGES: usize = 64;
 /// The most text and links that wait to be recorded, in bytes.
 const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
 
-/// What was done, and the part of it that is not recorded yet.
+/// The pages of the crawl so far, and those that are not recorded yet.
 pub(super) struct Journal<'a> {
     keeper: &'a dyn CrawlJournal,
     visited: Vec<VisitedPage>,
@@ -174,7 +177,7 @@ impl<'a> Journal<'a> {
         self.outcomes.len()
     }
 
-    /// Records what is not recorded yet, if it is much or has waited for `every`.
+    /// Records what is not recorded yet, if there is a lot of it or it has waited for `every`.
     pub(super) async fn record_if_due(
         &mut self,
         every: Duration,

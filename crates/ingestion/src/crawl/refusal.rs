@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use cicerone_domain::crawl::{FileKind, PageReason};
 use url::Url;
 
-/// The longest address that is kept; nobody would share a longer one.
+/// The longest address that is kept. Longer ones are not meant for people.
 const ADDRESS_CHARS: usize = 2_000;
 /// Most segments of a path.
 const PATH_SEGMENTS: u32 = 24;
 /// How often one segment may occur in a path: broken relative links append it again and again.
 const SEGMENT_REPEATS: usize = 3;
-/// Different queries of one path that are visited as they are found. Calendars, filters and sort orders
-/// have no end; further ones wait until nothing else does.
+/// Different queries of one path that are visited as they are found. Further ones wait until
+/// nothing else does, because calendars, filters and sort orders have endless queries.
 const QUERIES_A_PATH: u32 = 500;
 
 /// File name extensions that are not pages, by kind.
@@ -102,12 +102,12 @@ pub(super) fn is_overlong(url: &Url) -> bool {
     url.as_str().len() > ADDRESS_CHARS
 }
 
-/// Counts the queries of each path, so that an endless supply of them holds up nothing else.
+/// Counts the queries of each path, so that a path with endless queries does not delay other pages.
 #[derive(Debug, Default)]
 pub(super) struct Variants(HashMap<String, u32>);
 
 impl Variants {
-    /// Whether the path of an address has not had its share.
+    /// Whether the path of an address has queries left in its share.
     pub(super) fn admit(&mut self, url: &Url) -> bool {
         if url.query().is_none() {
             return true;

@@ -1,4 +1,4 @@
-//! Requests to one site: polite, and repeated if that may help.
+//! Requests to one site, with pauses, and repeated after transient faults.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +15,12 @@ use super::fetch::{Fetch, FetchError, FetchRequest, Fetched};
 use super::hosts::Gate;
 use super::settings::CrawlSettings;
 
-/// Requests to a site that has answered nothing for this long are not tried again: three attempts for each page would
-/// hold a crawl up for minutes. A site that only restarts is back before.
+/// Requests to a site that has not responded for this long are not tried again, because three
+/// attempts for each page would delay a crawl for minutes. A site that only restarts takes less
+/// time.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// What requests to a site go through.
+/// Sends the requests to one site.
 pub(super) struct Requests {
     pub(super) fetch: Arc<dyn Fetch>,
     /// The account that they are for.
@@ -37,8 +38,9 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Sends a request, and again after pauses that double if it meets a transient fault. A host that
-    /// says how long to wait is left alone for so long, and one that answers nothing is not asked again.
+    /// Sends a request, and repeats it after transient faults, with pauses that double. If the host
+    /// says how long to wait, no request is sent to it before. A host that does not respond at all
+    /// is not asked again.
     pub(super) async fn send(&self, request: FetchRequest) -> Result<Fetched, FetchError> {
         let mut attempt = 1;
         loop {
@@ -83,7 +85,7 @@ impl Requests {
         self.send(request).await
     }
 
-    /// Whether the site has answered nothing for long, this outcome included.
+    /// Whether the site has not responded for a long time, including this outcome.
     fn is_silent_after(&self, outcome: &Result<Fetched, FetchError>) -> bool {
         let mut answered_at = self.answered_at.lock();
         if !matches!(outcome, Err(error) if error.is_outage) {
@@ -107,7 +109,7 @@ impl Requests {
     }
 }
 
-/// Whether another attempt may get another answer.
+/// Whether another attempt may have another result.
 pub(super) fn is_transient_status(status: u16) -> bool {
     matches!(status, 408 | 425 | 429) || (status >= 500 && !matches!(status, 501 | 505))
 }

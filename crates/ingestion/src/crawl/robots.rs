@@ -17,7 +17,7 @@ const FILE_BYTES: usize = 500 * 1_024;
 /// How much of a line is used: eight times the longest address of Internet Explorer.
 const LINE_BYTES: usize = 2_083 * 8 - 1;
 
-/// What a site's `robots.txt` says to one crawler.
+/// The rules of a site's `robots.txt` for one crawler.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Robots {
     rules: Vec<Rule>,
@@ -33,7 +33,7 @@ struct Rule {
     is_allowed: bool,
 }
 
-/// What the groups of one kind say: those that name the crawler, or those for all.
+/// The rules of the groups that name the crawler, or of those for all crawlers.
 #[derive(Debug, Default)]
 struct Group {
     rules: Vec<Rule>,
@@ -41,8 +41,8 @@ struct Group {
 }
 
 impl Robots {
-    /// Reads a file for the crawler with this product token. Bytes beyond 500 KiB do not count. There
-    /// is no bad file: what is not understood says nothing.
+    /// Reads a file for the crawler with this product token. Bytes beyond 500 KiB are ignored.
+    /// Reading cannot fail: lines that are not understood are ignored.
     ///
     /// The groups that name the crawler are combined; the groups for all (`*`) are used only if there is
     /// no such group.

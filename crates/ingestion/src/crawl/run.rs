@@ -26,9 +26,9 @@ use super::site::Site;
 use super::visit::{Visiting, Visitor, left_out, not_got_to};
 use super::{CrawlJournal, Crawler, Party, Stop};
 
-/// Pages, texts, PDFs and sitemaps of more than 1 MiB that a crawl holds at a time.
+/// The number of pages, texts, PDFs and sitemaps of more than 1 MiB that a crawl holds at a time.
 const LARGE_BODIES: usize = 2;
-/// Pages that are found for each that is visited at most.
+/// The maximum number of found pages for each page that may be visited.
 const FOUND_A_PAGE: usize = 4;
 /// After this many pages in a row that fail like those of a site that is down, the start page is requested to find out.
 const OUTAGES: u32 = 10;
@@ -68,7 +68,7 @@ struct Run<'a> {
     start_reason: Option<PageReason>,
     /// Pages that are left out for another, if that turns out to have text.
     copies: Vec<Copy>,
-    /// Copies that were read after all.
+    /// Copies that were read because their original has no text.
     parted: HashSet<String>,
     /// Whether all that the sitemaps list is known.
     is_listed: bool,
@@ -150,7 +150,7 @@ fn site_of(start: &Url, so_far: &CrawlSoFar) -> Result<Site, Stop> {
     site.ok_or_else(|| Stop::Failed(format!("`{start}` is no address of a website")))
 }
 
-/// Reads a site's `robots.txt`, and makes the visitor who keeps to it.
+/// Reads a site's `robots.txt`, and makes the visitor that obeys it.
 async fn enter(
     crawler: &Crawler,
     party: Party,
@@ -191,8 +191,8 @@ impl Run<'_> {
         }
     }
 
-    /// Visits what waits and what is found on the way, several pages at a time, until nothing is left
-    /// or a limit is reached.
+    /// Visits the waiting pages and those that are found on the way, several at a time, until none
+    /// is left or a limit is reached.
     async fn visit_all(&mut self, deadline: Instant) -> Result<Limit, Stop> {
         let settings = self.crawler.settings;
         let visitor = Arc::clone(&self.visitor);
@@ -291,7 +291,7 @@ impl Run<'_> {
         }
     }
 
-    /// Which limit is reached by the pages so far.
+    /// The limit that the crawl has reached, if any.
     fn limit(&self) -> Limit {
         let requested = self.journal.requested() + self.in_flight.len();
         if requested >= self.crawler.settings.pages { Limit::Pages } else { Limit::None }
@@ -347,8 +347,8 @@ impl Run<'_> {
         }
     }
 
-    /// Notes for each page that was not visited why. If the site or the time is the reason, and not the number of pages,
-    /// pages keep the text that they had.
+    /// Records the reason for each page that was not visited. If the reason is the site or the
+    /// time, and not the number of pages, pages keep the text that they had.
     fn leave_rest(&mut self, limit: Limit) {
         let settings = self.crawler.settings;
         let reason = match limit {

@@ -7,20 +7,20 @@ use std::time::Duration;
 pub struct CrawlSettings {
     /// The most pages that are requested.
     pub pages: usize,
-    /// The longest that a crawl may take; an interruption starts the time again.
+    /// The time limit of a crawl; an interruption starts it again.
     pub time: Duration,
-    /// Most links between the start page and another. Sites whose pages only lead to the next one
-    /// are as deep as they are long.
+    /// The maximum number of links between the start page and another. Sites whose pages only link
+    /// to the next one are as deep as they are long.
     pub depth: u32,
     /// Most requests at a time to one host, over all crawls that share a crawler.
     pub parallel: usize,
-    /// The longest pause between two requests that a `Crawl-delay` gets.
+    /// The longest `Crawl-delay` that is obeyed; a longer one is shortened to this.
     pub longest_delay: Duration,
-    /// How often a page with transient faults is requested, the first time included.
+    /// How often a page with transient faults is requested, including the first time.
     pub attempts: u32,
     /// The pause before the second attempt; each further one is twice as long.
     pub retry_pause: Duration,
-    /// The longest pause that a `Retry-After` gets; a site that wants a longer one is not asked again.
+    /// The longest `Retry-After` that is obeyed; a request with a longer one is not repeated.
     pub longest_pause: Duration,
     /// Largest page, text or PDF, in bytes once decompressed.
     pub page_bytes: usize,

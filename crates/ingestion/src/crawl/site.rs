@@ -1,9 +1,9 @@
-//! Which addresses belong to a crawl, and the one name that each of its pages goes by.
+//! Which addresses belong to a crawl, and the normalised name of each page.
 
 use url::Url;
 
-/// Query parameters that say where a visitor came from or which visit it is, and nothing about the
-/// page. Those that begin with `utm_` belong to them too.
+/// Query parameters that identify the origin of a visitor or the visit, and not the page. Those
+/// that begin with `utm_` are treated alike.
 const TRACKING: [&str; 34] = [
     "_ga",
     "_gl",

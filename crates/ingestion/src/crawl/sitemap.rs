@@ -25,10 +25,10 @@ pub struct Sitemap {
 }
 
 impl Sitemap {
-    /// Reads a sitemap, compressed or not, up to `limit` bytes after decompression. No file is an error: reading ends
-    /// at the first part that makes no sense.
+    /// Reads a sitemap, compressed or not, up to `limit` bytes after decompression. There are no
+    /// errors: reading ends at the first part that is malformed.
     ///
-    /// Blocks for the time that decompression and parsing take.
+    /// This function blocks while it decompresses and parses.
     pub fn parse(file: &[u8], limit: usize) -> Self {
         let bytes: Cow<'_, [u8]> = match inflate(file, limit) {
             Some(bytes) => bytes.into(),

@@ -1,4 +1,4 @@
-//! One page: requested, compared with what is known of it, and read.
+//! Visits one page: requests it, compares it with the last crawl, and reads it.
 
 mod content;
 
@@ -24,13 +24,13 @@ use crate::extract::{PageReading, Prepared, Unreadable};
 use crate::read::ReadPage;
 use content::{Kind, may_be_readable};
 
-/// What pages are asked for as.
+/// The `Accept` header of requests for pages.
 const ACCEPT: &str = "text/html,application/xhtml+xml;q=0.9,application/pdf;q=0.8,text/markdown;q=0.7,\
                       text/plain;q=0.7,*/*;q=0.1";
 /// Redirects of a page to another spelling of its own address that are followed.
 const SPELLINGS: usize = 5;
 
-/// Everything that visits share.
+/// The state that all visits share.
 pub(super) struct Visitor {
     pub(super) site: Site,
     /// What the site allows to be requested.
@@ -42,7 +42,7 @@ pub(super) struct Visitor {
     pub(super) follows_links: bool,
 }
 
-/// A visit that is over.
+/// A finished visit.
 pub(super) struct Visit {
     pub(super) page: VisitedPage,
     pub(super) depth: u32,
@@ -54,9 +54,9 @@ pub(super) struct Visit {
 
 /// Another address that a page names as its own.
 pub(super) enum Lead {
-    /// It redirects there.
+    /// The page redirects to the address.
     Redirect(Url),
-    /// It claims to be a copy of the page there.
+    /// The page says that it is a copy of the page at the address.
     Canonical(Url),
 }
 
@@ -67,7 +67,7 @@ struct Body {
     kind: Option<Kind>,
 }
 
-/// How a page is visited.
+/// The kind of visit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Visiting {
     /// As the start page.
@@ -148,7 +148,8 @@ impl Visitor {
         Visit { is_outage: error.is_outage, ..visit(page, found.depth) }
     }
 
-    /// The page is elsewhere: there it is visited under its own name, if it is within the site.
+    /// The page redirects to another one, which is visited under its own name if it is within the
+    /// site.
     fn redirected(&self, found: &FoundPage, answer: &Fetched, target: Url) -> Visit {
         let mut page = self.fetched(found);
         page.http_status = Some(answer.status);
@@ -244,7 +245,7 @@ impl Visitor {
         Ok(PageReading { reading, ..PageReading::default() })
     }
 
-    /// Does what a page asks for, and takes its text.
+    /// Obeys the directives of a page, and takes its text.
     fn understood(
         &self,
         found: &FoundPage,
@@ -375,7 +376,8 @@ fn without_text(page: VisitedPage) -> VisitedPage {
     }
 }
 
-/// The page as the last crawl left it, since it could not be fetched or read now: its text, links and version.
+/// The page as the last crawl recorded it, because it cannot be fetched or read now: its text,
+/// links and version.
 fn failed(page: VisitedPage, known: Option<&KnownPage>, reason: Option<PageReason>) -> VisitedPage {
     let page = VisitedPage { status: CrawledPageStatus::Failed, reason, ..page };
     let Some(known) = known else { return page };
@@ -391,7 +393,7 @@ fn failed(page: VisitedPage, known: Option<&KnownPage>, reason: Option<PageReaso
     }
 }
 
-/// The page as the last crawl left it, since its bytes are the same.
+/// The page as the last crawl recorded it, because its bytes are the same.
 fn unchanged(page: VisitedPage, known: &KnownPage, tag: RobotsTag) -> VisitedPage {
     let links = if tag.is_nofollow { Vec::new() } else { known.links.clone() };
     let said = page.validators != Validators::default();

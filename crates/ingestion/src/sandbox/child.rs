@@ -1,4 +1,4 @@
-//! The child's side: a loop that reads documents behind walls.
+//! The child's side: a loop that reads documents under restrictions.
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,8 +28,8 @@ pub(super) const NO_FILTER: &str = "system calls are not filtered";
 /// Reads documents from standard input and answers on standard output until the input ends: the whole work of the
 /// program that [`SandboxSettings`](super::SandboxSettings) names.
 ///
-/// It first gives up, for good, what a reader does not need: files, network, other programs. Call it before anything
-/// else; nothing else can be done after it.
+/// It first gives up permanently what a reader does not need: files, network, other programs. Call
+/// it before anything else; the process can do nothing else afterwards.
 pub fn serve_reader() -> ExitCode {
     match serve_behind_walls() {
         Ok(()) => ExitCode::SUCCESS,
@@ -54,7 +54,7 @@ fn serve_behind_walls() -> io::Result<()> {
     thread.join().unwrap_or_else(|_| Err(io::Error::other("the loop panicked")))
 }
 
-/// Answers one request after the other.
+/// Serves requests, one after the other.
 fn serve(
     input: &mut impl Read,
     output: &mut impl Write,
@@ -84,7 +84,7 @@ fn serve(
     Ok(())
 }
 
-/// Reads a document and cuts its text, which has at most so many bytes.
+/// Reads a document and cuts its text, which has at most `most` bytes.
 fn read(request: &Request, document: &[u8], most: usize) -> io::Result<(Answer, String)> {
     let cut = |reading: Reading| reading.cut(most.min(limits::DOCUMENT_TEXT_BYTES));
     let file = |prepared: Prepared| {

@@ -1,13 +1,13 @@
-//! How a child process ended, as a sentence for the owner of what it read.
+//! How a child process ended, as a sentence for the owner of the document.
 
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use crate::extract::Unreadable;
 
-/// What the runtime says before it aborts for want of memory.
+/// What the runtime prints before it aborts because memory is exhausted.
 const OUT_OF_MEMORY: &str = "memory allocation of";
-/// What it says before it aborts for want of a stack.
+/// What it prints before it aborts because the stack is exhausted.
 const STACK_OVERFLOW: &str = "has overflowed its stack";
 /// Signals, as Linux, macOS and the BSDs number them.
 const SIGKILL: i32 = 9;

@@ -1,4 +1,4 @@
-//! How a text that was cut crosses to the server: the text as it is, and an outline of its stretches.
+//! How a cut text is passed to the server: as the text itself and an outline of its stretches.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,8 +42,8 @@ impl Outline {
         (Self { title, page_count, partly_read, headings, languages, stretches }, text)
     }
 
-    /// What was read, if this can be the outline of that text: nothing that a reading process sends is trusted. `None` if
-    /// anything is out of bounds.
+    /// What was read, if this is a valid outline of that text: nothing that a reading process sends
+    /// is trusted. `None` if anything is out of bounds.
     pub(super) fn with(self, text: String) -> Option<Prepared> {
         let is_short = |text: &String, limit: usize| text.chars().nth(limit).is_none();
         let fits = self.title.iter().all(|title| is_short(title, limits::HEADING_CHARS))

@@ -1,4 +1,4 @@
-//! The pool: a bounded number of processes, kept while they are used.
+//! The pool: a limited number of processes, which are kept while they are used.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -29,13 +29,14 @@ type Places = FairPool<Option<Id<kind::Account>>>;
 #[derive(Debug)]
 struct Inner {
     settings: SandboxSettings,
-    /// Places for what is quick to read, and for what may take long: the former never waits for the latter.
+    /// Places for documents that are quick to read, and for those that may take long, so that the
+    /// former never wait for the latter.
     quick: Places,
     slow: Places,
     idle: Mutex<Idle>,
 }
 
-/// Processes with nothing to do.
+/// Idle processes.
 #[derive(Debug, Default)]
 struct Idle {
     /// Each with the time at which it became idle, the latest last.
@@ -52,7 +53,8 @@ impl Pool {
         Self(Arc::new(Inner { settings, quick, slow, idle: Mutex::default() }))
     }
 
-    /// Has a document read for `party` as soon as there is a place. Dropping the future kills the process.
+    /// Reads a document for `party` as soon as there is a place. Dropping the future kills the
+    /// process.
     pub(super) async fn read(
         &self,
         party: Option<Id<kind::Account>>,
@@ -94,7 +96,7 @@ impl Pool {
         Ok(answer)
     }
 
-    /// The process that was used last, so that the others can reach their idle limit.
+    /// The most recently used process, so that the others can reach their idle limit.
     fn idle_process(&self) -> Option<Process> {
         let mut idle = self.0.idle.lock();
         while let Some((_, mut process)) = idle.processes.pop() {

@@ -80,7 +80,7 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Has a document read. A process that did not answer is dead, or is killed.
+    /// Reads a document. If the process does not answer, it is dead or is killed.
     pub(super) async fn read(
         mut self,
         settings: &SandboxSettings,
@@ -120,7 +120,7 @@ impl Process {
         reply.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// A frame of at most `limit` bytes, in no more memory than it has bytes.
+    /// Reads a frame of at most `limit` bytes, using no more memory than its length.
     async fn receive(&mut self, limit: u32) -> io::Result<Vec<u8>> {
         let length = self.output.read_u32().await?;
         if length > limit {
@@ -139,7 +139,7 @@ impl Process {
         self.input.flush().await
     }
 
-    /// Why it gave no answer.
+    /// Why the process gave no answer.
     async fn post_mortem(mut self, error: &io::Error) -> Unreadable {
         drop(self.input);
         let Ok(Ok(status)) = tokio::time::timeout(END, self.child.wait()).await else {

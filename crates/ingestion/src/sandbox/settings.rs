@@ -1,4 +1,4 @@
-//! What the child processes are, and what they are allowed.
+//! The program and the limits of the child processes.
 
 use std::ffi::OsString;
 use std::num::NonZero;

@@ -10,7 +10,7 @@ use std::io;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The `nice` value of readers: questions come before learning if processors are busy.
+/// The `nice` value of readers: replies have priority over reading if processors are busy.
 const NICENESS: i32 = 10;
 /// Open files: standard input, output and error, and a few more.
 const OPEN_FILES: u64 = 16;
@@ -49,7 +49,7 @@ pub(super) fn limit_memory(bytes: u64) -> io::Result<()> {
     limit(Resource::As, bytes)
 }
 
-/// Allows so many seconds of processor time from now on; beyond them the process is killed.
+/// Allows `seconds` more seconds of processor time; after that the process is killed.
 pub(super) fn allow_processor_time(seconds: u64) -> io::Result<()> {
     let used = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or(0);
     let maximum = getrlimit(Resource::Cpu).maximum;
@@ -59,7 +59,7 @@ pub(super) fn allow_processor_time(seconds: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Lowers a limit; one that is lower already stays.
+/// Lowers a limit, unless it is lower already.
 fn limit(resource: Resource, to: u64) -> io::Result<()> {
     let lowered = |now: Option<u64>| Some(now.map_or(to, |now| now.min(to)));
     let now = getrlimit(resource);

@@ -115,7 +115,7 @@ impl Request {
     }
 }
 
-/// What became of a document: the first frame of an answer.
+/// The result of reading a document: the first frame of an answer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Answer {
@@ -152,7 +152,7 @@ impl Answer {
     }
 }
 
-/// What became of a document, as the server takes it.
+/// The result of reading a document, as the server uses it.
 #[derive(Debug)]
 pub(super) enum Reply {
     /// A web page was read.

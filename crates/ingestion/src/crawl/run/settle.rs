@@ -1,4 +1,4 @@
-//! What a visit leads to: whether its page counts, and which pages it makes known.
+//! The consequences of a visit: whether its page is kept, and which pages it links to.
 
 use cicerone_domain::crawl::{FoundPage, PageReason, VisitedPage};
 use cicerone_domain::source::CrawledPageStatus;
@@ -9,7 +9,7 @@ use crate::crawl::refusal::refusal;
 use crate::crawl::visit::{Lead, Visit, skipped};
 
 impl Run<'_> {
-    /// Records a finished visit and what it leads to.
+    /// Records a finished visit and its consequences.
     pub(super) fn settle(&mut self, visit: Visit) {
         let Visit { mut page, depth, lead, is_outage } = visit;
         self.in_flight.remove(&page.url);

@@ -67,7 +67,7 @@ impl Run<'_> {
         )))
     }
 
-    /// From now on the site is spelled as this address is.
+    /// From now on, pages are named after the scheme and host of this address.
     async fn move_to(&mut self, address: &Url) -> Result<(), Stop> {
         let visitor = &self.visitor;
         if let Some(site) = Site::of(address).filter(|site| *site != visitor.site) {
@@ -102,7 +102,7 @@ impl Run<'_> {
     }
 }
 
-/// Why a crawl fails whose start page failed.
+/// The reason for which a crawl fails if its start page failed.
 fn failure(url: &str, reason: Option<&PageReason>) -> String {
     match reason {
         Some(reason @ PageReason::NeedsJavascript) => format!(

@@ -1,4 +1,4 @@
-//! What an answer contains: a page, a text, a PDF, or something that is not read.
+//! Determines what a response contains: a page, a text, a PDF, or something that is not read.
 
 use cicerone_domain::UploadType;
 
@@ -65,13 +65,13 @@ fn is_binary(bytes: &[u8], content_type: Option<&str>) -> bool {
         && !content_type.and_then(charset).is_some_and(is_wide)
 }
 
-/// What the header alone says.
+/// The kind that the header declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Declared {
     Html,
     Text,
     Pdf,
-    /// It says nothing.
+    /// The header declares nothing useful.
     Unknown,
 }
 
