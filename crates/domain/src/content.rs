@@ -1,10 +1,14 @@
 //! What processing makes of a source: documents, and passages to search.
 
+mod warning;
+
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::limits;
+
+pub use warning::{NoWarning, Parts, Warning, WarningReason, Warnings};
 
 /// What was extracted from a source, before it is stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,6 +129,10 @@ pub struct Document {
     pub title: Option<String>,
     /// Number of pages; `None` if the format has none.
     pub page_count: Option<u32>,
+    /// Number of tables in its text; `None` if an earlier version read it.
+    pub table_count: Option<u32>,
+    /// What is missing in its text.
+    pub warnings: Warnings,
     /// Its text; for a pair the answer.
     pub text: String,
     /// Whether it is a question/answer pair.
@@ -163,7 +171,7 @@ pub struct Passage {
 
 #[cfg(test)]
 mod tests {
-    use super::{CutDocument, Document, Extracted, Stretch, cut_at_word, cut_title};
+    use super::{CutDocument, Document, Extracted, Stretch, Warnings, cut_at_word, cut_title};
     use crate::limits;
 
     #[test]
@@ -193,6 +201,8 @@ mod tests {
             url: None,
             title: Some(question.to_owned()),
             page_count: None,
+            table_count: Some(0),
+            warnings: Warnings::default(),
             text: answer.to_owned(),
             is_pair: true,
         };

@@ -46,6 +46,14 @@ pub const DOCUMENT_PASSAGES: usize = 20_000;
 /// Most bytes that the headings of one document's passages take together (4 MiB). Passages beyond
 /// carry none.
 pub const DOCUMENT_HEADING_BYTES: usize = 4 * 1_024 * 1_024;
+/// Most warnings that are kept of a document, each with two details of [`HEADING_CHARS`] at most.
+pub const DOCUMENT_WARNINGS: usize = 20;
+/// Most pages that the warnings of a document name together.
+pub const WARNING_PAGES: usize = 1_000;
+/// Most pages that a source names as not read whole.
+pub const PARTIAL_PAGES: usize = 100;
+/// Most reasons for which a source says that it was not read whole.
+pub const PARTIAL_REASONS: usize = 5;
 /// Most passages that an index is given at a time.
 pub const FEED_PASSAGES: usize = 500;
 /// Most links of a page that are followed.

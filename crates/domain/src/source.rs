@@ -2,6 +2,7 @@
 
 mod content;
 mod pairs;
+mod partial;
 
 use crate::crawl::PageReason;
 use crate::error::Error;
@@ -13,6 +14,7 @@ pub use content::{
     PairsText, SourceContent, SourceText, SourceTextRule, WebsiteUrl, WebsiteUrlRule, unknown_file,
 };
 pub use pairs::{QaPair, qa_pairs};
+pub use partial::PartialReading;
 
 /// Content that an agent answers from.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,6 +143,8 @@ pub struct Trained {
     pub title: Option<String>,
     /// The agent's generation that this content came with: its version in every index.
     pub version: u64,
+    /// What of the source was not read; `None` if it was read whole.
+    pub partial: Option<PartialReading>,
 }
 
 /// The state of a source's processing, with what is valid in it.
@@ -342,7 +346,7 @@ mod tests {
     }
 
     fn trained(version: u64) -> Trained {
-        Trained { character_count: 5, title: Some("A".to_owned()), version }
+        Trained { character_count: 5, title: Some("A".to_owned()), version, partial: None }
     }
 
     fn failed(last: Option<Trained>) -> SourceState {

@@ -1,10 +1,14 @@
 //! Uploaded files.
 
+mod unread;
+
 use crate::access::Scope;
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
 use crate::timestamp::Timestamp;
+
+pub use unread::unread_type;
 
 /// A file that was uploaded, before or while a source uses it.
 #[derive(Debug, Clone, PartialEq, Eq)]

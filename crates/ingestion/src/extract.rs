@@ -6,6 +6,8 @@ pub(crate) mod csv;
 mod decode;
 mod detect;
 pub(crate) mod docx;
+#[cfg(feature = "office")]
+pub(crate) mod file;
 #[cfg(feature = "html")]
 pub(crate) mod html;
 mod links;
@@ -26,19 +28,19 @@ mod title;
 #[cfg(feature = "office")]
 pub(crate) mod workbook;
 
+use cicerone_domain::content::Warnings;
 use cicerone_domain::source::{QaPair, qa_pairs};
 use cicerone_domain::{CutDocument, Document, Extracted, Stretch, limits};
 use cicerone_language::Language;
 
 use crate::chunk::chunks;
-use reading::one_stretch;
+use reading::{one_stretch, tables_in};
 
 pub use decode::decode;
 pub use detect::detect_upload_type;
 #[cfg(feature = "crawl")]
 pub(crate) use detect::is_html;
-pub(crate) use reading::PARTLY_READ;
-pub use reading::{PageReading, PartlyRead, Prepared, Reading};
+pub use reading::{PageReading, Prepared, Reading};
 
 /// An answer beyond this many characters is searched in several passages.
 const PAIR_PASSAGE_CHARS: usize = 6_400;
@@ -126,6 +128,8 @@ fn paired(pairs: Vec<QaPair>) -> Extracted {
             url: None,
             title: Some(pair.question),
             page_count: None,
+            table_count: Some(tables_in(&pair.answer)),
+            warnings: Warnings::default(),
             text: pair.answer,
             is_pair: true,
         };

@@ -22,6 +22,8 @@ pub use crawl::{
     JournalError,
 };
 pub use extract::docx::read as read_docx;
+#[cfg(feature = "office")]
+pub use extract::file::read as read_file;
 #[cfg(feature = "html")]
 pub use extract::html::read as read_page;
 #[cfg(feature = "pdf")]
@@ -31,8 +33,7 @@ pub use extract::pdf::read as read_pdf;
 pub use extract::pdf::{PdfReader, read_alone as read_pdf_alone};
 pub use extract::text::read as read_text;
 pub use extract::{
-    Material, PageReading, PartlyRead, Prepared, Reading, Unreadable, decode, detect_upload_type,
-    extract,
+    Material, PageReading, Prepared, Reading, Unreadable, decode, detect_upload_type, extract,
 };
 pub use read::ReadPage;
 #[cfg(feature = "sandbox")]

@@ -26,6 +26,7 @@ const MOST_OF_A_QUOTA: u64 = 1_000_000_000_000_000;
 const EXAMPLES: &str = "\
 Examples:
   cicerone ask --source README.md \"What is this about?\"
+  cicerone read report.pdf
   cicerone serve
   CICERONE_BIND=0.0.0.0:80 CICERONE_DATA_DIR=/srv/cicerone cicerone serve";
 
@@ -33,6 +34,9 @@ const LONG_EXAMPLES: &str = "\
 Examples:
   cicerone ask --source README.md \"What is this about?\"
       Answers one question from a file, without a server.
+
+  cicerone read report.pdf
+      Prints what is read of a file, and what is not.
 
   cicerone serve
       Serves the HTTP API on 127.0.0.1:8080 and keeps everything in ./data. The first start
@@ -66,6 +70,9 @@ pub(crate) enum Command {
     /// Answer one question from files, without a server.
     #[command(after_help = ASK_HELP)]
     Ask(AskArguments),
+    /// Print what is read of files, as the service reads them.
+    #[command(after_help = READ_HELP)]
+    Read(ReadArguments),
     /// Manage accounts.
     Account {
         #[command(subcommand)]
@@ -139,6 +146,28 @@ Examples:
 The reply and its sources go to standard output, progress goes to standard error. If OPENAI_API_KEY
 or OPENAI_BASE_URL is set, that model writes the reply; otherwise it consists of sentences of the
 sources. If the sources do not cover the question, the reply says so, and the exit status is 0.";
+
+const READ_HELP: &str = "\
+Examples:
+  cicerone read report.pdf
+  cicerone read --json fees.xlsx | jq '{table_count, warnings}'
+  cicerone read *.docx --json | jq -r 'select(.error) | .file'
+
+Each file is read in a process of its own, with the bounds of the service. Its text goes to standard
+output as Markdown, and what of it was not read to standard error. With `--json`, each file is one line:
+an object with `file`, `content_type`, `title`, `language`, `page_count`, `character_count`,
+`table_count`, `passage_count`, `warnings` and `text`, or with `file` and `error`. If a file cannot be
+read, the others are read, and the exit status is 1.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadArguments {
+    /// Print one JSON object a line for each file.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text files.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArguments {

@@ -23,6 +23,7 @@ use crate::usage::quota;
 /// The bytes of a document with its passages.
 const OF_DOCUMENT: &str = "\
     coalesce(octet_length(url), 0) + coalesce(octet_length(title), 0) \
+    + coalesce(octet_length(warnings), 0) \
     + coalesce((SELECT octet_length(t.text) FROM document_texts t \
         WHERE t.source_id = documents.source_id AND t.position = documents.position), 0) \
     + coalesce((SELECT sum(octet_length(p.text) + coalesce(octet_length(p.title), 0) \

@@ -15,7 +15,7 @@ use cicerone_domain::job::{
     Claimable, ClaimedJob, Crashes, Lane, Lease, NewJob, POISONED, Reclaim, Reclaimed,
 };
 use cicerone_domain::ports::JobStore;
-use cicerone_domain::source::Trained;
+use cicerone_domain::source::{PartialReading, Trained};
 use cicerone_domain::{Error, Id, Source, Timestamp};
 use diesel::dsl::min;
 use diesel::prelude::*;
@@ -317,6 +317,7 @@ fn store_part(
         character_count: extracted.character_count(),
         title: extracted.title.clone(),
         version: narrow("agents.index_generation", generation)?,
+        partial: PartialReading::of(extracted),
     });
     let source = end(c, &lease.job_id.to_string(), source, event, now)?;
     bytes::check(c, quota, account, 0)?;

@@ -98,6 +98,7 @@ table! {
         created_at -> BigInt,
         stored_bytes -> BigInt,
         removed_at -> Nullable<BigInt>,
+        partially_read -> Nullable<Text>,
     }
 }
 
@@ -113,6 +114,8 @@ table! {
         character_count -> BigInt,
         is_pair -> Bool,
         stored_bytes -> BigInt,
+        table_count -> Nullable<BigInt>,
+        warnings -> Nullable<Text>,
     }
 }
 

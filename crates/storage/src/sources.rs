@@ -18,7 +18,9 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 
-pub(crate) use content::{DocumentRow, PassageRow, Placed, TextRow, insert, remove_unseen, unseen};
+pub(crate) use content::{
+    DocumentRow, PassageRow, Placed, TextRow, insert, read_warnings, remove_unseen, unseen,
+};
 pub(crate) use intake::{Intake, clear, show};
 pub(crate) use state::StateRow;
 

@@ -86,7 +86,7 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
         let outcome = runtime.block_on(readers.file(UploadType::Pdf, bytes, None));
         let took = begun.elapsed();
         let (ours, is_partly_read) = match outcome {
-            Ok(reading) => (Words::of(&reading.text), !reading.partly_read.is_empty()),
+            Ok(reading) => (Words::of(&reading.text), !reading.warnings.is_empty()),
             Err(reason) => {
                 println!("{name}: {reason}");
                 (Words::default(), false)

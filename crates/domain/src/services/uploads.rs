@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::ports::{ObjectStore, Spool, UploadStore};
-use crate::upload::{Filename, Upload, UploadType};
+use crate::upload::{Filename, Upload, UploadType, unread_type};
 
 pub use incoming::IncomingFile;
 
@@ -52,10 +52,8 @@ impl NewUpload {
             return Err(Error::validation("file", "must not be empty"));
         }
         let content_type = detected.ok_or_else(|| {
-            Error::validation(
-                "file",
-                format!("must be a {} file; its content is none of these", UploadType::NAMES),
-            )
+            let told = unread_type(&bytes).unwrap_or("its content is none of these");
+            Error::validation("file", format!("must be a {} file; {told}", UploadType::NAMES))
         })?;
         Ok(Self { filename, content_type, bytes })
     }

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use actix_web::http::StatusCode;
 use cicerone_domain::idempotency::Subject;
-use cicerone_domain::source::Progress;
+use cicerone_domain::source::{PartialReading, Progress};
 use cicerone_domain::{Id, Source, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -50,8 +50,32 @@ pub(super) struct SourceView<'a> {
     /// How far the crawl is, while a website is processed; otherwise null.
     #[schema(required)]
     progress: Option<ProgressView>,
+    /// What is missing in the trained content; null if everything was read. The warnings of the documents have the
+    /// details.
+    #[schema(required)]
+    partially_read: Option<PartialView<'a>>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
+}
+
+/// A source was not read completely.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PartialReading)]
+struct PartialView<'a> {
+    /// How many documents have warnings.
+    documents: u64,
+    /// For a file, the pages that were not read completely, from 1, in order; at most the first 100. Empty for other
+    /// sources.
+    pages: &'a [u32],
+    /// The reasons, in a sentence for people.
+    reason: String,
+}
+
+impl<'a> From<&'a PartialReading> for PartialView<'a> {
+    fn from(partial: &'a PartialReading) -> Self {
+        let reasons: Vec<String> = partial.reasons.iter().map(ToString::to_string).collect();
+        Self { documents: partial.documents, pages: &partial.pages, reason: reasons.join("; ") }
+    }
 }
 
 /// How far a crawl is.
@@ -80,6 +104,9 @@ impl<'a> From<&'a Source> for SourceView<'a> {
             agent_id: source.agent_id,
             error_message: source.state.error_message(),
             progress: source.progress.map(progress),
+            partially_read: trained
+                .and_then(|trained| trained.partial.as_ref())
+                .map(PartialView::from),
             created_at: source.created_at,
         }
     }

@@ -3,6 +3,7 @@
 use super::docx::element::Element;
 use super::docx::package::Package;
 use super::{Reading, Unreadable, html};
+use cicerone_domain::content::{Parts, WarningReason, Warnings};
 use cicerone_domain::limits;
 
 /// The most chapters that are read.
@@ -32,6 +33,11 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     listing.find_all("item", &mut items);
     let mut order = Vec::new();
     listing.find_all("itemref", &mut order);
+    let mut warnings = Warnings::default();
+    if order.len() > CHAPTERS {
+        let most = u32::try_from(CHAPTERS).unwrap_or(u32::MAX);
+        warnings.add(WarningReason::Beyond { parts: Parts::Chapters, most });
+    }
     let mut text = String::new();
     for place in order.into_iter().take(CHAPTERS) {
         let id = place.attribute("idref");
@@ -56,7 +62,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     let mut titles = Vec::new();
     listing.find_all("title", &mut titles);
     let title = titles.first().map(|title| title.text().collect::<String>().trim().to_owned());
-    Ok(Reading { title: title.filter(|title| !title.is_empty()), text, ..Reading::default() })
+    let title = title.filter(|title| !title.is_empty());
+    Ok(Reading { title, text, warnings, ..Reading::default() })
 }
 
 /// The name of a part by its address relative to a folder.

@@ -29,7 +29,7 @@ pub(crate) fn read(bytes: &[u8], charset: Option<&str>) -> Result<Reading, Unrea
         }
         rows.push(record.iter().map(|field| table::cell(field)).collect());
     }
-    Ok(Reading::plain(table::render(&[Table { name: None, rows }])?))
+    table::read(&[Table { name: None, rows }])
 }
 
 /// Whether a text is a table: the records of its beginning have the same number of fields, and the first has a name for

@@ -2,10 +2,9 @@
 
 use mail_parser::{Address, MessageParser, MimeHeaders as _, PartType};
 
-use super::workbook::{self, Kind};
-use super::{
-    Reading, Unreadable, book, csv, detect_upload_type, docx, html, open_text, rich, slides, text,
-};
+use super::reading::tables_in;
+use super::{Reading, Unreadable, detect_upload_type, file, html, text};
+use cicerone_domain::content::{Parts, WarningReason, Warnings};
 use cicerone_domain::{UploadType, limits};
 
 /// How deeply messages may be attached to each other.
@@ -51,6 +50,12 @@ fn message(bytes: &[u8], depth: usize) -> Result<Reading, Unreadable> {
             _ => {}
         }
     }
+    let mut warnings = Warnings::default();
+    let mut tables = 0_u32;
+    if message.attachment_count() > ATTACHMENTS {
+        let most = u32::try_from(ATTACHMENTS).unwrap_or(u32::MAX);
+        warnings.add(WarningReason::Beyond { parts: Parts::Attachments, most });
+    }
     for part in message.attachments().take(ATTACHMENTS) {
         let name = part.attachment_name().map(one_line);
         let content = match &part.body {
@@ -61,11 +66,17 @@ fn message(bytes: &[u8], depth: usize) -> Result<Reading, Unreadable> {
         let name = name.unwrap_or_else(|| "without a name".to_owned());
         match content {
             Ok(Some(reading)) => {
+                tables = tables.saturating_add(reading.tables.unwrap_or(0));
+                for warning in reading.warnings.iter() {
+                    let reason = warning.reason.to_string();
+                    warnings.add(WarningReason::attachment_partly(&name, &reason));
+                }
                 blocks.push(format!("## Attachment: {name}\n\n{}", reading.text.trim()))
             }
             // Pictures and the like have no text.
             Ok(None) => {}
             Err(Unreadable(reason)) => {
+                warnings.add(WarningReason::attachment(&name, &reason));
                 blocks.push(format!("## Attachment: {name}\n\nIt was not read: {reason}."));
             }
         }
@@ -77,30 +88,19 @@ fn message(bytes: &[u8], depth: usize) -> Result<Reading, Unreadable> {
     if blocks.is_empty() {
         return Err(Unreadable::new("the message contains no text"));
     }
-    Ok(Reading { title: subject, text: blocks.join("\n\n"), ..Reading::default() })
+    let text = blocks.join("\n\n");
+    let tables = Some(tables.saturating_add(tables_in(&text)));
+    Ok(Reading { title: subject, text, tables, warnings, ..Reading::default() })
 }
 
 /// The text of an attachment. `None` if it is of no type that is read.
 fn attached(bytes: &[u8], depth: usize) -> Result<Option<Reading>, Unreadable> {
     let Some(kind) = detect_upload_type(bytes) else { return Ok(None) };
     let reading = match kind {
-        UploadType::Text => text::read(bytes, None),
         UploadType::Html => html::read_whole(&text::read(bytes, None)?.text).map(Reading::plain),
-        UploadType::Csv => csv::read(bytes, None),
-        UploadType::Docx => docx::read(bytes),
-        UploadType::Xlsx => workbook::read(bytes, Kind::Xlsx),
-        UploadType::Ods => workbook::read(bytes, Kind::Ods),
-        UploadType::Xls => workbook::read(bytes, Kind::Xls),
-        UploadType::Pptx => slides::read(bytes),
-        UploadType::Odt => open_text::read(bytes),
-        UploadType::Epub => book::read(bytes),
-        UploadType::Rtf => rich::read(bytes),
         UploadType::Eml if depth >= DEPTH => return Ok(None),
         UploadType::Eml => message(bytes, depth + 1),
-        #[cfg(feature = "pdf")]
-        UploadType::Pdf => super::pdf::read(bytes),
-        #[cfg(not(feature = "pdf"))]
-        UploadType::Pdf => return Ok(None),
+        kind => file::read(kind, bytes),
     };
     reading.map(Some)
 }

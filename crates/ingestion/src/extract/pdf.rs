@@ -36,7 +36,9 @@ mod strings;
 mod tables;
 mod widths;
 
-use super::{PARTLY_READ, PartlyRead, Reading, Unreadable, title};
+use cicerone_domain::content::{Parts, WarningReason, Warnings};
+
+use super::{Reading, Unreadable, title};
 use draft::Draft;
 use quality::Quality;
 
@@ -95,7 +97,7 @@ fn finish(draft: Draft) -> Result<Reading, Unreadable> {
              print it to PDF again, or make it searchable (OCR), and upload that",
         ));
     }
-    let partly_read = partly_read(&draft);
+    let warnings = warnings(&draft);
     let pages: Vec<Vec<String>> = draft.pages.iter().map(|page| lines::of(&page.text)).collect();
     let pages = furniture::without(pages);
     let hyphenated = lines::hyphenated_words(&pages);
@@ -114,17 +116,22 @@ fn finish(draft: Draft) -> Result<Reading, Unreadable> {
         return Err(scanned());
     }
     let title = draft.title.and_then(|stated| title::of_metadata(&stated));
-    Ok(Reading { title, text, pages: starts, partly_read })
+    Ok(Reading { title, text, pages: starts, tables: None, warnings })
 }
 
-/// The pages that were not read whole.
-fn partly_read(draft: &Draft) -> Vec<PartlyRead> {
-    let pages = (1..).zip(&draft.pages);
-    let unread = pages.filter_map(|(page, draft)| {
-        let reason = draft.unread?.reason().to_owned();
-        Some(PartlyRead { page, reason })
-    });
-    unread.take(PARTLY_READ).collect()
+/// What is not in the text.
+fn warnings(draft: &Draft) -> Warnings {
+    let mut warnings = Warnings::default();
+    for (page, draft) in (1..).zip(&draft.pages) {
+        if let Some(reason) = draft.warning() {
+            warnings.add_page(reason, page);
+        }
+    }
+    if draft.is_cut {
+        let most = u32::try_from(bounds::PAGES).unwrap_or(u32::MAX);
+        warnings.add(WarningReason::Beyond { parts: Parts::Pages, most });
+    }
+    warnings
 }
 
 fn scanned() -> Unreadable {

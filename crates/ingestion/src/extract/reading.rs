@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cicerone_domain::content::{CutDocument, Document, Stretch, cut_title};
+use cicerone_domain::content::{CutDocument, Document, Stretch, Warnings, cut_title};
 use cicerone_language::Language;
 use serde::{Deserialize, Serialize};
 
@@ -24,20 +24,10 @@ pub struct Reading {
     /// Where each page begins, in bytes of `text`, first page first; empty if the format has no
     /// pages. A page without text begins where the next one does.
     pub pages: Vec<usize>,
-    /// The pages that were not read whole, in order, at most 1,000.
-    pub partly_read: Vec<PartlyRead>,
-}
-
-/// At most this many pages that were not read whole are told of a document.
-pub(crate) const PARTLY_READ: usize = 1_000;
-
-/// A page of which something is missing in the text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartlyRead {
-    /// Its number, from 1.
-    pub page: u32,
-    /// What is missing and why, in a sentence for people.
-    pub reason: String,
+    /// How many tables the text has, if the format tells; otherwise its rows between `|` are counted.
+    pub tables: Option<u32>,
+    /// What of the file or page is not in the text.
+    pub warnings: Warnings,
 }
 
 impl Reading {
@@ -55,7 +45,7 @@ impl Reading {
     ///
     /// If the text has more than `limit` bytes.
     pub fn cut(self, limit: usize) -> Result<Prepared, Unreadable> {
-        let Self { title, text, pages, partly_read } = self;
+        let Self { title, text, pages, tables, warnings } = self;
         if text.len() > limit {
             return Err(Unreadable::new(format!(
                 "the document holds more text than the {limit} bytes that one may; add it in parts"
@@ -64,7 +54,8 @@ impl Reading {
         let stretches = stretches_of(&text, &pages);
         let page_count = u32::try_from(pages.len()).ok().filter(|count| *count > 0);
         let title = title.map(|title| cut_title(&title).into_owned());
-        Ok(Prepared { title, text, page_count, partly_read, stretches })
+        let table_count = tables.unwrap_or_else(|| tables_in(&text));
+        Ok(Prepared { title, text, page_count, table_count, warnings, stretches })
     }
 }
 
@@ -77,8 +68,10 @@ pub struct Prepared {
     pub text: String,
     /// Number of pages, if the format has them.
     pub page_count: Option<u32>,
-    /// The pages that were not read whole, as [`Reading::partly_read`] has them.
-    pub partly_read: Vec<PartlyRead>,
+    /// Number of tables in the text.
+    pub table_count: u32,
+    /// What of the file or page is not in the text.
+    pub warnings: Warnings,
     /// The stretches of the text, in order.
     pub stretches: Vec<Stretch>,
 }
@@ -91,11 +84,25 @@ impl Prepared {
             url: url.map(str::to_owned),
             title: title.map(|title| cut_title(title).into_owned()),
             page_count: self.page_count,
+            table_count: Some(self.table_count),
+            warnings: self.warnings,
             text: self.text,
             is_pair: false,
         };
         CutDocument { document, stretches: self.stretches }
     }
+}
+
+/// How many tables a Markdown text has: rows between `|` that follow each other, outside of fences of code.
+pub(super) fn tables_in(text: &str) -> u32 {
+    let (mut tables, mut is_code, mut was_row) = (0_u32, false, false);
+    for line in text.lines().map(str::trim) {
+        is_code ^= line.starts_with("```");
+        let is_row = !is_code && line.len() > 1 && line.starts_with('|') && line.ends_with('|');
+        tables = tables.saturating_add(u32::from(is_row && !was_row));
+        was_row = is_row;
+    }
+    tables
 }
 
 /// The stretches of a text whose pages begin at these bytes.
@@ -173,7 +180,7 @@ impl<R> PageReading<R> {
 mod tests {
     use cicerone_domain::limits;
 
-    use super::{Reading, page_of};
+    use super::{Reading, page_of, tables_in};
 
     #[test]
     fn a_stretch_knows_its_headings_and_the_page_that_it_begins_on() {
@@ -209,6 +216,18 @@ mod tests {
     fn a_reading_without_pages_has_no_page_count() {
         let prepared = Reading::plain("A line.".to_owned()).cut(7).unwrap();
         assert_eq!((prepared.page_count, prepared.stretches[0].page), (None, None));
+    }
+
+    #[test]
+    fn tables_are_rows_that_follow_each_other() {
+        let table = "| Berth | Price |\n|---|---|\n| short | 5 |";
+        let text = format!("# Fees\n\n{table}\n\nText | more\n\n{table}\n\n```\n{table}\n```");
+        assert_eq!(tables_in(&text), 2);
+        assert_eq!(Reading::plain(text).cut(1_000).unwrap().table_count, 2);
+        assert_eq!(tables_in("|\n| open\nnone"), 0);
+        let told =
+            Reading { text: "- Berth: short".to_owned(), tables: Some(1), ..Reading::default() };
+        assert_eq!(told.cut(1_000).unwrap().table_count, 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::docx::element::Element;
 use super::docx::markdown::{Block, Kind, one_line, render};
 use super::docx::package::Package;
 use super::{Reading, Unreadable, title};
+use cicerone_domain::content::{Parts, WarningReason, Warnings};
 
 /// The most slides that are read.
 const SLIDES: usize = 2_000;
@@ -30,6 +31,11 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     presentation.find_all("sldId", &mut listed);
     let mut text = String::new();
     let mut pages = Vec::new();
+    let mut warnings = Warnings::default();
+    if listed.len() > SLIDES {
+        let most = u32::try_from(SLIDES).unwrap_or(u32::MAX);
+        warnings.add(WarningReason::Beyond { parts: Parts::Slides, most });
+    }
     for slide in listed.into_iter().take(SLIDES) {
         let id = slide.reference().unwrap_or_default();
         let Some(link) = parts.iter().find(|link| link.id == id) else { continue };
@@ -45,7 +51,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
         return Err(Unreadable::new("the presentation contains no text"));
     }
     let title = package.title()?.and_then(|stated| title::of_metadata(&stated));
-    Ok(Reading { title, text, pages, ..Reading::default() })
+    Ok(Reading { title, text, pages, warnings, ..Reading::default() })
 }
 
 /// What a slide shows, and then what its speaker says.

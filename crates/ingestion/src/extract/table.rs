@@ -3,7 +3,7 @@
 //! Each row is written with the headers of its columns (`- Berth: short; Price: 5`), so that it says by itself what it
 //! says: a row is an answer, wherever the text is cut.
 
-use super::Unreadable;
+use super::{Reading, Unreadable};
 use cicerone_domain::limits;
 
 /// The most cells that are read of a file.
@@ -20,25 +20,27 @@ pub(super) struct Table {
     pub(super) rows: Vec<Vec<String>>,
 }
 
-/// The tables as Markdown.
+/// The tables as Markdown, with their number.
 ///
 /// # Errors
 ///
 /// If they have more text than a document may.
-pub(super) fn render(tables: &[Table]) -> Result<String, Unreadable> {
+pub(super) fn read(tables: &[Table]) -> Result<Reading, Unreadable> {
     let mut out = String::new();
+    let mut count = 0_u32;
     for table in tables {
         let rows: Vec<&Vec<String>> =
             table.rows.iter().filter(|row| row.iter().any(|cell| !cell.is_empty())).collect();
         if rows.is_empty() {
             continue;
         }
+        count = count.saturating_add(1);
         if let Some(name) = table.name.as_ref().filter(|_| tables.len() > 1) {
             push(&mut out, &format!("## {name}"), "\n\n");
         }
         write(&rows, &mut out)?;
     }
-    Ok(out)
+    Ok(Reading { tables: Some(count), ..Reading::plain(out) })
 }
 
 fn write(rows: &[&Vec<String>], out: &mut String) -> Result<(), Unreadable> {
@@ -113,11 +115,14 @@ pub(super) fn too_many() -> Unreadable {
 
 #[cfg(test)]
 mod tests {
-    use super::{Table, render};
+    use super::{Table, read};
 
     fn text(rows: &[&[&str]]) -> String {
         let rows = rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect());
-        render(&[Table { name: Some("Sheet1".to_owned()), rows: rows.collect() }]).unwrap()
+        let sheet = Table { name: Some("Sheet1".to_owned()), rows: rows.collect() };
+        let reading = read(&[sheet, Table::default()]).unwrap();
+        assert_eq!(reading.tables, Some(1));
+        reading.text.trim_start_matches("## Sheet1\n\n").to_owned()
     }
 
     #[test]

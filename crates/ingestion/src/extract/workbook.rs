@@ -4,6 +4,7 @@ use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use calamine::{Data, ExcelDateTime, Ods, Range, Reader as _, SheetVisible, Xls, Xlsx};
+use cicerone_domain::content::{Parts, WarningReason, Warnings};
 
 use super::docx::package::Package;
 use super::table::{self, Table};
@@ -34,14 +35,14 @@ pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<Reading, Unreadable> {
     // The library panics over some damaged files.
     let tables = catch_unwind(AssertUnwindSafe(|| tables(bytes, kind)))
         .unwrap_or_else(|_| Err(damaged(&"its parts do not fit together")))?;
-    let text = table::render(&tables)?;
-    if text.trim().is_empty() {
+    let reading = table::read(&tables.done)?;
+    if reading.text.trim().is_empty() {
         return Err(Unreadable::new("the workbook contains no text"));
     }
-    Ok(Reading::plain(text))
+    Ok(Reading { warnings: tables.warnings, ..reading })
 }
 
-fn tables(bytes: &[u8], kind: Kind) -> Result<Vec<Table>, Unreadable> {
+fn tables(bytes: &[u8], kind: Kind) -> Result<Tables, Unreadable> {
     Ok(match kind {
         Kind::Xlsx => {
             Package::open(bytes)?.check()?;
@@ -50,31 +51,31 @@ fn tables(bytes: &[u8], kind: Kind) -> Result<Vec<Table>, Unreadable> {
         Kind::Ods => {
             Package::open(bytes)?.check()?;
             let mut book = Ods::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
-            let names = visible(book.sheets_metadata());
             let mut tables = Tables::default();
+            let names = tables.visible(book.sheets_metadata());
             for name in names {
                 let range = book.worksheet_range(&name).map_err(|error| damaged(&error))?;
                 tables.range(name, &range)?;
             }
-            tables.done
+            tables
         }
         Kind::Xls => {
             let mut book = Xls::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
-            let names = visible(book.sheets_metadata());
             let mut tables = Tables::default();
+            let names = tables.visible(book.sheets_metadata());
             for name in names {
                 let range = book.worksheet_range(&name).map_err(|error| damaged(&error))?;
                 tables.range(name, &range)?;
             }
-            tables.done
+            tables
         }
     })
 }
 
 /// The sheets of an XLSX file, cell by cell: its used range may be a million times larger than what it holds.
-fn xlsx(mut book: Xlsx<Cursor<&[u8]>>) -> Result<Vec<Table>, Unreadable> {
-    let names = visible(book.sheets_metadata());
+fn xlsx(mut book: Xlsx<Cursor<&[u8]>>) -> Result<Tables, Unreadable> {
     let mut tables = Tables::default();
+    let names = tables.visible(book.sheets_metadata());
     for name in names {
         // A sheet may be a chart, which has no cells.
         let Ok(mut cells) = book.worksheet_cells_reader(&name) else { continue };
@@ -83,7 +84,11 @@ fn xlsx(mut book: Xlsx<Cursor<&[u8]>>) -> Result<Vec<Table>, Unreadable> {
         while let Some(cell) = cells.next_cell().map_err(|error| damaged(&error))? {
             let (row, column) = cell.get_position();
             let text = shown(&Data::from(cell.get_value().clone()));
-            if text.is_empty() || column >= COLUMNS {
+            if text.is_empty() {
+                continue;
+            }
+            if column >= COLUMNS {
+                tables.is_too_wide();
                 continue;
             }
             if last != Some(row) {
@@ -102,7 +107,7 @@ fn xlsx(mut book: Xlsx<Cursor<&[u8]>>) -> Result<Vec<Table>, Unreadable> {
         }
         tables.done.push(Table { name: Some(name), rows: trimmed(rows) });
     }
-    Ok(tables.done)
+    Ok(tables)
 }
 
 /// Rows without the columns on the left in which no row has a cell.
@@ -115,18 +120,30 @@ fn trimmed(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     rows
 }
 
-fn visible(sheets: &[calamine::Sheet]) -> Vec<String> {
-    let shown = sheets.iter().filter(|sheet| sheet.visible == SheetVisible::Visible);
-    shown.map(|sheet| sheet.name.clone()).take(SHEETS).collect()
-}
-
 #[derive(Default)]
 struct Tables {
     done: Vec<Table>,
     cells: usize,
+    warnings: Warnings,
 }
 
 impl Tables {
+    /// The names of the sheets that are read.
+    fn visible(&mut self, sheets: &[calamine::Sheet]) -> Vec<String> {
+        let shown = sheets.iter().filter(|sheet| sheet.visible == SheetVisible::Visible);
+        let mut names: Vec<String> = shown.map(|sheet| sheet.name.clone()).collect();
+        if names.len() > SHEETS {
+            names.truncate(SHEETS);
+            let most = u32::try_from(SHEETS).unwrap_or(u32::MAX);
+            self.warnings.add(WarningReason::Beyond { parts: Parts::Sheets, most });
+        }
+        names
+    }
+
+    fn is_too_wide(&mut self) {
+        self.warnings.add(WarningReason::Beyond { parts: Parts::Columns, most: COLUMNS });
+    }
+
     fn range(&mut self, name: String, range: &Range<Data>) -> Result<(), Unreadable> {
         let mut rows = Vec::new();
         for row in range.rows() {
@@ -134,6 +151,9 @@ impl Tables {
             let cells = row.get(..end).unwrap_or_default();
             if !cells.is_empty() {
                 self.count(cells.len())?;
+                if cells.len() > COLUMNS as usize {
+                    self.is_too_wide();
+                }
                 rows.push(cells.iter().take(COLUMNS as usize).map(shown).collect());
             }
         }

@@ -7,18 +7,13 @@ use std::process::ExitCode;
 use url::Url;
 
 use super::walls;
-use cicerone_domain::limits;
+use cicerone_domain::{UploadType, limits};
 
 use super::outline::Outline;
 use super::wire::{
     ANSWER_BYTES, Answer, DOCUMENT_BYTES, HEADER_BYTES, Header, Request, read_frame, write_frame,
 };
-#[cfg(feature = "pdf")]
-use crate::extract::pdf;
-use crate::extract::workbook::{self, Kind};
-use crate::extract::{
-    Prepared, Reading, Unreadable, book, csv, docx, html, mail, open_text, rich, slides, text,
-};
+use crate::extract::{Prepared, Reading, Unreadable, csv, html, text};
 
 /// The stack that documents are read on: parsers recurse as deep as documents are nested.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
@@ -91,6 +86,7 @@ fn read(request: &Request, document: &[u8], most: usize) -> io::Result<(Answer, 
         let (outline, text) = Outline::of(prepared);
         (Answer::File(outline), text)
     };
+    let whole = |kind| crate::extract::file::read(kind, document).and_then(cut).map(file);
     let answer = match request {
         Request::Page { url, charset } => {
             let url = Url::parse(url).map_err(io::Error::other)?;
@@ -105,23 +101,20 @@ fn read(request: &Request, document: &[u8], most: usize) -> io::Result<(Answer, 
                 Ok((Answer::Page(page), text))
             })
         }
-        #[cfg(feature = "pdf")]
-        Request::Pdf => pdf::read(document).and_then(cut).map(file),
-        #[cfg(not(feature = "pdf"))]
-        Request::Pdf => Err(Unreadable("PDF files cannot be read by this program".to_owned())),
-        Request::Docx => docx::read(document).and_then(cut).map(file),
         Request::Text { charset } => {
             text::read(document, charset.as_deref()).and_then(cut).map(file)
         }
         Request::Csv { charset } => csv::read(document, charset.as_deref()).and_then(cut).map(file),
-        Request::Xlsx => workbook::read(document, Kind::Xlsx).and_then(cut).map(file),
-        Request::Ods => workbook::read(document, Kind::Ods).and_then(cut).map(file),
-        Request::Xls => workbook::read(document, Kind::Xls).and_then(cut).map(file),
-        Request::Pptx => slides::read(document).and_then(cut).map(file),
-        Request::Odt => open_text::read(document).and_then(cut).map(file),
-        Request::Epub => book::read(document).and_then(cut).map(file),
-        Request::Rtf => rich::read(document).and_then(cut).map(file),
-        Request::Eml => mail::read(document).and_then(cut).map(file),
+        Request::Pdf => whole(UploadType::Pdf),
+        Request::Docx => whole(UploadType::Docx),
+        Request::Xlsx => whole(UploadType::Xlsx),
+        Request::Ods => whole(UploadType::Ods),
+        Request::Xls => whole(UploadType::Xls),
+        Request::Pptx => whole(UploadType::Pptx),
+        Request::Odt => whole(UploadType::Odt),
+        Request::Epub => whole(UploadType::Epub),
+        Request::Rtf => whole(UploadType::Rtf),
+        Request::Eml => whole(UploadType::Eml),
     };
     let unreadable = |Unreadable(reason)| (Answer::Unreadable(reason), String::new());
     Ok(answer.unwrap_or_else(unreadable))

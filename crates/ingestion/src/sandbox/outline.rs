@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use cicerone_domain::content::Stretch;
+use cicerone_domain::content::{Stretch, Warnings};
 use cicerone_domain::limits;
 use cicerone_language::Language;
 use serde::{Deserialize, Serialize};
 
-use crate::extract::{PARTLY_READ, PageReading, PartlyRead, Prepared};
+use crate::extract::{PageReading, Prepared};
 
 /// Everything of a [`Prepared`] except its text. Each heading and language is listed once; stretches refer to them by
 /// number.
@@ -16,7 +16,9 @@ use crate::extract::{PARTLY_READ, PageReading, PartlyRead, Prepared};
 pub(super) struct Outline {
     title: Option<String>,
     page_count: Option<u32>,
-    partly_read: Vec<PartlyRead>,
+    table_count: u32,
+    /// Reading them checks their bounds.
+    warnings: Warnings,
     headings: Vec<String>,
     languages: Vec<String>,
     stretches: Vec<Line>,
@@ -29,7 +31,7 @@ struct Line(usize, usize, Option<usize>, Option<u32>, Option<usize>);
 impl Outline {
     /// The outline of what was read, and its text.
     pub(super) fn of(prepared: Prepared) -> (Self, String) {
-        let Prepared { title, text, page_count, partly_read, stretches } = prepared;
+        let Prepared { title, text, page_count, table_count, warnings, stretches } = prepared;
         let mut headings = Names::default();
         let mut languages = Names::default();
         let lines = stretches.iter().map(|stretch| {
@@ -39,7 +41,7 @@ impl Outline {
         });
         let stretches = lines.collect();
         let (headings, languages) = (headings.names, languages.names);
-        (Self { title, page_count, partly_read, headings, languages, stretches }, text)
+        (Self { title, page_count, table_count, warnings, headings, languages, stretches }, text)
     }
 
     /// What was read, if this is a valid outline of that text: nothing that a reading process sends
@@ -48,8 +50,7 @@ impl Outline {
         let is_short = |text: &String, limit: usize| text.chars().nth(limit).is_none();
         let fits = self.title.iter().all(|title| is_short(title, limits::HEADING_CHARS))
             && self.headings.iter().all(|path| is_short(path, limits::HEADING_PATH_CHARS))
-            && self.partly_read.len() <= PARTLY_READ
-            && self.partly_read.iter().all(|page| is_short(&page.reason, limits::HEADING_CHARS))
+            && self.warnings.pages().last().is_none_or(|page| Some(*page) <= self.page_count)
             && self.stretches.len() <= limits::DOCUMENT_PASSAGES;
         if !fits {
             return None;
@@ -72,12 +73,13 @@ impl Outline {
             let language = number(&languages, language)?.copied();
             stretches.push(Stretch { range: from..to, heading, page, language });
         }
-        let Self { title, page_count, partly_read, .. } = self;
+        let Self { title, page_count, table_count, warnings, .. } = self;
         (heading_bytes <= limits::DOCUMENT_HEADING_BYTES).then_some(Prepared {
             title,
             text,
             page_count,
-            partly_read,
+            table_count,
+            warnings,
             stretches,
         })
     }
@@ -119,7 +121,7 @@ impl<'a> Names<'a> {
 mod tests {
     use cicerone_domain::limits;
 
-    use super::{Line, Outline};
+    use super::{Line, Outline, Warnings};
     use crate::extract::{Prepared, Reading};
 
     fn prepared() -> Prepared {
@@ -178,7 +180,8 @@ mod tests {
         let outline = |count: usize, heading: &str| Outline {
             title: None,
             page_count: None,
-            partly_read: Vec::new(),
+            table_count: 0,
+            warnings: Warnings::default(),
             headings: vec![heading.to_owned()],
             languages: Vec::new(),
             stretches: (0..count).map(|n| Line(n, n + 1, Some(0), None, None)).collect(),

@@ -1,9 +1,13 @@
 //! Files of other programs than browsers and Word, detected and read through a child process. Those in `data` were
 //! written by LibreOffice from content of our own.
 
+use std::io::{Cursor, Write as _};
+
 use bytes::Bytes;
 use cicerone_domain::UploadType;
 use cicerone_ingestion::{Prepared, Readers, detect_upload_type};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 use crate::settings;
 
@@ -99,5 +103,63 @@ async fn a_message_is_read_with_what_is_attached_to_it() {
         Date: 2026-03-02T09:00:00+01:00\n\nThe new fees are attached, caf\u{e9} included.\n\n\
         ## Attachment: fees.csv\n\n- Berth: short; Price: 5\n- Berth: long; Price: 90";
     assert_eq!((read.text.as_str(), read.title.as_deref()), (expected, Some("Fees f\u{fc}r 2026")));
+    assert_eq!((read.table_count, read.warnings.is_empty()), (1, true));
     cut_anywhere(eml, UploadType::Eml).await;
+}
+
+/// The sentences of the warnings about a file.
+async fn warnings(bytes: Vec<u8>, kind: UploadType) -> Vec<String> {
+    let readers = Readers::new(settings());
+    let read = readers.file(kind, bytes.into(), None).await.expect("it is read");
+    read.warnings.iter().map(|warning| warning.reason.to_string()).collect()
+}
+
+#[tokio::test]
+async fn what_is_beyond_a_bound_is_told() {
+    let sheet = r#"<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1">
+        <c r="A1" t="inlineStr"><is><t>Berth</t></is></c><c r="XFD1"><v>7</v></c></row></sheetData></worksheet>"#;
+    assert_eq!(
+        warnings(workbook(sheet), UploadType::Xlsx).await,
+        ["only the first 1000 columns are read"]
+    );
+
+    let mut message =
+        "From: ada@h.example\r\nDate: Mon, 2 Mar 2026 09:00:00 +0100\r\nMIME-Version: 1.0\r\n\
+        Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nMany.\r\n"
+            .to_owned();
+    for number in 0..51 {
+        message += &format!(
+            "--x\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; filename={number}.pdf\r\n\r\n%PDF-1.7\r\n"
+        );
+    }
+    let told = warnings(format!("{message}--x--\r\n").into(), UploadType::Eml).await;
+    assert_eq!(told[0], "only the first 50 attachments are read");
+    assert!(told[1].starts_with("the attachment `0.pdf` was not read: "), "{}", told[1]);
+    assert_eq!(told.last().expect("a warning"), "there are further warnings, which are not kept");
+}
+
+/// A workbook with this sheet.
+fn workbook(sheet: &str) -> Vec<u8> {
+    const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006/relationships";
+    let link = |name: &str, target: &str| {
+        format!(
+            r#"<Relationships xmlns="{PACKAGE}"><Relationship Id="r1" Type="{OFFICE}/{name}" Target="{target}"/></Relationships>"#
+        )
+    };
+    let book = format!(
+        r#"<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="{OFFICE}"><sheets><sheet name="A" sheetId="1" r:id="r1"/></sheets></workbook>"#
+    );
+    let parts = [
+        ("_rels/.rels", link("officeDocument", "xl/workbook.xml")),
+        ("xl/_rels/workbook.xml.rels", link("worksheet", "worksheets/sheet1.xml")),
+        ("xl/workbook.xml", book),
+        ("xl/worksheets/sheet1.xml", sheet.to_owned()),
+    ];
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in parts {
+        writer.start_file(name, SimpleFileOptions::default()).expect("a part");
+        writer.write_all(text.as_bytes()).expect("its bytes");
+    }
+    writer.finish().expect("an archive").into_inner()
 }

@@ -259,7 +259,8 @@ impl JobStore for Script {
             return Err(out_of_reach());
         }
         let line = format!("trained {} passages", extracted.passages().count());
-        let trained = Trained { character_count: 0, title: extracted.title, version: 1 };
+        let trained =
+            Trained { character_count: 0, title: extracted.title, version: 1, partial: None };
         Ok(self.end(lease, line, SourceState::Trained(trained)))
     }
 

@@ -2,6 +2,7 @@
 
 mod documentation;
 mod program;
+mod reading;
 
 use program::Workplace;
 

@@ -1,19 +1,23 @@
 //! The end of a crawl.
 
+use cicerone_domain::content::Warnings;
 use cicerone_domain::id::kind;
 use cicerone_domain::job::Lease;
-use cicerone_domain::source::Trained;
+use cicerone_domain::source::{PartialReading, Trained};
 use cicerone_domain::{Id, Source, Timestamp};
 use diesel::prelude::*;
 
 use super::{FAILED, RUNNING, SUCCEEDED, running};
 use crate::agents::raise_generation;
-use crate::columns::narrow;
+use crate::columns::{narrow, wide};
 use crate::connection::AnyConnection;
 use crate::error::TransactionError;
 use crate::jobs::{end, hold_lease};
 use crate::schema::{crawl_pages, crawls, documents};
-use crate::sources::unseen;
+use crate::sources::{read_warnings, unseen};
+
+/// Why a website was not read whole is taken from so many of its documents.
+const DOCUMENTS_ASKED: usize = 20;
 
 /// Replaces the last crawl with that of a lease that still holds.
 pub(super) fn finish(
@@ -41,7 +45,8 @@ pub(super) fn finish(
     };
     succeed(c, &source_id, number)?;
     let character_count = character_count(c, &source_id)?;
-    let source = source.train(Trained { character_count, title, version });
+    let partial = partial(c, &source_id)?;
+    let source = source.train(Trained { character_count, title, version, partial });
     end(c, &lease.job_id.to_string(), source, event, now).map(Some)
 }
 
@@ -105,6 +110,28 @@ fn succeed(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<(), Tr
         .set(crawls::state.eq(SUCCEEDED))
         .execute(c)?;
     Ok(())
+}
+
+/// What of the documents that answer was not read.
+fn partial(
+    c: &mut AnyConnection,
+    source_id: &str,
+) -> Result<Option<PartialReading>, TransactionError> {
+    let partial = || {
+        documents::table
+            .filter(documents::source_id.eq(source_id))
+            .filter(documents::version.is_not_null())
+            .filter(documents::warnings.is_not_null())
+    };
+    let count: i64 = partial().count().get_result(c)?;
+    let first: Vec<String> = partial()
+        .order(documents::position)
+        .limit(wide(DOCUMENTS_ASKED))
+        .select(documents::warnings.assume_not_null())
+        .load(c)?;
+    let first: Vec<Warnings> =
+        first.iter().map(|json| read_warnings(Some(json))).collect::<Result<_, _>>()?;
+    Ok(PartialReading::of_many(narrow("count", count)?, &first))
 }
 
 /// Characters of all documents that answer.

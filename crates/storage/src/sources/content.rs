@@ -3,12 +3,12 @@
 //! Invariant: a document without a version, and its passages, belong to a job that is running. What
 //! reads for callers and for the index leaves them out.
 
-use cicerone_domain::content::{CutDocument, Document, Passage};
+use cicerone_domain::content::{CutDocument, Document, Passage, Warnings};
 use cicerone_domain::id::kind;
 use cicerone_domain::{Id, Page, PageRequest, Source};
 use diesel::prelude::*;
 
-use crate::columns::{narrow_option, wide};
+use crate::columns::{from_json, narrow_option, to_json, wide};
 use crate::connection::AnyConnection;
 use crate::dialect::{self, ROWS};
 use crate::error::TransactionError;
@@ -30,6 +30,8 @@ pub(crate) struct DocumentRow {
     page_count: Option<i64>,
     character_count: i64,
     is_pair: bool,
+    table_count: Option<i64>,
+    warnings: Option<String>,
 }
 
 /// The text of a document, apart: the row of a document is written again when it becomes visible.
@@ -66,10 +68,21 @@ impl DocumentRow {
             url: self.url,
             title: self.title,
             page_count: narrow_option("documents.page_count", self.page_count)?,
+            table_count: narrow_option("documents.table_count", self.table_count)?,
+            warnings: read_warnings(self.warnings.as_deref())?,
             text,
             is_pair: self.is_pair,
         })
     }
+}
+
+/// What is missing in a document, from its column.
+pub(crate) fn read_warnings(json: Option<&str>) -> Result<Warnings, TransactionError> {
+    json.map_or_else(|| Ok(Warnings::default()), from_json)
+}
+
+fn write_warnings(warnings: &Warnings) -> Result<Option<String>, TransactionError> {
+    if warnings.is_empty() { Ok(None) } else { to_json(warnings).map(Some) }
 }
 
 impl PassageRow {
@@ -130,24 +143,27 @@ pub(super) fn insert_documents<'a>(
     documents: impl Iterator<Item = (i64, &'a CutDocument)> + Clone,
 ) -> Result<(), TransactionError> {
     let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
-    let rows = documents.clone().map(|(position, cut)| DocumentRow {
-        source_id: source_id.clone(),
-        position,
-        account_id: account_id.clone(),
-        version: None,
-        url: cut.document.url.clone(),
-        title: cut.document.title.clone(),
-        page_count: cut.document.page_count.map(i64::from),
-        character_count: wide(cut.document.character_count()),
-        is_pair: cut.document.is_pair,
+    let rows = documents.clone().map(|(position, CutDocument { document, .. })| {
+        Ok(DocumentRow {
+            source_id: source_id.clone(),
+            position,
+            account_id: account_id.clone(),
+            version: None,
+            url: document.url.clone(),
+            title: document.title.clone(),
+            page_count: document.page_count.map(i64::from),
+            character_count: wide(document.character_count()),
+            is_pair: document.is_pair,
+            table_count: document.table_count.map(i64::from),
+            warnings: write_warnings(&document.warnings)?,
+        })
     });
-    let size = |row: &DocumentRow| row.title.as_ref().map_or(0, String::len);
+    let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let size = |row: &DocumentRow| of(&row.title) + of(&row.warnings);
     in_batches(rows, size, |rows| dialect::insert_documents(c, rows))?;
-    let rows = documents.map(|(position, cut)| TextRow {
-        source_id: &source_id,
-        position,
-        account_id: &account_id,
-        text: &cut.document.text,
+    let rows = documents.map(|(position, cut)| {
+        let text = &cut.document.text;
+        Ok(TextRow { source_id: &source_id, position, account_id: &account_id, text })
     });
     in_batches(rows, |row| row.text.len(), |rows| dialect::insert_texts(c, rows))
 }
@@ -159,30 +175,33 @@ pub(super) fn insert_passages(
     passages: impl Iterator<Item = (i64, Passage)>,
 ) -> Result<(), TransactionError> {
     let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
-    let rows = passages.map(|(document, passage)| PassageRow {
-        source_id: source_id.clone(),
-        position: passage.position,
-        account_id: account_id.clone(),
-        document,
-        title: passage.title,
-        heading: passage.heading,
-        url: passage.url,
-        page: passage.page.map(i64::from),
-        text: passage.text,
-        is_pair: passage.is_pair,
-        language: passage.language,
+    let rows = passages.map(|(document, passage)| {
+        Ok(PassageRow {
+            source_id: source_id.clone(),
+            position: passage.position,
+            account_id: account_id.clone(),
+            document,
+            title: passage.title,
+            heading: passage.heading,
+            url: passage.url,
+            page: passage.page.map(i64::from),
+            text: passage.text,
+            is_pair: passage.is_pair,
+            language: passage.language,
+        })
     });
     in_batches(rows, PassageRow::size, |rows| dialect::insert_passages(c, rows))
 }
 
 /// Hands rows over by the batch: at most [`ROWS`], of about [`BATCH_BYTES`] unless one alone is larger.
 fn in_batches<R>(
-    rows: impl Iterator<Item = R>,
+    rows: impl Iterator<Item = Result<R, TransactionError>>,
     size: impl Fn(&R) -> usize,
     mut add: impl FnMut(&[R]) -> QueryResult<()>,
 ) -> Result<(), TransactionError> {
     let (mut batch, mut bytes) = (Vec::new(), 0);
     for row in rows {
+        let row = row?;
         bytes += size(&row);
         batch.push(row);
         if batch.len() >= ROWS || bytes >= BATCH_BYTES {
@@ -231,15 +250,16 @@ pub(super) fn documents(
             .filter(documents::position.gt(begin))
             .order(documents::position)
     };
-    let sizes: Vec<(Size, Size, Size)> = query()
+    let sizes: Vec<(Size, Size, Size, Size)> = query()
         .limit(page.lookahead())
         .select((
             octet_length(document_texts::text.nullable()),
             octet_length(documents::title),
             octet_length(documents::url),
+            octet_length(documents::warnings),
         ))
         .load(c)?;
-    let sizes: Vec<_> = sizes.into_iter().map(<[Size; 3]>::from).collect();
+    let sizes: Vec<_> = sizes.into_iter().map(<[Size; 4]>::from).collect();
     let fit = fitting(page, &sizes);
     let items: Result<Vec<Document>, _> = query()
         .limit(fit.count)

@@ -9,7 +9,7 @@ use crate::error::TransactionError;
 use crate::schema::sources;
 
 /// The columns that change while a source is processed. `version` is set if there is content
-/// that answers; `character_count` and `title` belong to it.
+/// that answers; `character_count`, `title` and `partially_read` belong to it.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = sources, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(crate) struct StateRow {
@@ -19,6 +19,7 @@ pub(crate) struct StateRow {
     title: Option<String>,
     version: Option<i64>,
     progress: Option<String>,
+    partially_read: Option<String>,
 }
 
 impl StateRow {
@@ -32,6 +33,10 @@ impl StateRow {
             title: trained.and_then(|trained| trained.title.clone()),
             version: trained.map(|trained| wide(trained.version)),
             progress: source.progress.as_ref().map(to_json).transpose()?,
+            partially_read: trained
+                .and_then(|trained| trained.partial.as_ref())
+                .map(to_json)
+                .transpose()?,
         })
     }
 
@@ -43,7 +48,8 @@ impl StateRow {
             Some(version) => {
                 let count = self.character_count.unwrap_or_default();
                 let character_count = narrow("sources.character_count", count)?;
-                Some(Trained { character_count, title: self.title, version })
+                let partial = self.partially_read.as_deref().map(from_json).transpose()?;
+                Some(Trained { character_count, title: self.title, version, partial })
             }
         };
         let state = match named("sources.status", &self.status, SourceStatus::from_name)? {
@@ -64,15 +70,22 @@ impl StateRow {
 
 #[cfg(test)]
 mod tests {
-    use cicerone_domain::source::{Progress, SourceText, Trained};
+    use cicerone_domain::content::WarningReason;
+    use cicerone_domain::source::{PartialReading, Progress, SourceText, Trained};
     use cicerone_domain::{Id, Source, SourceContent, SourceState, SystemEntropy, Timestamp};
 
     use super::StateRow;
 
     #[test]
     fn every_state_reads_back_as_it_was_written() {
-        let trained = Trained { character_count: 7, title: Some("A".to_owned()), version: 3 };
-        let untitled = Trained { title: None, ..trained.clone() };
+        let partial = PartialReading {
+            documents: 1,
+            pages: vec![2],
+            reasons: vec![WarningReason::Damaged, WarningReason::attachment("a.pdf", "why")],
+        };
+        let title = Some("A".to_owned());
+        let trained = Trained { character_count: 7, title, version: 3, partial: Some(partial) };
+        let untitled = Trained { title: None, partial: None, ..trained.clone() };
         for state in [
             SourceState::Pending,
             SourceState::Processing { last: None },

@@ -14,8 +14,8 @@ fn crawling_server() -> Server {
     Server::of(&program()).env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8").start()
 }
 
-/// The server that these tests share.
-fn crawling() -> Client {
+/// The server that the tests of crawls share.
+pub(crate) fn crawling() -> Client {
     static SERVER: OnceLock<Server> = OnceLock::new();
     SERVER.get_or_init(crawling_server).client()
 }

@@ -1,6 +1,6 @@
 //! Crawls as tests make them: every page lies on one host, and its text is two passages.
 
-use cicerone_domain::content::{CutDocument, Document, Stretch};
+use cicerone_domain::content::{CutDocument, Document, Stretch, Warnings};
 use cicerone_domain::crawl::{
     CrawlSoFar, FoundPage, KnownPage, PageContent, PageReason, Validators, VisitedPage,
 };
@@ -28,6 +28,8 @@ pub(super) fn page(path: &str, text: &str) -> VisitedPage {
         url: Some(url(path)),
         title: Some(format!("Page {path}")),
         page_count: None,
+        table_count: Some(0),
+        warnings: Warnings::default(),
         text: text.to_owned(),
         is_pair: false,
     };

@@ -8,7 +8,9 @@ use cicerone_domain::access::KeyHash;
 use cicerone_domain::agent::{
     AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
-use cicerone_domain::content::{CutDocument, Document, Extracted, Passage, Stretch};
+use cicerone_domain::content::{
+    CutDocument, Document, Extracted, Passage, Stretch, WarningReason, Warnings,
+};
 use cicerone_domain::conversation::{Metadata, Turn};
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{
@@ -377,11 +379,16 @@ pub(super) fn website(crawl_subpages: bool) -> SourceContent {
 
 /// One document and `count` passages, each of its whole text.
 pub(super) fn extracted(text: &str, count: usize) -> Extracted {
+    let mut warnings = Warnings::default();
+    warnings.add_page(WarningReason::Damaged, 2);
+    warnings.add(WarningReason::attachment("röm.pdf", "it is \"protected\""));
     let document = Document {
         position: 0,
         url: Some("https://example.com/".to_owned()),
         title: Some("Rome".to_owned()),
         page_count: Some(3),
+        table_count: Some(2),
+        warnings,
         text: text.to_owned(),
         is_pair: false,
     };

@@ -1,7 +1,8 @@
 //! Sources, and what was extracted from them.
 
+use cicerone_domain::content::WarningReason;
 use cicerone_domain::ports::{AgentStore as _, SourceFilter, SourceStore as _};
-use cicerone_domain::source::{PairsText, Trained};
+use cicerone_domain::source::{PairsText, PartialReading, Trained};
 use cicerone_domain::webhook::EventName;
 use cicerone_domain::{
     Error, Position, Source, SourceContent, SourceState, SourceStatus, SourceType, limits,
@@ -308,7 +309,16 @@ async fn what_was_extracted_is_listed_in_order() {
         let passages = passages_of(&content);
         let finished = world.finish(&source, content).await;
         let version = finished.state.searchable().unwrap().version;
-        let trained = Trained { character_count: 4, title: Some("Rome".to_owned()), version };
+        let partial = PartialReading {
+            documents: 1,
+            pages: vec![2],
+            reasons: vec![
+                WarningReason::Damaged,
+                WarningReason::attachment("röm.pdf", "it is \"protected\""),
+            ],
+        };
+        let title = Some("Rome".to_owned());
+        let trained = Trained { character_count: 4, title, version, partial: Some(partial) };
         assert_eq!(finished.state, SourceState::Trained(trained));
 
         let scope = world.scope();

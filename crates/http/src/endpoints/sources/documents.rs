@@ -1,6 +1,6 @@
 //! `GET /v1/sources/{source_id}/documents`
 
-use cicerone_domain::content::Document;
+use cicerone_domain::content::{Document, Warning};
 use cicerone_domain::{Error, Page, PageRequest};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,7 +15,10 @@ use crate::query::Query;
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Documents>(Tag::Sources, "/v1/sources/{source_id}/documents")
         .named("listDocuments", "List extracted documents")
-        .details("The documents of the most recently trained content, in order.")
+        .details(
+            "The documents of the most recently trained content, in order. `warnings` says what of a document is \
+             missing in its text.",
+        )
 }
 
 /// One unit of extracted content: a text, a file, a page or a pair.
@@ -32,8 +35,47 @@ struct DocumentView<'a> {
     #[schema(required)]
     page_count: Option<u32>,
     character_count: usize,
+    /// The number of tables in the text; null if an earlier version of the server read the document.
+    #[schema(required)]
+    table_count: Option<u32>,
+    /// What is missing in the text, one entry per reason; empty if the document was read completely.
+    warnings: Vec<WarningView<'a>>,
     /// The extracted text; for a question/answer pair, the answer.
     text: &'a str,
+}
+
+/// Why part of a document is missing in its text.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Warning)]
+struct WarningView<'a> {
+    /// A stable name for the reason. More may be added.
+    #[schema(examples(
+        "damaged",
+        "too_large",
+        "unknown_characters",
+        "scanned",
+        "beyond",
+        "attachment"
+    ))]
+    code: &'static str,
+    /// The reason, in a sentence for people.
+    message: String,
+    /// The affected pages, from 1, in order; empty if the reason is not about pages. All warnings of a document
+    /// together list at most 1,000.
+    pages: &'a [u32],
+    /// How many pages are affected.
+    page_count: u32,
+}
+
+impl<'a> From<&'a Warning> for WarningView<'a> {
+    fn from(warning: &'a Warning) -> Self {
+        Self {
+            code: warning.reason.code(),
+            message: warning.reason.to_string(),
+            pages: &warning.pages,
+            page_count: warning.page_count,
+        }
+    }
 }
 
 impl<'a> From<&'a Document> for DocumentView<'a> {
@@ -45,6 +87,8 @@ impl<'a> From<&'a Document> for DocumentView<'a> {
             title: document.title.as_deref(),
             page_count: document.page_count,
             character_count: question_chars + document.text.chars().count(),
+            table_count: document.table_count,
+            warnings: document.warnings.iter().map(WarningView::from).collect(),
             text: &document.text,
         }
     }

@@ -42,6 +42,8 @@ pub(super) struct Shown {
     pub(super) is_cut: bool,
     /// Content ends before all strings that it means to show were found.
     pub(super) is_broken: bool,
+    /// The share of the page that its largest picture covers.
+    pub(super) picture_share: f64,
     overprint: Overprint,
     strings: u32,
 }
@@ -214,8 +216,10 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
         let name = instruction.operands().find_map(name);
         let Some(drawn) = name.and_then(|name| frame.resources.get_x_object(name)) else { return };
         let dictionary = drawn.dict();
-        if dictionary.get::<Name<'_>>(b"Subtype").is_none_or(|kind| kind.as_ref() != b"Form") {
-            return;
+        match dictionary.get::<Name<'_>>(b"Subtype").as_deref() {
+            Some(b"Form") => {}
+            Some(b"Image") => return self.picture(frame.state.page),
+            _ => return,
         }
         let layer = dictionary.get::<Dict<'a>>(b"OC");
         let id = dictionary.get_ref(b"OC").map(Into::into);
@@ -223,6 +227,13 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
             return;
         }
         self.form(&drawn, frame.resources, frame.state.clone(), frame.depth);
+    }
+
+    /// Notes how much of the page a picture covers, which is the unit square in its space.
+    fn picture(&mut self, space: Affine) {
+        let Some(page) = self.visible else { return };
+        let share = space.determinant().abs() / page.area();
+        self.shown.picture_share = self.shown.picture_share.max(share);
     }
 
     /// Shows the strings of an operator, which are one with numbers between them.

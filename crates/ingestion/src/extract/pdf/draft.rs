@@ -1,5 +1,7 @@
 //! The raw text of a PDF, before it is tidied.
 
+use cicerone_domain::content::WarningReason;
+
 use super::quality::Quality;
 use crate::extract::Unreadable;
 
@@ -11,6 +13,8 @@ const CLEARLY_BETTER: f64 = 1.1;
 pub(super) struct Draft {
     pub(super) pages: Vec<DraftPage>,
     pub(super) title: Option<String>,
+    /// It has more pages than are read.
+    pub(super) is_cut: bool,
 }
 
 /// A page.
@@ -21,6 +25,8 @@ pub(super) struct DraftPage {
     pub(super) unread: Option<Unread>,
     /// It shows text, even if none of it was read.
     pub(super) has_content: bool,
+    /// A picture covers most of it.
+    pub(super) is_picture: bool,
 }
 
 /// Why a page is not read whole.
@@ -34,13 +40,21 @@ pub(super) enum Unread {
     Fonts,
 }
 
-impl Unread {
-    pub(super) const fn reason(self) -> &'static str {
-        match self {
-            Self::Damaged => "a part of the page is damaged and cannot be decoded",
-            Self::TooLarge => "the page holds more than is read of one",
-            Self::Fonts => "some of its fonts do not tell which characters they show",
+impl From<Unread> for WarningReason {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Damaged => Self::Damaged,
+            Unread::TooLarge => Self::TooLarge,
+            Unread::Fonts => Self::UnknownCharacters,
         }
+    }
+}
+
+impl DraftPage {
+    /// What of the page is not in its text.
+    pub(super) fn warning(&self) -> Option<WarningReason> {
+        let is_scan = self.is_picture && self.text.trim().is_empty();
+        self.unread.map(WarningReason::from).or(is_scan.then_some(WarningReason::Scanned))
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn read(bytes: &[u8], wanted: impl Fn(usize) -> bool) -> Result<Draft
     });
     let pages = pages.collect();
     let title = guarded(|| title(&document)).ok().flatten();
-    Ok(Draft { pages, title })
+    Ok(Draft { pages, title, is_cut: false })
 }
 
 /// The text of `pdf-extract` without repairs.

@@ -19,6 +19,8 @@ use super::{annotations, direction, links, page, rows, runs};
 const STREAMS: usize = 10_000;
 /// A share of glyphs without a character beyond which a page is not read whole.
 const UNKNOWN_SHARE: f64 = 0.02;
+/// A page of which a picture covers at least this share, and that shows no text, is probably a scan.
+const PICTURE_SHARE: f64 = 0.5;
 
 /// The draft of a file.
 pub(super) fn read(bytes: &[u8]) -> Result<Draft, Refusal> {
@@ -37,9 +39,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Refusal> {
         text: page::text(page.rows, &body),
         unread: page.unread,
         has_content: page.has_content,
+        is_picture: page.is_picture,
     });
     let title = pdf.metadata().title.as_deref().map(text_string);
-    Ok(Draft { pages: pages.collect(), title })
+    Ok(Draft { pages: pages.collect(), title, is_cut: pdf.pages().len() > bounds::PAGES })
 }
 
 /// What is collected of a page.
@@ -47,6 +50,7 @@ struct Collected {
     rows: Vec<Row>,
     unread: Option<Unread>,
     has_content: bool,
+    is_picture: bool,
 }
 
 fn collect<'a>(page: &Page<'a>, tools: &mut Tools<'a, '_>) -> Collected {
@@ -75,7 +79,8 @@ fn collect<'a>(page: &Page<'a>, tools: &mut Tools<'a, '_>) -> Collected {
     let glyphs = if shown.glyphs.is_empty() { shown.outside } else { shown.glyphs };
     let has_content = !glyphs.is_empty() || shown.bytes > 0 || unread.is_some();
     let glyphs = links::told(direction::settled(glyphs), &found);
-    Collected { rows: rows::of(runs::of(&glyphs)), unread, has_content }
+    let is_picture = shown.picture_share >= PICTURE_SHARE;
+    Collected { rows: rows::of(runs::of(&glyphs)), unread, has_content, is_picture }
 }
 
 /// What is seen of a page.

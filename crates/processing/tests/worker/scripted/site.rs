@@ -78,7 +78,7 @@ impl CrawlStore for Script {
             return Err(out_of_reach());
         }
         let line = format!("crawled {}", title.as_deref().unwrap_or_default());
-        let trained = Trained { character_count: 0, title, version: 1 };
+        let trained = Trained { character_count: 0, title, version: 1, partial: None };
         Ok(self.end(lease, line, SourceState::Trained(trained)))
     }
 }

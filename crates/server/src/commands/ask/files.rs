@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use cicerone_domain::UploadType;
 use cicerone_domain::source::WebsiteUrl;
-use cicerone_domain::{UploadType, limits};
-use cicerone_ingestion::{decode, detect_upload_type};
+use cicerone_ingestion::decode;
 use ignore::WalkBuilder;
 
+use crate::commands::input::{self, InputFile};
 use crate::failure::Failure;
 use crate::output;
 
@@ -16,7 +17,10 @@ use crate::output;
 /// extension.
 const PROSE: [&str; 8] = ["md", "markdown", "mdx", "txt", "text", "rst", "adoc", "org"];
 /// Extensions of documents that are reported if they are skipped.
-const DOCUMENTS: [&str; 5] = ["pdf", "docx", "doc", "html", "htm"];
+const DOCUMENTS: [&str; 17] = [
+    "pdf", "docx", "doc", "html", "htm", "odt", "rtf", "pptx", "ppt", "xlsx", "xlsm", "xls", "ods",
+    "csv", "tsv", "epub", "eml",
+];
 
 /// What `--source` means.
 #[derive(Debug, Default)]
@@ -108,32 +112,14 @@ fn add_folder(found: &mut Found, folder: &Path) -> Result<(), Failure> {
 
 /// Reads a file. The error says why no source can be made from it.
 fn read(path: &Path) -> Result<FoundFile, String> {
-    let shown = path.display();
-    let length = path.metadata().map_err(|error| format!("`{shown}`: {error}"))?.len();
-    if usize::try_from(length).is_ok_and(|length| length > limits::FILE_BYTES) {
-        return Err(format!(
-            "`{shown}`: a file may have at most {} bytes (10 MiB)",
-            limits::FILE_BYTES
-        ));
-    }
-    let bytes = std::fs::read(path).map_err(|error| format!("`{shown}`: {error}"))?;
-    let name = name(path);
-    let Some(content_type) = detect_upload_type(&bytes) else {
-        return Err(format!("`{shown}`: it is not a {} file", UploadType::NAMES));
-    };
+    let InputFile { name, content_type, bytes } = input::load(path)?;
     // An unreadable text is reported now instead of as a failed source.
     if content_type == UploadType::Text {
+        let shown = path.display();
         let text = decode(&bytes).map_err(|reason| format!("`{shown}`: {reason}"))?;
         if text.trim().is_empty() {
             return Err(format!("`{shown}`: the file contains no text"));
         }
     }
-    Ok(FoundFile { name, content_type, bytes: bytes.into(), is_named: false })
-}
-
-/// The path as it was named, without `.` components.
-fn name(path: &Path) -> String {
-    let name = path.to_string_lossy();
-    let name = name.strip_prefix("./").unwrap_or(&name);
-    name.chars().filter(|char| !char.is_control()).take(255).collect()
+    Ok(FoundFile { name, content_type, bytes, is_named: false })
 }

@@ -30,7 +30,8 @@ async fn a_crawl_that_ends_well_answers_with_all_its_pages_at_once() {
         let source = world.end(&crawl).await;
 
         let version = source.state.searchable().unwrap().version;
-        let trained = Trained { character_count: 10, title: Some("Rome".to_owned()), version };
+        let trained =
+            Trained { character_count: 10, title: Some("Rome".to_owned()), version, partial: None };
         assert_eq!(source.state, SourceState::Trained(trained));
         assert_eq!(source.progress, None);
         assert_eq!(world.stored_source(&source).await, source);

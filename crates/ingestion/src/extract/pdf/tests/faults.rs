@@ -1,5 +1,7 @@
 //! What PDF readers lose or alter, each in a file that shows it.
 
+use cicerone_domain::content::WarningReason;
+
 use super::{composite, document, pdf, plain, read, stream};
 
 const HELVETICA: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>";
@@ -163,13 +165,13 @@ fn filters_may_be_objects_of_their_own() {
 #[test]
 fn a_page_that_is_not_read_whole_says_so() {
     let whole = read(&page(&at(72.0, 700.0, "All of it"))).unwrap();
-    assert!(whole.partly_read.is_empty());
+    assert!(whole.warnings.is_empty());
     let shown = "The tide rises twice a day\u{e001}\u{e002}";
     let partly = read(&composite(shown, &[(72, shown)])).unwrap();
     assert!(partly.text.starts_with("The tide"), "{}", partly.text);
-    let told = &partly.partly_read;
-    assert_eq!((told.len(), told[0].page), (1, 1));
-    assert!(told[0].reason.contains("fonts"), "{}", told[0].reason);
+    let told: Vec<_> = partly.warnings.iter().collect();
+    assert_eq!(told[0].reason, WarningReason::UnknownCharacters);
+    assert_eq!((told.len(), &*told[0].pages), (1, &[1][..]));
     let torn = text_of_torn("(Before) Tj 0 -14 Td ) (behind) Tj");
     assert!(torn.0.contains("Before") && torn.1 == 1, "{torn:?}");
     let many = format!("{} 0 -14 Td (behind) Tj", "1 ".repeat(100));
@@ -180,13 +182,43 @@ fn a_page_that_is_not_read_whole_says_so() {
     let bytes = page_with("", &["[6 0 R 7 0 R]".to_owned(), good, broken]);
     let partly = read(&bytes).unwrap();
     assert_eq!(partly.text, "Readable");
-    assert_eq!(partly.partly_read.len(), 1);
+    assert_eq!(partly.warnings.pages(), [1]);
+}
+
+#[test]
+fn a_page_that_is_a_picture_says_so_beside_pages_with_text() {
+    let page = |contents: u32| {
+        format!(
+            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents {contents} 0 R\
+             /Resources<</Font<</F {HELVETICA}>>/XObject<</X 8 0 R>>>>>>"
+        )
+    };
+    let image = "<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray\
+        /BitsPerComponent 8/Length 1>>stream\n0\nendstream";
+    let reading = |width: u32| {
+        let objects = [
+            "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
+            "<</Type/Pages/Count 2/Kids[4 0 R 6 0 R]>>".to_owned(),
+            "<<>>".to_owned(),
+            page(5),
+            stream(&format!("q {width} 0 0 700 0 0 cm /X Do Q")),
+            page(7),
+            stream(&at(72.0, 700.0, "Readable")),
+            image.to_owned(),
+        ];
+        read(&pdf(&objects)).unwrap()
+    };
+    let scanned = reading(600);
+    assert_eq!(scanned.text, "Readable");
+    let told: Vec<_> = scanned.warnings.iter().map(|warning| &warning.reason).collect();
+    assert_eq!((told, scanned.warnings.pages()), (vec![&WarningReason::Scanned], vec![1]));
+    assert!(reading(60).warnings.is_empty(), "a logo is no scan");
 }
 
 /// The text of a page with a mistake in its content, and how many pages were not read whole.
 fn text_of_torn(content: &str) -> (String, usize) {
     let reading = read(&page(&format!("BT /F 10 Tf 72 700 Td {content} ET"))).unwrap();
-    (reading.text, reading.partly_read.len())
+    (reading.text, reading.warnings.pages().len())
 }
 
 #[test]
@@ -366,5 +398,5 @@ fn forms_that_draw_others_without_end_end() {
     objects.extend((7..30).map(form));
     let reading = read(&page_with("", &objects)).unwrap();
     assert_eq!(reading.text, "Once");
-    assert_eq!(reading.partly_read.len(), 1);
+    assert_eq!(reading.warnings.pages(), [1]);
 }

@@ -1,0 +1,49 @@
+//! A file of any type, read in this process.
+
+use cicerone_domain::UploadType;
+use url::Url;
+
+use super::workbook::{self, Kind};
+use super::{Reading, Unreadable, book, csv, docx, html, mail, open_text, rich, slides, text};
+
+/// Where a saved page lies, as far as anybody knows (RFC 6694).
+const NOWHERE: &str = "about:blank";
+
+/// Reads a file, which is of this type, in this process.
+///
+/// Call it only in a process that may be lost: on files made for it, the libraries beneath loop, abort or exhaust
+/// memory. The sandbox's `Readers` call it in processes of their own.
+///
+/// # Errors
+///
+/// If the file is protected, damaged, without text, or larger than is read.
+pub fn read(kind: UploadType, bytes: &[u8]) -> Result<Reading, Unreadable> {
+    match kind {
+        UploadType::Text => text::read(bytes, None),
+        UploadType::Html => {
+            let nowhere =
+                Url::parse(NOWHERE).map_err(|error| Unreadable::new(error.to_string()))?;
+            html::read(bytes, None, &nowhere).map(|page| page.reading)
+        }
+        UploadType::Csv => csv::read(bytes, None),
+        UploadType::Docx => docx::read(bytes),
+        UploadType::Xlsx => workbook::read(bytes, Kind::Xlsx),
+        UploadType::Ods => workbook::read(bytes, Kind::Ods),
+        UploadType::Xls => workbook::read(bytes, Kind::Xls),
+        UploadType::Pptx => slides::read(bytes),
+        UploadType::Odt => open_text::read(bytes),
+        UploadType::Epub => book::read(bytes),
+        UploadType::Rtf => rich::read(bytes),
+        UploadType::Eml => mail::read(bytes),
+        #[cfg(feature = "pdf")]
+        UploadType::Pdf => super::pdf::read(bytes),
+        #[cfg(not(feature = "pdf"))]
+        UploadType::Pdf => Err(no_pdf()),
+    }
+}
+
+/// The program was built without the reader of PDF files.
+#[cfg(not(feature = "pdf"))]
+fn no_pdf() -> Unreadable {
+    Unreadable::new("PDF files cannot be read by this program")
+}

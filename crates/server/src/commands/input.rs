@@ -1,0 +1,49 @@
+//! Files that are named on the command line, with the bound of an upload.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use bytes::Bytes;
+use cicerone_domain::upload::unread_type;
+use cicerone_domain::{UploadType, limits};
+use cicerone_ingestion::detect_upload_type;
+
+/// A file to read.
+#[derive(Debug)]
+pub(crate) struct InputFile {
+    /// The path as it was named.
+    pub(crate) name: String,
+    /// What it is, by its content.
+    pub(crate) content_type: UploadType,
+    /// What it holds.
+    pub(crate) bytes: Bytes,
+}
+
+/// Loads a file. The error says why it is not read.
+pub(crate) fn load(path: &Path) -> Result<InputFile, String> {
+    let shown = path.display();
+    let failed = |error: std::io::Error| format!("`{shown}`: {error}");
+    let mut bytes = Vec::new();
+    let most = u64::try_from(limits::FILE_BYTES).unwrap_or(u64::MAX);
+    // A pipe has no length: one byte more than a file may have tells that it is too long.
+    let mut file = std::fs::File::open(path).map_err(failed)?.take(most.saturating_add(1));
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > limits::FILE_BYTES {
+        return Err(format!("`{shown}`: a file may have at most {most} bytes (10 MiB)"));
+    }
+    if bytes.is_empty() {
+        return Err(format!("`{shown}`: the file is empty"));
+    }
+    let Some(content_type) = detect_upload_type(&bytes) else {
+        let told = unread_type(&bytes).map(|told| format!("; {told}")).unwrap_or_default();
+        return Err(format!("`{shown}`: it is not a {} file{told}", UploadType::NAMES));
+    };
+    Ok(InputFile { name: name(path), content_type, bytes: bytes.into() })
+}
+
+/// The path as it was named, without `.` components.
+fn name(path: &Path) -> String {
+    let name = path.to_string_lossy();
+    let name = name.strip_prefix("./").unwrap_or(&name);
+    name.chars().filter(|char| !char.is_control()).take(255).collect()
+}
