@@ -37,7 +37,8 @@ pub fn without_content(payload: &str) -> Option<String> {
 }
 
 impl Event {
-    /// The event as it is kept if no endpoint takes it: without another copy of what its source holds.
+    /// The event as it is kept if no endpoint receives it: without a copy of the content of its
+    /// source.
     #[must_use]
     pub fn untaken(self) -> Self {
         let payload = without_content(&self.payload).unwrap_or_default();

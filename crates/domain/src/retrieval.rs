@@ -7,7 +7,7 @@ use crate::error::FieldError;
 use crate::id::{Id, kind};
 use crate::limits;
 
-/// Which content of an agent an answer must see.
+/// Which version of an agent's content a search must use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentVersion {
     /// The agent.
@@ -30,8 +30,8 @@ impl AgentVersion {
 pub struct Query {
     /// The question itself.
     pub text: String,
-    /// The latest messages before it, newest first, with which a follow-up such as "and how much is it?"
-    /// is understood. They weigh less than the question.
+    /// The latest messages before it, newest first, to interpret a follow-up such as "and how much
+    /// is it?". They weigh less than the question.
     pub context: Vec<String>,
 }
 
@@ -72,9 +72,9 @@ pub struct Hit {
     pub source_id: Id<kind::Source>,
     /// Its number within the source.
     pub position: i64,
-    /// What a citation of it shows.
+    /// The title that a citation of it shows.
     pub title: Option<String>,
-    /// The headings that it stands under.
+    /// The headings above it.
     pub heading: Option<String>,
     /// The address that it came from, for a page of a website.
     pub url: Option<String>,
@@ -86,11 +86,11 @@ pub struct Hit {
     pub is_pair: bool,
     /// Its language as an ISO 639-3 code.
     pub language: Option<String>,
-    /// How well it fits, comparable within one search only.
+    /// How well it matches; comparable only within one search.
     pub score: f32,
     /// The share of the question's weight (by rarity of its words) that the passage contains, 0 to 1.
     pub coverage: f32,
-    /// Whether it fits well enough for a reply to rest on it.
+    /// Whether it matches well enough for a reply to be based on it.
     pub is_relevant: bool,
 }
 

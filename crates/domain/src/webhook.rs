@@ -29,13 +29,13 @@ pub enum EventName {
     SourceTrained,
     /// The processing of a source failed.
     SourceFailed,
-    /// Somebody asked for a test of an endpoint.
+    /// A test of an endpoint was requested.
     Ping,
 }
 
 impl EventName {
-    /// Those that endpoints choose among, in the order of the documentation. A ping is sent only when it
-    /// is asked for.
+    /// The events that endpoints can choose, in the order of the documentation. A ping is sent only
+    /// on request.
     pub const CHOICES: [Self; 2] = [Self::SourceTrained, Self::SourceFailed];
 
     /// The name on the wire: `source.trained`.
@@ -134,7 +134,7 @@ pub fn may_add(count: usize) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Error::Conflict`] if it does not keep up with what it is sent.
+/// [`Error::Conflict`] if too many deliveries to it are pending.
 pub fn may_test(pending: u64) -> Result<(), Error> {
     if pending < limits::TESTED_BACKLOG {
         return Ok(());
@@ -177,8 +177,8 @@ impl WebhookEndpoint {
         }
     }
 
-    /// Applies a change. Returns whether its health starts anew: it leads to another place, or was
-    /// disabled and is enabled again, so that earlier failures no longer count.
+    /// Applies a change. Returns whether its health is reset, because it has another URL or was
+    /// disabled and is enabled again: then earlier failures no longer count.
     pub fn apply(&mut self, patch: EndpointPatch, now: Timestamp) -> bool {
         let EndpointPatch { url, events, description, payload, is_enabled } = patch;
         let is_other_place = url.as_ref().is_some_and(|url| *url != self.url);

@@ -21,7 +21,7 @@ pub(crate) struct StageTimes(Arc<Mutex<Times>>);
 
 struct Times {
     authenticate: Duration,
-    /// The stage that goes on, and when it began.
+    /// The current stage, and when it began.
     current: Option<(Stage, Instant)>,
     /// By the position in [`Stage::ALL`]; `None` for a stage that was not reached.
     taken: [Option<Duration>; Stage::ALL.len()],

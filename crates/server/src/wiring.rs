@@ -238,7 +238,7 @@ async fn open_storage(
 /// many processors.
 const BLOCKING_THREADS: usize = 32;
 
-/// A runtime with so many threads for tasks.
+/// A runtime with `threads` threads for tasks.
 pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)

@@ -192,8 +192,8 @@ impl Db {
         self.free(completing(completion, work)).await
     }
 
-    /// Carries the write-ahead log of a SQLite file over into it, and empties the log. Writers wait for
-    /// the second step, which finds little left to copy.
+    /// Copies the write-ahead log of a SQLite file into the file, and empties the log. Writers wait
+    /// only for the second step, which has little left to copy.
     pub(crate) async fn empty_log(&self) -> Result<(), Error> {
         if self.writer.is_none() {
             return Ok(());

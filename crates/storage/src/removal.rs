@@ -1,9 +1,9 @@
 //! Deletion of agents, sources and conversations, part by part.
 //!
-//! SQLite has one writer: deleting a gigabyte in one transaction would hold up everybody. What is as
-//! small as one part is deleted at once. Of what is larger, the first transaction sets `removed_at`, and
-//! the next ones delete what belongs to it, the row itself at last. The caller waits for them; if they
-//! are interrupted, the housekeeping goes on.
+//! SQLite has one writer, so deleting a gigabyte in one transaction would delay all other changes.
+//! Anything that is not larger than one part is deleted at once. Otherwise the first transaction
+//! sets `removed_at`, and the next ones delete what belongs to the row, and the row itself last.
+//! The caller waits for them; if they are interrupted, the housekeeper continues.
 //!
 //! Invariant: a row with a `removed_at`, or one that belongs to it, is never found, and no job works on
 //! it.
@@ -168,7 +168,7 @@ where
     Ok(found)
 }
 
-/// Carries a deletion through that has begun.
+/// Completes a deletion that has begun.
 pub(crate) async fn finish(db: &Db, removed: Removed, now: Timestamp) -> Result<(), Error> {
     loop {
         let removed = removed.clone();

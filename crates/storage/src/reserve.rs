@@ -1,9 +1,9 @@
 //! Space that is held back on the disk of a SQLite database, so that something can be deleted when the
 //! disk is full.
 //!
-//! A deletion needs space before it gives any back: SQLite writes what changes to its log first. So a
-//! file beside the database takes some, and is removed when a deletion meets a full disk. Until there
-//! is room to hold it again, only deletions are carried out.
+//! A deletion needs space before it frees any, because SQLite first writes the changed pages to its
+//! log. So a file beside the database holds some space, and is removed when a deletion finds the
+//! disk full. Until there is room for the file again, only deletions are carried out.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -86,7 +86,7 @@ impl Reserve {
     }
 }
 
-/// Makes a file that takes so many bytes of the disk. Leaves no file if there is no room.
+/// Creates a file that takes `bytes` bytes of the disk. Leaves no file if there is no room.
 fn allocate(path: &Path, bytes: u64) -> io::Result<()> {
     let allocated = File::create(path).and_then(|file| take(&file, bytes));
     if allocated.is_err() {

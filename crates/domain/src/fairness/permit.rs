@@ -23,8 +23,8 @@ impl<K: Party> FairPermit<K> {
     }
 
     /// Takes `more` units under the conditions of
-    /// [`FairPool::try_acquire`](super::FairPool::try_acquire). False if they are not to be had; what
-    /// is held stays held.
+    /// [`FairPool::try_acquire`](super::FairPool::try_acquire). If it returns false, the units that
+    /// it has remain.
     #[must_use]
     pub fn try_grow(&mut self, more: u64) -> bool {
         let mut state = self.shared.lock();

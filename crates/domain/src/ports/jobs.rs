@@ -32,12 +32,14 @@ pub trait JobStore: Send + Sync {
     ) -> Result<Option<ClaimedJob>, Error>;
     /// Extends a lease.
     async fn heartbeat(&self, lease: &Lease, until: Timestamp) -> Result<bool, Error>;
-    /// Stores what was extracted, and ends the job well: in one transaction the agent's generation
-    /// rises, what was extracted replaces what was there, the source becomes trained with that
-    /// generation as its version, the event `event` is written and the job is gone. Returns the source.
+    /// Stores what was extracted, and ends the job successfully. In one transaction the agent's
+    /// generation is raised, the extracted content replaces the previous content, the source
+    /// becomes trained with that generation as its version, the event `event` is written and the
+    /// job is removed. Returns the source.
     ///
-    /// A large content is stored in several transactions before, so that other writes pass between
-    /// them. Nobody sees it until the last one, and a later attempt or a failure removes it.
+    /// Large content is first stored in several transactions, so that other writes can be made
+    /// between them. It is not visible until the last one, and a later attempt or a failure removes
+    /// it.
     async fn finish_trained(
         &self,
         lease: &Lease,
@@ -45,9 +47,9 @@ pub trait JobStore: Send + Sync {
         event: Id<kind::Event>,
         now: Timestamp,
     ) -> Result<Option<Source>, Error>;
-    /// Ends a job badly: in one transaction the source becomes failed with `message` (what answered
-    /// before keeps answering), what its job has stored so far is removed, the event is written and the
-    /// job is gone. Returns the source.
+    /// Ends a job as failed. In one transaction the source becomes failed with `message` (replies
+    /// still use its previous content), what the job has stored so far is removed, the event is
+    /// written and the job is removed. Returns the source.
     async fn finish_failed(
         &self,
         lease: &Lease,
@@ -55,8 +57,8 @@ pub trait JobStore: Send + Sync {
         event: Id<kind::Event>,
         now: Timestamp,
     ) -> Result<Option<Source>, Error>;
-    /// Gives a job back to be tried again at `at`: after a transient fault, which counts as an
-    /// attempt, or at a graceful stop, which does not.
+    /// Returns a job to the queue, to be tried again at `at`: after a transient fault, which counts
+    /// as an attempt, or at a graceful stop, which does not.
     async fn requeue(&self, lease: &Lease, at: Timestamp, counts: bool) -> Result<bool, Error>;
     /// Takes back jobs whose worker is gone, each as a crash. A job that saw too many of them
     /// ([`Crashes::are_too_many`](crate::job::Crashes::are_too_many)) ends: its source fails with

@@ -106,14 +106,14 @@ impl Delivery {
         self
     }
 
-    /// The delivery as it is sent again by hand: due now, with the whole schedule before it.
+    /// The delivery after a request to send it again: due now, with the whole schedule ahead.
     #[must_use]
     pub fn again(self, now: Timestamp) -> Self {
         Self { status: DeliveryStatus::Pending, next_attempt_at: Some(now), ..self }
     }
 
-    /// The delivery as the owner of its endpoint is shown it: while the endpoint is disabled, nothing is
-    /// attempted.
+    /// The delivery as it is shown to the owner of its endpoint: while the endpoint is disabled,
+    /// there is no next attempt.
     #[must_use]
     pub fn shown_for(self, endpoint: &WebhookEndpoint) -> Self {
         let next_attempt_at = self.next_attempt_at.filter(|_| endpoint.disabled.is_none());
@@ -162,8 +162,8 @@ pub struct ClaimedDelivery {
 }
 
 impl ClaimedDelivery {
-    /// The bytes that are signed and sent, the same on every attempt; `None` if the event has no
-    /// payload that can be cut down.
+    /// The bytes that are signed and sent, the same on every attempt; `None` if the content cannot
+    /// be removed from the payload of the event.
     pub fn body(&self) -> Option<Cow<'_, str>> {
         match self.style {
             PayloadStyle::Full => Some(self.payload.as_str().into()),
@@ -172,22 +172,22 @@ impl ClaimedDelivery {
     }
 }
 
-/// How an endpoint received an attempt.
+/// How an endpoint responded to an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reception {
     /// The status of its answer.
     pub status: Option<u16>,
     /// What went wrong; `None` if nothing did.
     pub error: Option<String>,
-    /// How long it asks not to be sent anything.
+    /// How long it asks the sender to wait.
     pub retry_after: Option<Duration>,
 }
 
-/// The status of an endpoint that does not exist any more.
+/// The status of an endpoint that no longer exists.
 const GONE: u16 = 410;
 
 impl Reception {
-    /// No answer came.
+    /// There was no response.
     pub fn failed(error: impl Into<String>) -> Self {
         Self { status: None, error: Some(error.into()), retry_after: None }
     }
@@ -203,7 +203,7 @@ impl Reception {
         Self { status: Some(status), error, retry_after }
     }
 
-    /// The outcome for a delivery that was received like this at `now`, after `tries` earlier attempts.
+    /// The outcome for a delivery with this response at `now`, after `tries` earlier attempts.
     pub fn outcome(
         &self,
         schedule: &[Duration],
@@ -229,17 +229,17 @@ impl Reception {
 pub enum AttemptOutcome {
     /// The endpoint accepted it.
     Delivered,
-    /// It is tried again at a moment.
+    /// It is tried again at this time.
     Retry(Timestamp),
     /// It will not be attempted again.
     GivenUp,
-    /// It is given up, and the endpoint says that it does not exist any more.
+    /// It will not be attempted again, and the endpoint says that it no longer exists.
     Gone,
 }
 
 impl AttemptOutcome {
-    /// The outcome for an endpoint whose address has changed since the attempt began: what the old
-    /// address did not take is sent to the new one at once.
+    /// The outcome for an endpoint whose URL has changed since the attempt began: a delivery that
+    /// the old URL did not accept is sent to the new one at once.
     #[must_use]
     pub const fn after_move(self, now: Timestamp) -> Self {
         match self {
@@ -258,7 +258,7 @@ pub struct DueEndpoint {
     pub since: Timestamp,
     /// Attempts that are under way, of all servers.
     pub in_flight: u32,
-    /// How its earlier attempts ended.
+    /// Its health.
     pub health: EndpointHealth,
 }
 

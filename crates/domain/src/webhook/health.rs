@@ -1,4 +1,4 @@
-//! How well an endpoint accepts what it is sent.
+//! The health of an endpoint: how reliably and quickly it accepts deliveries.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use super::AttemptOutcome;
 use crate::limits;
 use crate::timestamp::Timestamp;
 
-/// What the attempts at an endpoint say about it.
+/// The health of an endpoint, as its attempts show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EndpointHealth {
     /// Failures since the last success.
     pub failures: u64,
-    /// When the first of them was.
+    /// The time of the first of them.
     pub failing_since: Option<Timestamp>,
     /// When it accepted something quickly for the first time since it last failed or was slow; `None` if
     /// it never did.
@@ -20,11 +20,11 @@ pub struct EndpointHealth {
 
 /// Failures in a row from which an endpoint is doubtful.
 const DOUBTFUL_FAILURES: u64 = 3;
-/// How long an answer may take that leaves an endpoint above doubt.
+/// How long a response may take without making the endpoint doubtful.
 const QUICK: Duration = Duration::from_secs(2);
 
 impl EndpointHealth {
-    /// After an attempt that succeeded and took so long.
+    /// The health after a successful attempt that took `duration`.
     fn succeeded(&mut self, duration: Duration, now: Timestamp) {
         let succeeded_at = match self.succeeded_at {
             _ if duration > QUICK => None,
@@ -47,8 +47,8 @@ impl EndpointHealth {
         })
     }
 
-    /// After an attempt with this outcome, which took so long. The second value is the reason to disable
-    /// the endpoint, if there is one.
+    /// The health after an attempt with this outcome and duration. The second value is the reason
+    /// to disable the endpoint, if there is one.
     #[must_use]
     pub fn after(
         mut self,
@@ -70,8 +70,8 @@ impl EndpointHealth {
         (self, reason)
     }
 
-    /// Whether it is unknown or doubtful that it accepts what it is sent, and quickly. Such endpoints
-    /// share a part of the places, so that together they never hold up the others.
+    /// Whether the endpoint is not known to accept deliveries quickly. Such endpoints share a part
+    /// of the places, so that together they never delay the others.
     pub const fn is_doubtful(&self) -> bool {
         self.succeeded_at.is_none() || self.failures >= DOUBTFUL_FAILURES
     }

@@ -1,4 +1,4 @@
-//! Work that continues when nobody waits for it any more.
+//! Work that continues after its caller has gone.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;

@@ -32,7 +32,8 @@ impl Patience {
         *self.tried_since.get_or_insert(now) + self.left
     }
 
-    /// Notes that the client has read so many bytes. If it is not `paced`, any progress is enough.
+    /// Records that the client has read `bytes` bytes. If it is not `paced`, any progress is
+    /// enough.
     pub(super) fn progress(&mut self, bytes: usize, paced: bool, now: Instant) {
         let Some(since) = self.tried_since.take() else { return };
         self.left = if paced {

@@ -115,7 +115,7 @@ fn bind(address: &str) -> Result<TcpListener, Failure> {
     Ok(listener)
 }
 
-/// Starts what runs beside the HTTP server.
+/// Starts the background tasks.
 fn start_work(parts: &Parts) -> Supervisor {
     let mut work = Supervisor::new(Pauses::default());
     let worker = parts.worker.clone();

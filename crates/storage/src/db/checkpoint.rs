@@ -1,10 +1,10 @@
-//! Carrying the write-ahead log of a SQLite file over into the file, beside the writer.
+//! Checkpoints of the write-ahead log of a SQLite file, on a thread beside the writer.
 //!
-//! Left to itself SQLite does that within the commit that makes the log large enough, and all changes
-//! wait for some tens of megabytes to be copied. A passive checkpoint on another connection disturbs
-//! neither readers nor the writer. But SQLite starts the log over only if a change finds all of it
-//! copied, which may never be so while changes follow each other. So the writer itself copies the last
-//! few pages between two changes, once the thread has copied the rest.
+//! By default, SQLite runs a checkpoint within the commit that makes the log large enough, and all
+//! changes wait while tens of megabytes are copied. A passive checkpoint on another connection
+//! blocks neither readers nor the writer. But SQLite restarts the log only if a change finds all of
+//! it copied, which may never happen while changes follow each other. So the writer itself copies
+//! the last few pages between two changes, once the thread has copied the rest.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,12 +20,12 @@ use crate::connection::{Access, AnyConnection, connect};
 use crate::error::OpenError;
 use crate::url::DatabaseUrl;
 
-/// Pages that are copied at once: 16 MB. A page that changed several times meanwhile is copied once; steps
-/// of 4 MB cost a tenth of the replies that are given in a second.
+/// Pages that are copied at once: 16 MB. A page that has changed several times is copied once, so
+/// large steps copy less; steps of 4 MB cost a tenth of the replies per second.
 const STEP: i32 = 4_000;
-/// Pages of a log that is started over when they are copied.
+/// The length in pages from which a log is restarted once it is copied.
 const LONG: i32 = 4_000;
-/// The pause between two looks at the log.
+/// The pause between two checks of the log.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The pause after a failure, for example on a full disk.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -52,7 +52,7 @@ impl Drop for Checkpoints {
     }
 }
 
-/// What SQLite tells of its log.
+/// What SQLite reports about its log.
 #[derive(QueryableByName)]
 struct Log {
     /// 1 if a checkpoint could not do all of its work, because another connection uses the log.
@@ -123,7 +123,8 @@ fn copy(woken: &Receiver<()>, mut connection: AnyConnection, is_nearly_copied: &
     }
 }
 
-/// Copies what is new in the log if it is enough, and tells what the log is afterwards.
+/// Copies the new pages of the log if there are enough of them, and returns the state of the log
+/// afterwards.
 fn copy_if_long(connection: &mut AnyConnection) -> QueryResult<Log> {
     let found = look(connection, "NOOP")?;
     if !found.is_behind() {
@@ -133,10 +134,11 @@ fn copy_if_long(connection: &mut AnyConnection) -> QueryResult<Log> {
     look(connection, "NOOP")
 }
 
-/// Carries the whole log over and empties it; `false` if other connections used it for as long as this is tried.
+/// Copies the whole log into the database file and empties it. Returns `false` if other connections
+/// used the log during all attempts.
 ///
-/// SQLite waits for readers and writers, up to the connection's busy timeout, but not for a checkpoint that
-/// another connection makes: [`Checkpoints`] makes one whenever the log is long.
+/// SQLite waits for readers and writers, up to the connection's busy timeout, but not for a
+/// checkpoint of another connection, and [`Checkpoints`] runs one whenever the log is long.
 pub(super) fn empty(connection: &mut AnyConnection) -> QueryResult<bool> {
     let started = Instant::now();
     loop {

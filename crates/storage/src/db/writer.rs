@@ -1,12 +1,13 @@
-//! The one writer of a SQLite file: a thread that commits together what has queued up.
+//! The one writer of a SQLite file: a thread that commits all queued changes together.
 //!
-//! A commit with `synchronous = FULL` waits for the disk. One transaction for all that arrived during
-//! the wait before makes writes durable and fast at once. One that fails leaves no trace in what the
-//! others commit: then all of it is taken back and done again, each unit in a savepoint of its own.
-//! Failures are rare, and two savepoint statements a unit would be a tenth of what a reply costs.
+//! A commit with `synchronous = FULL` waits for the disk. One transaction for all changes that
+//! arrived during the previous wait makes writes both durable and fast. If a change fails, all of
+//! them are rolled back and repeated, each in a savepoint of its own, so that the failed one leaves
+//! no trace. Failures are rare, and two savepoint statements for each change would take a tenth of
+//! the time of a reply.
 //!
-//! Parties take turns, and a batch ends after a slice of time: a change waits for the batch before it and
-//! for one change of each other party, not for all that others have queued.
+//! Parties take turns, and a batch ends after a slice of time: a change waits for the batch before
+//! it and for one change of each other party, not for all changes that others have queued.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,12 +32,13 @@ mod line;
 
 /// Units of work in one commit.
 const BATCH: usize = 256;
-/// How long units are added to a commit: what comes next waits for it. The unit in progress is finished.
+/// How long units are added to a commit, because the next ones wait for it. The unit in progress is
+/// finished.
 const SLICE: Duration = Duration::from_millis(10);
 /// How long others are waited for while several write at once: what a commit costs the processor is
 /// then shared by more of them. A single write does not wait for others.
 const GATHER: Duration = Duration::from_millis(1);
-/// Units that may wait; beyond, callers wait to hand theirs over.
+/// Units that may wait in the queue; further callers wait until there is room.
 const QUEUE: usize = 1_024;
 /// Units of one party that are on their way to the writer or in a batch, if no other party writes; as
 /// many are in reserve for parties that have fewer than their share. So a flood of one account delays

@@ -1,4 +1,4 @@
-//! Storing when keys were last used and which failed, beside the requests that carry them.
+//! Stores when keys were last used and which authentications failed, in the background.
 
 use std::time::Duration;
 

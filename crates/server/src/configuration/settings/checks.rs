@@ -2,7 +2,7 @@
 
 use super::Settings;
 
-/// The largest number of anything that may go on at once. A larger one is a typing mistake.
+/// The largest accepted number of anything that runs at once. A larger one is a typing mistake.
 const MOST_AT_ONCE: usize = 100_000;
 /// The longest that an attempt at a delivery may take: the HTTP client gives up after this time.
 const LONGEST_ATTEMPT_SECONDS: u64 = 15;
