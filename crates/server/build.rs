@@ -1,4 +1,4 @@
-//! Asks the linker for packed relocations where the C library can read them.
+//! Asks the linker for packed relocations if the C library can read them.
 //!
 //! A position-independent program of this size has two hundred thousand relocations: as plain records
 //! they are 5 MB that every start reads and keeps in memory, packed (`DT_RELR`) they are 100 kB.
@@ -18,13 +18,13 @@ fn main() {
     }
 }
 
-/// What Cargo tells a build script; empty where it does not.
+/// The value of a variable that Cargo sets for build scripts; empty if it is not set.
 #[expect(clippy::disallowed_methods, reason = "the environment is how Cargo tells it")]
 fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// The version of this machine's glibc; none where it does not tell.
+/// The version of this machine's glibc; `None` if it is not known.
 fn glibc() -> Option<(u32, u32)> {
     let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

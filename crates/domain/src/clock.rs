@@ -6,13 +6,14 @@ use rand::Rng as _;
 
 use crate::timestamp::Timestamp;
 
-/// Tells the time. Passed in wherever time matters, so that a test can own it.
+/// Tells the time. It is passed to all code that depends on the time, so that tests can control it.
 pub trait Clock: Send + Sync {
     /// The current moment.
     fn now(&self) -> Timestamp;
 }
 
-/// Gives unpredictable bytes. Passed in wherever chance matters, so that a test can own it.
+/// Gives unpredictable bytes. It is passed to all code that depends on randomness, so that tests
+/// can control it.
 pub trait Entropy: Send + Sync {
     /// Fills `target` with random bytes, fit for secrets.
     fn fill(&self, target: &mut [u8]);

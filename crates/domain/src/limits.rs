@@ -128,7 +128,7 @@ pub const RETIRED_SECRET_MILLIS: i64 = DAY_MILLIS;
 pub const ENDPOINT_FAILING_MILLIS: i64 = 5 * DAY_MILLIS;
 /// How many attempts must have failed in that time.
 pub const ENDPOINT_FAILURES: u64 = 10;
-/// Pending deliveries from which on an endpoint is not tested any more.
+/// The number of pending deliveries from which an endpoint gets no more test events.
 pub const TESTED_BACKLOG: u64 = 100;
 /// Latest attempts at a delivery that are kept.
 pub const ATTEMPTS_SHOWN: usize = 100;

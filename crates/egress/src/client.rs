@@ -18,7 +18,7 @@ use crate::guard::{Guard, Reason, Refused, Terms};
 use crate::request::Request;
 use crate::resolve::{GuardedResolver, Resolve, resolve_guarded};
 
-/// The longest that a request may take, whatever it says.
+/// The time limit of every request, even if the request sets a longer one.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a connection is kept for the next request.
 const IDLE: Duration = Duration::from_secs(20);

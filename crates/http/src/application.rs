@@ -1,4 +1,4 @@
-//! What the interface is built from, and its settings.
+//! The parts that the interface is built from, and its settings.
 
 use std::sync::Arc;
 use std::time::Duration;

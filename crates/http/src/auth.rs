@@ -103,7 +103,7 @@ pub(crate) mod permission {
 
     /// What a handler asks of a key.
     pub(crate) trait Asked: 'static {
-        /// The permission; `None` if any valid key will do.
+        /// The permission; `None` if any valid key is accepted.
         const PERMISSION: Option<Permission>;
     }
 
@@ -116,7 +116,7 @@ pub(crate) mod permission {
         const PERMISSION: Option<Permission> = Some(P::PERMISSION);
     }
 
-    /// Any valid key, whatever its permissions.
+    /// Any valid key, regardless of its permissions.
     pub(crate) enum AnyKey {}
 
     impl Asked for AnyKey {

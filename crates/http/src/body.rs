@@ -27,7 +27,7 @@ pub(crate) use given::{Given, not_null};
 /// utoipa its schema. The limits in the schema are the domain's, which `check` applies; the tests of
 /// [`crate::endpoints`] compare the two for every body.
 pub(crate) trait Body: DeserializeOwned + ToSchema {
-    /// What the body asks for, in types that prove it.
+    /// The content of the body, as types that prove it was checked.
     type Checked;
 
     /// Checks the values of the fields.
@@ -43,7 +43,7 @@ pub(crate) trait Body: DeserializeOwned + ToSchema {
     }
 }
 
-/// What a body is checked against besides the limits.
+/// The state that a body is checked against, in addition to the limits.
 pub(crate) struct Current<'a> {
     pub(crate) now: Timestamp,
     pub(crate) knows_model: &'a dyn Fn(&str) -> bool,

@@ -1,4 +1,4 @@
-//! What is known of one endpoint: how it is served, and how the OpenAPI document describes it.
+//! An endpoint: how it is served, and how the OpenAPI document describes it.
 
 use actix_web::guard::{self, Guard};
 use actix_web::http::Method;
@@ -28,14 +28,14 @@ pub(crate) struct Endpoint {
     pub(crate) description: Description,
 }
 
-/// Whose requests an endpoint serves.
+/// The callers that an endpoint serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Everybody's; no key is needed.
+    /// Everyone; no key is needed.
     Open,
-    /// Those of any valid key.
+    /// Callers with any valid key.
     AnyKey,
-    /// Those of keys with this permission.
+    /// Callers whose key has this permission.
     Permission(Permission),
 }
 
@@ -96,8 +96,7 @@ impl Tag {
     }
 }
 
-/// What the OpenAPI document says of an endpoint, beyond what follows from its method, path and
-/// access.
+/// The description of an endpoint in the OpenAPI document, except for its method, path and access.
 pub(crate) struct Description {
     pub(crate) tag: Tag,
     /// The operation's name, from which generated clients name their functions.
@@ -134,7 +133,7 @@ pub(crate) struct BodyDescription {
     pub(crate) parse: Option<ParseBody>,
 }
 
-/// What an answer holds.
+/// The content of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AnswerSchema {
     Empty,
@@ -222,7 +221,7 @@ impl Endpoint {
         self
     }
 
-    /// Says more of it.
+    /// Adds a longer description.
     pub(crate) fn details(mut self, details: &'static str) -> Self {
         self.description.details = details;
         self

@@ -22,7 +22,7 @@ use causes::Causes;
 /// value only keeps clients that repeat requests automatically from doing so at once.
 const FULL_RETRY_SECONDS: u64 = 60 * 60;
 
-/// Why a request gets no success.
+/// Why a request fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
     /// A use case refused the request or failed.
@@ -43,13 +43,13 @@ pub(crate) enum RequestError {
     /// The path does not support this method.
     #[error("method not allowed")]
     Method {
-        /// The methods that it takes, for the header `Allow`.
+        /// The methods that it supports, for the header `Allow`.
         allow: String,
     },
     /// The body is larger than the endpoint accepts.
     #[error("body too large")]
     BodyTooLarge,
-    /// The body has another media type than the endpoint reads.
+    /// The media type of the body is not supported by the endpoint.
     #[error("unsupported media type")]
     MediaType {
         /// The media type that the endpoint reads.
@@ -81,7 +81,7 @@ impl From<FieldError> for RequestError {
     }
 }
 
-/// A refusal as it is answered.
+/// An error as it is sent to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,
@@ -90,15 +90,15 @@ pub(crate) struct Problem {
     pub(crate) code: &'static str,
     /// A sentence that a person can act on; constant for faults of the server.
     pub(crate) message: Cow<'static, str>,
-    /// The field at fault.
+    /// The field that caused the error.
     pub(crate) param: Option<String>,
-    /// The findings, which are shown on every 422.
+    /// All problems that were found; shown on every 422.
     pub(crate) errors: Vec<FieldError>,
     /// Seconds to wait before trying again.
     pub(crate) retry_after: Option<u64>,
     /// Whether the same request can succeed later.
     pub(crate) retryable: bool,
-    /// On a 405, the methods that the path takes.
+    /// On a 405, the methods that the path supports.
     pub(crate) allow: Option<String>,
 }
 

@@ -341,7 +341,7 @@ impl Worker {
         tracing::warn!(
             attempt,
             error = &error as &dyn std::error::Error,
-            "processing met a transient fault"
+            "a transient fault interrupted the processing"
         );
         if attempt < limits::JOB_ATTEMPTS {
             let pause = settings::backoff_millis(attempt, self.ports.entropy.as_ref());

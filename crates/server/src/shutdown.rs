@@ -33,10 +33,10 @@ impl StopSignals {
         }
     }
 
-    /// Ends the process at the next signal, whatever it is doing.
+    /// Ends the process at the next signal, even if work is in progress.
     pub(crate) async fn exit_at_next(mut self) -> std::convert::Infallible {
         let name = self.received().await;
-        tracing::warn!(signal = name, "a second signal: stopping at once");
+        tracing::warn!(signal = name, "received a second signal; stopping at once");
         std::process::exit(INTERRUPTED)
     }
 }

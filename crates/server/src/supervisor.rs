@@ -56,7 +56,7 @@ impl Failing {
         if is_failing {
             names.insert(name);
         } else if names.remove(name) {
-            tracing::info!(task = name, "a background task works again");
+            tracing::info!(task = name, "a background task has recovered");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which adapter serves which port: the one place that sees them all.
+//! Connects the ports with their adapters. This is the only module that knows all of them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::data_directory;
 use crate::database_file::DatabaseFile;
 use crate::failure::Failure;
 
-/// The program's parts, put together.
+/// The parts of the program, connected.
 pub(crate) struct Parts {
     pub(crate) storage: Arc<Storage>,
     pub(crate) index: Index,
@@ -172,7 +172,7 @@ impl Parts {
     }
 }
 
-/// The client for addresses that strangers chose.
+/// The client for untrusted addresses.
 fn egress(configuration: &Configuration, own: Option<SocketAddr>) -> Result<Egress, Failure> {
     let settings = EgressSettings {
         allow: configuration.egress_allow.clone(),
@@ -183,7 +183,7 @@ fn egress(configuration: &Configuration, own: Option<SocketAddr>) -> Result<Egre
         .map_err(|error| Failure::because("cannot set up the client for websites", &error))
 }
 
-/// Opens the database alone, brought up to date, and lets `work` manage accounts and keys.
+/// Opens only the database, migrates it, and lets `work` manage accounts and keys.
 pub(crate) fn with_accounts(
     environment: &Environment,
     work: impl AsyncFnOnce(Keys, Quotas) -> Result<(), Failure>,
@@ -201,7 +201,7 @@ pub(crate) fn with_accounts(
     })
 }
 
-/// Fails where a restore of a SQLite database was broken off.
+/// Returns an error if a restore of the SQLite database was interrupted.
 pub(crate) fn check_whole(configuration: &Configuration) -> Result<(), Failure> {
     match configuration.database.sqlite_path() {
         Some(path) => DatabaseFile::find(path)?.check_whole(),
@@ -234,8 +234,8 @@ async fn open_storage(
     Ok(opened?)
 }
 
-/// Blocking threads beside those that look names up: few, as SQLite has one writer and this machine so
-/// many processors.
+/// Blocking threads in addition to those for name lookups. Few are enough, because SQLite has one
+/// writer and a machine has few processors.
 const BLOCKING_THREADS: usize = 32;
 
 /// A runtime with `threads` threads for tasks.

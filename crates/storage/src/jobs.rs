@@ -276,7 +276,7 @@ pub(crate) fn hold_lease(
 
 /// What became of a part of a source.
 enum Part {
-    /// The lease does not hold any more.
+    /// The lease is no longer held.
     Lost,
     /// It is stored, and more is to come.
     Stored(Intake),

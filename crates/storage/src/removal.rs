@@ -162,7 +162,7 @@ where
         tracing::warn!(
             ?removed,
             error = &error as &dyn std::error::Error,
-            "a deletion was interrupted; the housekeeping goes on with it"
+            "a deletion was interrupted; the housekeeper will continue it"
         );
     }
     Ok(found)

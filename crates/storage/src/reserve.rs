@@ -63,7 +63,7 @@ impl Reserve {
         if let Err(error) = fs::remove_file(&self.path)
             && error.kind() != io::ErrorKind::NotFound
         {
-            tracing::warn!(%error, "the reserve on the disk cannot be given free");
+            tracing::warn!(%error, "the reserve on the disk cannot be released");
             return false;
         }
         tracing::warn!(bytes = self.bytes, "the disk is full: only deletions are carried out");

@@ -1,4 +1,5 @@
-//! Names that do not belong to the public internet, whatever they resolve to.
+//! Names that do not belong to the public internet, regardless of the addresses that they resolve
+//! to.
 
 /// The kind of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -47,7 +47,7 @@ impl Drop for Checkpoints {
     fn drop(&mut self) {
         self.wake = None;
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the thread that carries the write-ahead log over has panicked");
+            tracing::error!("the checkpoint thread of the write-ahead log has panicked");
         }
     }
 }
@@ -90,7 +90,7 @@ impl Checkpoints {
         if self.is_nearly_copied.swap(false, Ordering::AcqRel)
             && let Err(error) = look(connection, "PASSIVE")
         {
-            tracing::debug!(%error, "the log was not started over, and grows until it is");
+            tracing::debug!(%error, "the write-ahead log could not be restarted and grows until it is");
         }
         if let Some(wake) = &self.wake {
             // If the channel is full, the thread is about to look anyway.
@@ -114,7 +114,7 @@ fn copy(woken: &Receiver<()>, mut connection: AnyConnection, is_nearly_copied: &
             }
             Ok(_) => {}
             Err(error) if !has_failed => {
-                tracing::warn!(%error, "the write-ahead log cannot be carried over");
+                tracing::warn!(%error, "a checkpoint of the write-ahead log failed");
             }
             Err(_) => {}
         }

@@ -46,7 +46,7 @@ pub(super) async fn give_back(stop: CancellationToken) {
     }
 }
 
-/// Bytes of the process in memory; `None` where the system does not tell them.
+/// Resident memory of the process in bytes; `None` if the system does not report it.
 async fn resident() -> Option<usize> {
     let text = tokio::fs::read_to_string("/proc/self/statm").await.ok()?;
     let pages: usize = text.split(' ').nth(1)?.parse().ok()?;
