@@ -3,45 +3,150 @@
 
 use std::io::{Cursor, Write as _};
 
+use cicerone_domain::UploadType;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 /// What stands between the parts of an input.
 pub const APART: u8 = 0;
 
-/// The parts of a DOCX that an input gives, in this order.
-const PARTS: [&str; 7] = [
-    "word/document.xml",
-    "word/styles.xml",
-    "word/numbering.xml",
-    "word/footnotes.xml",
-    "word/endnotes.xml",
-    "word/header1.xml",
-    "docProps/core.xml",
-];
-/// Where a DOCX says what its parts are.
-const RELATIONSHIPS: [(&str, &str); 2] = [
-    (
-        "_rels/.rels",
-        r#"<Relationships><Relationship Type="r/officeDocument" Target="word/document.xml"/><Relationship Type="r/core-properties" Target="docProps/core.xml"/></Relationships>"#,
-    ),
-    (
-        "word/_rels/document.xml.rels",
-        r#"<Relationships><Relationship Type="r/styles" Target="styles.xml"/><Relationship Type="r/numbering" Target="numbering.xml"/><Relationship Type="r/footnotes" Target="footnotes.xml"/><Relationship Type="r/endnotes" Target="endnotes.xml"/><Relationship Type="r/header" Target="header1.xml"/></Relationships>"#,
-    ),
-];
+/// A kind of document that is a ZIP archive.
+struct Format {
+    /// The parts that an input gives, in this order.
+    parts: &'static [&'static str],
+    /// Parts that every document of the kind has: without them the others are not found.
+    fixed: &'static [(&'static str, &'static str)],
+}
+
+const DOCX: Format = Format {
+    parts: &[
+        "word/document.xml",
+        "word/styles.xml",
+        "word/numbering.xml",
+        "word/footnotes.xml",
+        "word/endnotes.xml",
+        "word/header1.xml",
+        "docProps/core.xml",
+    ],
+    fixed: &[
+        (
+            "_rels/.rels",
+            r#"<Relationships><Relationship Type="r/officeDocument" Target="word/document.xml"/><Relationship Type="r/core-properties" Target="docProps/core.xml"/></Relationships>"#,
+        ),
+        (
+            "word/_rels/document.xml.rels",
+            r#"<Relationships><Relationship Type="r/styles" Target="styles.xml"/><Relationship Type="r/numbering" Target="numbering.xml"/><Relationship Type="r/footnotes" Target="footnotes.xml"/><Relationship Type="r/endnotes" Target="endnotes.xml"/><Relationship Type="r/header" Target="header1.xml"/></Relationships>"#,
+        ),
+    ],
+};
+
+const XLSX: Format = Format {
+    parts: &[
+        "xl/worksheets/sheet1.xml",
+        "xl/sharedStrings.xml",
+        "xl/styles.xml",
+        "xl/workbook.xml",
+        "xl/worksheets/sheet2.xml",
+    ],
+    fixed: &[
+        (
+            "_rels/.rels",
+            r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>"#,
+        ),
+        (
+            "xl/_rels/workbook.xml.rels",
+            r#"<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet2.xml"/><Relationship Id="rId3" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/><Relationship Id="rId4" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>"#,
+        ),
+        (
+            "[Content_Types].xml",
+            r#"<Types><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/></Types>"#,
+        ),
+    ],
+};
+
+const ODS: Format = Format {
+    parts: &["content.xml", "META-INF/manifest.xml"],
+    fixed: &[("mimetype", "application/vnd.oasis.opendocument.spreadsheet")],
+};
+
+const ODT: Format = Format {
+    parts: &["content.xml", "meta.xml", "META-INF/manifest.xml"],
+    fixed: &[("mimetype", "application/vnd.oasis.opendocument.text")],
+};
+
+const PPTX: Format = Format {
+    parts: &[
+        "ppt/slides/slide1.xml",
+        "ppt/notesSlides/notesSlide1.xml",
+        "ppt/charts/chart1.xml",
+        "docProps/core.xml",
+        "ppt/presentation.xml",
+    ],
+    fixed: &[
+        (
+            "_rels/.rels",
+            r#"<Relationships><Relationship Type="r/officeDocument" Target="ppt/presentation.xml"/><Relationship Type="r/core-properties" Target="docProps/core.xml"/></Relationships>"#,
+        ),
+        (
+            "ppt/_rels/presentation.xml.rels",
+            r#"<Relationships><Relationship Id="rId1" Type="r/slide" Target="slides/slide1.xml"/></Relationships>"#,
+        ),
+        (
+            "ppt/slides/_rels/slide1.xml.rels",
+            r#"<Relationships><Relationship Id="rId1" Type="r/notesSlide" Target="../notesSlides/notesSlide1.xml"/><Relationship Id="rId2" Type="r/chart" Target="../charts/chart1.xml"/></Relationships>"#,
+        ),
+    ],
+};
+
+const EPUB: Format = Format {
+    parts: &["book/one.xhtml", "book/two.xhtml", "book/package.opf"],
+    fixed: &[
+        ("mimetype", "application/epub+zip"),
+        (
+            "META-INF/container.xml",
+            r#"<container><rootfiles><rootfile full-path="book/package.opf"/></rootfiles></container>"#,
+        ),
+    ],
+};
 
 /// A DOCX of these parts.
 pub fn docx(parts: &[u8]) -> Vec<u8> {
-    let given = PARTS.into_iter().zip(parts.split(|byte| *byte == APART));
-    let fixed = RELATIONSHIPS.into_iter().map(|(name, text)| (name, text.as_bytes()));
-    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in fixed.chain(given) {
-        writer.start_file(name, stored).expect("a part");
-        writer.write_all(bytes).expect("its bytes");
+    DOCX.file(parts)
+}
+
+/// A file of a kind that is a ZIP archive, of these parts. Of another kind, the input itself.
+pub fn file(kind: UploadType, input: &[u8]) -> Vec<u8> {
+    let format = match kind {
+        UploadType::Docx => DOCX,
+        UploadType::Xlsx => XLSX,
+        UploadType::Ods => ODS,
+        UploadType::Odt => ODT,
+        UploadType::Pptx => PPTX,
+        UploadType::Epub => EPUB,
+        UploadType::Pdf
+        | UploadType::Html
+        | UploadType::Text
+        | UploadType::Csv
+        | UploadType::Xls
+        | UploadType::Rtf
+        | UploadType::Eml => return input.to_vec(),
+    };
+    if input.starts_with(b"PK") { input.to_vec() } else { format.file(input) }
+}
+
+impl Format {
+    /// A file of these parts, with [`APART`] between them.
+    fn file(&self, parts: &[u8]) -> Vec<u8> {
+        let given = self.parts.iter().copied().zip(parts.split(|byte| *byte == APART));
+        let fixed = self.fixed.iter().map(|(name, text)| (*name, text.as_bytes()));
+        let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in fixed.chain(given) {
+            writer.start_file(name, stored).expect("a part");
+            writer.write_all(bytes).expect("its bytes");
+        }
+        writer.finish().expect("an archive").into_inner()
     }
-    writer.finish().expect("an archive").into_inner()
 }
 
 /// A PDF of these objects, numbered from 1; the first is the catalog. Streams are given the length that they have.

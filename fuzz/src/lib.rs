@@ -3,13 +3,26 @@
 pub mod archive;
 pub mod stack;
 
-use cicerone_domain::Extracted;
-use cicerone_ingestion::{Chunk, Material, Reading, chunks, extract};
+use cicerone_domain::{Extracted, UploadType};
+use cicerone_ingestion::{
+    Chunk, Material, Reading, chunks, detect_upload_type, extract, read_file,
+};
 
 /// The longest reading that leaves a child process.
 const READING_BYTES: usize = 64 * 1024 * 1024;
 /// The longest passage, in characters.
 const PASSAGE_CHARS: usize = 2_000;
+
+/// Reads a file of a kind: the input itself, or, of a kind that is an archive, its parts. Checks what was read.
+pub fn check_file(kind: UploadType, input: &[u8]) {
+    let file = archive::file(kind, input);
+    // What it is taken for is the business of another target; it may not panic.
+    let _ = detect_upload_type(&file);
+    if let Ok(reading) = read_file(kind, &file) {
+        assert!(!reading.text.trim().is_empty(), "an empty text is no refusal");
+        check_reading(&reading);
+    }
+}
 
 /// Checks a reading, and the passages that are made of it.
 pub fn check_reading(reading: &Reading) {

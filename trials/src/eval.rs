@@ -3,8 +3,9 @@
 mod collection;
 mod docx;
 mod feed;
-mod files;
+pub(crate) mod files;
 mod floor;
+mod formats;
 mod html;
 mod manuals;
 mod measures;
@@ -30,7 +31,7 @@ pub(crate) struct EvalArgs {
     /// The folder with the question sets
     #[arg(long)]
     data: PathBuf,
-    /// Only these sets; all of them if none is named. `docx`, `html` or `pdf` alone: how well such files are read.
+    /// Only these sets; all of them if none is named. `docx`, `formats`, `html` or `pdf` alone: how well such files are read.
     /// `manuals` alone: questions about manuals, with replies; `silence` alone: whether what has no answer is refused
     sets: Vec<String>,
     /// Questions of which the right passage was not first are printed
@@ -81,6 +82,9 @@ pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
     }
     if args.sets == ["docx"] {
         return docx::run(&args.data);
+    }
+    if args.sets == ["formats"] {
+        return formats::run(&args.data);
     }
     if args.sets == ["html"] {
         return html::run(&args.data);

@@ -75,7 +75,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Uploads a changed file, waits for its end, and removes it again. Gives what became of it.
+/// Puts a changed file through the service. Gives what became of it.
 async fn change(
     client: &Client,
     agent: &str,
@@ -88,9 +88,19 @@ async fn change(
     if let Some(byte) = bytes.get_mut(at) {
         *byte ^= 1 + crash::random_below(255) as u8;
     }
+    through(client, agent, name, bytes).await
+}
+
+/// Uploads a file, waits until it is trained or has failed, and removes it again. Gives what became of it.
+pub(crate) async fn through(
+    client: &Client,
+    agent: &str,
+    name: &str,
+    bytes: Vec<u8>,
+) -> anyhow::Result<String> {
     let answer = client.upload(name, bytes).await;
     if answer.status == 422 {
-        return Ok("refused at the upload: no longer a PDF".to_owned());
+        return Ok("refused at the upload: of no type that is read".to_owned());
     }
     let file = answer.expect(201)["id"].as_str().context("a file without an id")?.to_owned();
     let body = json!({ "type": "file", "content": file });

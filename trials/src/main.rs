@@ -14,9 +14,11 @@ mod database;
 mod disk_full;
 mod eval;
 mod eval_answers;
+mod formats;
 mod hostile;
 mod idempotency;
 mod latency;
+mod mutate;
 mod open_files;
 mod overload;
 mod program;
@@ -57,6 +59,8 @@ enum Trial {
     Crawl(crawl::Arguments),
     /// Real PDF files with a byte changed, through the whole service
     Hostile(hostile::Arguments),
+    /// Files of office programs, books and messages, changed at random, through child processes
+    Mutate(mutate::Arguments),
     /// Asks right after a source is trained and right after it is deleted
     Consistency(consistency::Arguments),
     /// Sends 64 identical requests with one Idempotency-Key at once
@@ -73,6 +77,9 @@ enum Trial {
     Siege(siege::Arguments),
     /// Fills the disk under a write load; mounts a small one, which only root may
     DiskFull(disk_full::Arguments),
+    /// Read untrusted documents. The program starts itself with this subcommand
+    #[command(hide = true, name = formats::READ_WORKER)]
+    ReadWorker,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -93,6 +100,11 @@ fn main() -> anyhow::Result<()> {
         Trial::Overload(arguments) => runtime()?.block_on(overload::run(arguments)),
         Trial::SlowLoris(arguments) => runtime()?.block_on(slow_loris::run(arguments)),
         Trial::Siege(arguments) => runtime()?.block_on(siege::run(arguments)),
+        Trial::Mutate(arguments) => runtime()?.block_on(mutate::run(arguments)),
+        Trial::ReadWorker => {
+            cicerone_ingestion::serve_reader();
+            Ok(())
+        }
         Trial::DiskFull(arguments) => runtime()?.block_on(disk_full::run(arguments)),
     }
 }

@@ -1,0 +1,149 @@
+//! `cargo trial eval formats`: files of office programs, books and messages, as they are read in a child process, beside
+//! what LibreOffice and pandoc make of them where they are installed.
+//!
+//! Rows of tables repeat the headers of their columns, so words are not counted but looked up: `found` is the share of
+//! the words of the other tool that our text has, `own` the share of our words that the other tool's text has.
+
+mod references;
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use cicerone_ingestion::detect_upload_type;
+
+use super::files;
+use crate::formats::{End, FORMATS, readers};
+use references::Reference;
+
+/// Files of which less is found are printed one by one.
+const GOOD: f64 = 0.95;
+/// A file of which less is found than in the last run by more fell.
+const FELL: f64 = 0.01;
+/// A text with fewer words says nothing about a reader.
+const FEW_WORDS: usize = 5;
+/// The shares of the last run.
+const LAST: &str = "target/eval/formats.json";
+
+/// A file, as we and the other tools read it.
+struct Trial {
+    name: String,
+    words: HashSet<String>,
+    reason: Option<String>,
+    took: Duration,
+    theirs: Vec<Option<HashSet<String>>>,
+}
+
+/// Reads every file of these formats in the folder.
+pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut found = BTreeMap::new();
+    println!(
+        "{:6} {:>6} {:>6} {:>8} {:>8} {:>9}  agreement",
+        "format", "files", "read", "refused", "words", "slowest"
+    );
+    for (format, kind) in FORMATS {
+        let paths = files::with_extension(data, format)?;
+        let references = Reference::of(format);
+        for reference in &references {
+            reference.prepare(data, &paths)?;
+        }
+        let readers = {
+            let _guard = runtime.enter();
+            readers(1, None)
+        };
+        let mut trials = Vec::new();
+        for path in &paths {
+            let name = path.strip_prefix(data).unwrap_or(path).display().to_string();
+            let bytes = std::fs::read(path).with_context(|| format!("reading `{name}`"))?;
+            if detect_upload_type(&bytes) != Some(kind) {
+                println!("{name}: taken for {:?}", detect_upload_type(&bytes));
+            }
+            let begun = Instant::now();
+            let outcome = runtime.block_on(readers.file(kind, Bytes::from(bytes), None));
+            let took = begun.elapsed();
+            let (ours, reason) = match outcome {
+                Ok(reading) => (words(&reading.text), None),
+                Err(reason) => (HashSet::new(), Some(reason.to_string())),
+            };
+            let theirs = references.iter().map(|tool| tool.text(data, path).as_deref().map(words));
+            trials.push(Trial { name, words: ours, reason, took, theirs: theirs.collect() });
+        }
+        print(format, &trials, &references);
+        found.extend(trials.iter().map(|trial| (trial.name.clone(), trial.found())));
+    }
+    compare_with_the_last_run(&found)
+}
+
+impl Trial {
+    /// The share of the words of the tools that the text has, by the one that agrees best; 1 if there is none.
+    fn found(&self) -> f64 {
+        let shares = self.theirs.iter().flatten().filter(|theirs| theirs.len() >= FEW_WORDS);
+        let best = shares.map(|theirs| share(theirs, &self.words)).reduce(f64::max);
+        best.unwrap_or(if self.reason.is_none() { 1.0 } else { 0.0 })
+    }
+}
+
+/// Different words: runs of letters and digits, in lower case.
+fn words(text: &str) -> HashSet<String> {
+    let runs = text.split(|char: char| !char.is_alphanumeric()).filter(|run| !run.is_empty());
+    runs.map(str::to_lowercase).collect()
+}
+
+/// The share of the words of `these` that `those` have too.
+fn share(these: &HashSet<String>, those: &HashSet<String>) -> f64 {
+    let common = these.iter().filter(|word| those.contains(*word)).count();
+    common as f64 / these.len().max(1) as f64
+}
+
+fn print(format: &str, trials: &[Trial], references: &[Reference]) {
+    for trial in trials {
+        match &trial.reason {
+            Some(reason) => println!("{}: {:?}: {reason}", trial.name, End::of(reason)),
+            None if trial.found() < GOOD => println!("{:.3} {}", trial.found(), trial.name),
+            None => {}
+        }
+    }
+    let read = trials.iter().filter(|trial| trial.reason.is_none()).count();
+    let slowest = trials.iter().map(|trial| trial.took).max().unwrap_or_default();
+    let agreement = references.iter().enumerate().map(|(index, reference)| {
+        let both = trials.iter().filter_map(|trial| {
+            let theirs = trial.theirs.get(index)?.as_ref()?;
+            let is_asked = trial.reason.is_none() && theirs.len() >= FEW_WORDS;
+            is_asked.then(|| (share(theirs, &trial.words), share(&trial.words, theirs)))
+        });
+        let both: Vec<(f64, f64)> = both.collect();
+        let mean = |part: fn(&(f64, f64)) -> f64| {
+            both.iter().map(part).sum::<f64>() / both.len().max(1) as f64
+        };
+        let (found, own) = (mean(|pair| pair.0), mean(|pair| pair.1));
+        format!("{} ({} files): found {found:.3}, own {own:.3}", reference.name(), both.len())
+    });
+    println!(
+        "{format:6} {:>6} {read:>6} {:>8} {:>8} {:>9}  {}",
+        trials.len(),
+        trials.len() - read,
+        trials.iter().map(|trial| trial.words.len()).sum::<usize>(),
+        format!("{slowest:.1?}"),
+        agreement.collect::<Vec<_>>().join("; "),
+    );
+}
+
+/// Names the files of which less is found than in the last run.
+fn compare_with_the_last_run(found: &BTreeMap<String, f64>) -> anyhow::Result<()> {
+    let last = std::fs::read(LAST).ok();
+    let last: BTreeMap<String, f64> =
+        last.and_then(|last| serde_json::from_slice(&last).ok()).unwrap_or_default();
+    for (name, share) in found {
+        if let Some(before) = last.get(name).filter(|before| *before - share > FELL) {
+            println!("{name} fell from {before:.3} to {share:.3}");
+        }
+    }
+    if let Some(folder) = Path::new(LAST).parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(LAST, serde_json::to_vec(found)?)?;
+    Ok(())
+}
