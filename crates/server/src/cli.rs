@@ -36,7 +36,7 @@ Examples:
       Answers one question from a file, without a server.
 
   cicerone read report.pdf
-      Prints what is read of a file, and what is not.
+      Prints the text that is read from a file, and reports what could not be read.
 
   cicerone serve
       Serves the HTTP API on 127.0.0.1:8080 and keeps everything in ./data. The first start
@@ -70,7 +70,7 @@ pub(crate) enum Command {
     /// Answer one question from files, without a server.
     #[command(after_help = ASK_HELP)]
     Ask(AskArguments),
-    /// Print what is read of files, as the service reads them.
+    /// Print the text of files as the service reads it.
     #[command(after_help = READ_HELP)]
     Read(ReadArguments),
     /// Manage accounts.
@@ -88,7 +88,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: MigrateCommand,
     },
-    /// Back up all data to one file, also while the server runs.
+    /// Back up all data to one file, even while the server runs.
     #[command(after_help = BACKUP_HELP)]
     Backup {
         /// The new file, such as `cicerone.tar.gz`.
@@ -104,7 +104,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
-    /// Ask the server on this machine whether it is ready.
+    /// Check whether the server on this machine is ready.
     #[command(after_help = "\
 Asks /readyz at the address that CICERONE_BIND or the settings file names. Exits with 0 if the server is
 ready and with 1 otherwise: a health check for containers.")]
@@ -126,16 +126,16 @@ Example:
 
 const SERVE_HELP: &str = "\
 Prints the address that it listens on; the first start also prints a key and commands to try. Logs go
-to standard error. SIGTERM or Ctrl-C stops it gracefully, a second one at once. For the settings see
-`cicerone --help`.";
+to standard error. SIGTERM or Ctrl-C stops it gracefully; a second signal stops it at once.
+For the settings see `cicerone --help`.";
 
 const BACKUP_HELP: &str = "\
 Example:
   cicerone backup /backup/cicerone-$(date +%F).tar.gz
 
-The file holds a consistent copy of the database and the uploads; search indexes are rebuilt from
-them. API keys are stored as hashes only, everything else in the clear: protect the file like the data
-directory. Back up a PostgreSQL database with pg_dump, and then copy the uploads.";
+The file contains a consistent copy of the database and the uploads; search indexes are rebuilt from
+them. API keys are stored only as hashes, but everything else is unencrypted: protect the file like the
+data directory. Back up a PostgreSQL database with pg_dump, and then copy the uploads.";
 
 const ASK_HELP: &str = "\
 Examples:
@@ -153,15 +153,15 @@ Examples:
   cicerone read --json fees.xlsx | jq '{table_count, warnings}'
   cicerone read *.docx --json | jq -r 'select(.error) | .file'
 
-Each file is read in a process of its own, with the bounds of the service. Its text goes to standard
-output as Markdown, and what of it was not read to standard error. With `--json`, each file is one line:
-an object with `file`, `content_type`, `title`, `language`, `page_count`, `character_count`,
+Each file is read in a child process with the limits of the service. Its text goes to standard output
+as Markdown; warnings about parts that were not read go to standard error. With `--json`, each file is
+one line: an object with `file`, `content_type`, `title`, `language`, `page_count`, `character_count`,
 `table_count`, `passage_count`, `warnings` and `text`, or with `file` and `error`. If a file cannot be
 read, the others are read, and the exit status is 1.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReadArguments {
-    /// Print one JSON object a line for each file.
+    /// Print one line of JSON for each file.
     #[arg(long)]
     pub(crate) json: bool,
     /// PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text files.
@@ -177,7 +177,7 @@ pub(crate) struct AskArguments {
     /// Follow the links of web pages within their host.
     #[arg(long)]
     pub(crate) crawl: bool,
-    /// Keep the index in this folder, and use what it already holds.
+    /// Keep the index in this folder, and reuse what it already contains.
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
     /// Print the reply and its sources as one JSON object.
@@ -211,7 +211,7 @@ Examples:
   cicerone account limit default --messages unlimited
   cicerone account limit default --bytes 1000000000
 
-Messages and tokens are counted per calendar month (UTC). Beyond a quota, requests are answered with 429
+Messages and tokens are counted per calendar month (UTC). Requests beyond a quota are answered with 429
 and the code `quota_exceeded`. A source counts with its content and twice the text extracted from it. An
 account without quotas of its own has those of the section `quotas` of the settings; by default there
 are none.";

@@ -119,7 +119,7 @@ impl DatabaseFile {
         if self.is_half_restored() {
             let shown = self.path();
             return Err(Failure::new(format!(
-                "a restore of `{}` was broken off; run `cicerone restore` again, or remove `{}` to \
+                "a restore of `{}` was interrupted; run `cicerone restore` again, or remove `{}` to \
                  begin with an empty database",
                 shown.display(),
                 self.mark().display()
@@ -215,7 +215,7 @@ mod tests {
         file.check_whole().unwrap();
         file.begin_restore().unwrap();
         let refusal = file.check_whole().unwrap_err();
-        assert!(format!("{refusal:?}").contains("was broken off"), "{refusal:?}");
+        assert!(format!("{refusal:?}").contains("was interrupted"), "{refusal:?}");
         std::fs::write(file.path(), "whole").unwrap();
         file.check_whole().unwrap();
         file.end_restore().unwrap();

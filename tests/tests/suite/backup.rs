@@ -234,7 +234,7 @@ async fn after_a_restore_that_was_broken_off_no_server_starts_and_it_can_be_repe
     fs::write(path.join("objects/uploads/left"), "half").unwrap();
     for command in [&["serve"][..], &["account", "list"], &["migrate", "run"]] {
         let said = refused(&program().run(path, command), 1);
-        assert!(said.contains("was broken off; run `cicerone restore` again"), "{said}");
+        assert!(said.contains("was interrupted; run `cicerone restore` again"), "{said}");
         assert!(!path.join("cicerone.db").exists());
     }
     program().succeed(path, &["restore", archive]);
