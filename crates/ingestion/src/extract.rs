@@ -20,6 +20,7 @@ pub(crate) mod pdf;
 mod reading;
 #[cfg(feature = "office")]
 pub(crate) mod rich;
+mod rows;
 #[cfg(feature = "office")]
 pub(crate) mod slides;
 mod table;

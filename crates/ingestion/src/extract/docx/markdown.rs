@@ -1,5 +1,7 @@
 //! The blocks of a document written down as Markdown.
 
+use crate::extract::rows;
+
 /// A block of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::extract) struct Block {
@@ -25,12 +27,14 @@ pub(in crate::extract) enum Kind {
 pub(in crate::extract) fn render(blocks: &[Block]) -> String {
     let mut text = String::new();
     let mut last: Option<&Kind> = None;
-    for block in blocks.iter().filter(|block| !block.text.is_empty()) {
+    let filled: Vec<&Block> = blocks.iter().filter(|block| !block.text.is_empty()).collect();
+    let is_same_table =
+        |one: &&Block, next: &&Block| one.kind == Kind::Row && next.kind == Kind::Row;
+    for run in filled.chunk_by(is_same_table) {
+        let Some(block) = run.first() else { continue };
         match (last, &block.kind) {
             (None, _) => {}
-            (Some(Kind::Item(..)), Kind::Item(..)) | (Some(Kind::Row), Kind::Row) => {
-                text.push('\n')
-            }
+            (Some(Kind::Item(..)), Kind::Item(..)) => text.push('\n'),
             _ => text.push_str("\n\n"),
         }
         match &block.kind {
@@ -44,7 +48,11 @@ pub(in crate::extract) fn render(blocks: &[Block]) -> String {
                 text.push_str(&format!("{indent}{label} "));
                 text.push_str(&block.text.replace('\n', &format!("\n{indent}  ")));
             }
-            Kind::Paragraph | Kind::Row => text.push_str(&block.text),
+            Kind::Paragraph => text.push_str(&block.text),
+            Kind::Row => {
+                let rows: Vec<&str> = run.iter().map(|row| row.text.as_str()).collect();
+                text.push_str(&rows::table(&rows, 0));
+            }
         }
         last = Some(&block.kind);
     }

@@ -5,6 +5,7 @@ use select::node::Node;
 use super::flat;
 use super::inline::description;
 use crate::extract::html::selection::Selection;
+use crate::extract::rows;
 
 /// Elements that cells of data do not hold, but parts of a page do.
 const OF_LAYOUT: [&str; 11] =
@@ -15,6 +16,8 @@ const ROWS: usize = 1_000;
 const COLUMNS: usize = 63;
 /// Beyond so many cells none is repeated in the rows that it covers.
 const CELLS: usize = 100_000;
+/// At most so many rows are repeated as the header of a long table.
+const HEADERS: usize = 3;
 /// So many pictures of a cell are described.
 const PICTURES: usize = 4;
 
@@ -26,15 +29,13 @@ pub(super) fn rows(table: &Node<'_>, selection: &Selection) -> Option<String> {
     }
     let mut grid = Grid::default();
     grid.collect(table, selection);
-    let Grid { caption, mut rows, .. } = grid;
-    rows.retain(|cells| cells.iter().any(|cell| !cell.is_empty()));
+    let Grid { caption, rows, headers, .. } = grid;
     if !rows.iter().any(|cells| cells.len() > 1) {
         return None;
     }
     let lines = rows.iter().map(|cells| format!("| {} |", cells.join(" | ")));
-    let lines: Vec<String> =
-        caption.map(|caption| caption + "\n").into_iter().chain(lines).collect();
-    Some(lines.join("\n"))
+    let table = rows::table(&lines.collect::<Vec<_>>(), headers.min(HEADERS));
+    Some(caption.map(|caption| caption + "\n\n").unwrap_or_default() + &table)
 }
 
 fn is_of_layout(node: &Node<'_>) -> bool {
@@ -45,7 +46,10 @@ fn is_of_layout(node: &Node<'_>) -> bool {
 #[derive(Default)]
 struct Grid {
     caption: Option<String>,
+    /// The rows in which any cell has text.
     rows: Vec<Vec<String>>,
+    /// So many of them, from the first, are headers.
+    headers: usize,
     /// For each column, how many further rows its cell covers, and the cell's text.
     hanging: Vec<(usize, String)>,
     cells: usize,
@@ -74,6 +78,8 @@ impl Grid {
     fn row(&mut self, row: &Node<'_>, selection: &Selection) {
         let mut texts = Vec::new();
         let is_cell = |node: &Node<'_>| matches!(node.name(), Some("td" | "th"));
+        let is_header = row.parent().is_some_and(|parent| parent.name() == Some("thead"))
+            || row.children().filter(is_cell).all(|cell| cell.name() == Some("th"));
         for cell in row.children().filter(is_cell) {
             self.hang(&mut texts);
             let text = text(&cell, selection);
@@ -85,7 +91,10 @@ impl Grid {
             }
         }
         self.hang(&mut texts);
-        self.rows.push(texts);
+        if texts.iter().any(|text| !text.is_empty()) {
+            self.headers += usize::from(is_header && self.headers == self.rows.len());
+            self.rows.push(texts);
+        }
     }
 
     /// The cells of rows above that cover the next columns.
