@@ -64,9 +64,11 @@ fn without_marks(line: &str) -> &str {
     }
 }
 
+/// `2.`, `b)`, `-`, `2.4`.
 fn is_label(word: &str) -> bool {
+    let is_number = word.contains('.') && word.starts_with(|char: char| char.is_ascii_digit());
     word.len() <= 8
-        && word.ends_with(['.', ')', '-'])
+        && (word.ends_with(['.', ')', '-']) || is_number)
         && word
             .chars()
             .all(|char| char.is_ascii_alphanumeric() || matches!(char, '.' | '(' | ')' | '-'))

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-/// The words of a text with how often each stands there: runs of letters and digits, in lower case.
+use unicode_normalization::UnicodeNormalization as _;
+
+/// The words of a text with how often each stands there: runs of letters and digits, in lower case and in the composed
+/// form of Unicode, for the same letters can be written in several ways.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     counts: HashMap<String, usize>,
@@ -12,6 +15,7 @@ pub(super) struct Words {
 impl Words {
     pub(super) fn of(text: &str) -> Self {
         let mut words = Self::default();
+        let text: String = text.nfc().collect();
         let runs = text.split(|char: char| !char.is_alphanumeric()).filter(|run| !run.is_empty());
         for word in runs {
             *words.counts.entry(word.to_lowercase()).or_default() += 1;
@@ -49,5 +53,6 @@ mod tests {
         assert_eq!(f1("to be to be", "to be"), 2.0 * 2.0 / 6.0);
         assert_eq!(f1("Exa mp le", "Example"), 0.0);
         assert_eq!(f1("", ""), 1.0);
+        assert_eq!(f1("ت\u{651}\u{64e}", "ت\u{64e}\u{651}"), 1.0);
     }
 }

@@ -58,7 +58,8 @@ pub(super) fn text(
         }
     }
     let level = if is_right_to_left { Level::rtl() } else { Level::ltr() };
-    turned(&seen, level)
+    // Signs on one letter are shown in any order.
+    turned(&seen, level).nfc().collect()
 }
 
 /// What is in logical order as it is seen, and what is as it is seen in logical order.
@@ -93,6 +94,14 @@ fn is_mark(char: char) -> bool {
     matches!(char, '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}' | '\u{5c5}' | '\u{5c7}'
         | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6dc}' | '\u{6df}'..='\u{6e4}'
         | '\u{6e7}' | '\u{6e8}' | '\u{6ea}'..='\u{6ed}')
+        || is_form_of_mark(char)
+}
+
+/// Whether it is a form of presentation of such signs. Their compatibility mappings begin with a blank or with a line
+/// that carries the sign, which are not in the text.
+fn is_form_of_mark(char: char) -> bool {
+    matches!(char, '\u{fc5e}'..='\u{fc63}' | '\u{fcf2}'..='\u{fcf4}' | '\u{fe70}'..='\u{fe72}' | '\u{fe74}'
+        | '\u{fe76}'..='\u{fe7f}')
 }
 
 /// Letters in a form of presentation as the letters that they are.
@@ -100,7 +109,9 @@ fn shapes(text: &str) -> String {
     let is_form = |char| matches!(char, '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
     text.chars()
         .flat_map(|char| {
-            let form = is_form(char).then(|| char.nfkc());
+            let is_mark = is_form_of_mark(char);
+            let is_shown = move |form: &char| !is_mark || !matches!(form, ' ' | '\u{640}');
+            let form = is_form(char).then(|| char.nfkc().filter(is_shown));
             let plain = (!is_form(char)).then_some(char);
             form.into_iter().flatten().chain(plain)
         })

@@ -19,12 +19,14 @@ const LEVEL: f64 = 0.2;
 const BACK: f64 = 0.6;
 /// Letters whose usual gap is wider than this are set apart: words are apart by more than that.
 const SPACED: f64 = 0.06;
-/// ... and by more than this, each is a word.
+/// ... and by more than this, each is a word, unless blanks part the words.
 const MOST_SPACED: f64 = 0.4;
 /// A run has at most this many glyphs: lines have fewer.
 const MOST_GLYPHS: usize = 2_000;
 /// With fewer gaps, there is no usual one.
 const GAPS: usize = 6;
+/// ... unless blanks part the words.
+const GAPS_WITH_BLANKS: usize = 4;
 /// Lines of directions whose cosine is less are not the same.
 const SAME_DIRECTION: f64 = 0.97;
 /// Raised digits smaller than this, after a digit, are an exponent.
@@ -232,14 +234,16 @@ impl Open {
 
 /// The gap that most letters have; 0 if they touch each other, as they usually do.
 fn usual_gap(pieces: &[Piece]) -> f64 {
+    let has_blanks = pieces.iter().any(|piece| piece.is_apart);
+    let (few, most) = if has_blanks { (GAPS_WITH_BLANKS, CELL_GAP) } else { (GAPS, MOST_SPACED) };
     let gaps = pieces.iter().skip(1).filter(|piece| !piece.is_apart).map(|piece| piece.gap);
     let mut gaps: Vec<f64> = gaps.collect();
-    if gaps.len() < GAPS {
+    if gaps.len() < few {
         return 0.0;
     }
     let middle = gaps.len() / 2;
     let (_, usual, _) = gaps.select_nth_unstable_by(middle, f64::total_cmp);
-    if (SPACED..MOST_SPACED).contains(usual) { *usual } else { 0.0 }
+    if (SPACED..most).contains(usual) { *usual } else { 0.0 }
 }
 
 /// The ends of a glyph along a direction, and its place across it.

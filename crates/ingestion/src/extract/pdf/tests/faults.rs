@@ -230,6 +230,25 @@ fn text_from_right_to_left_is_read_in_its_order() {
 }
 
 #[test]
+fn signs_of_vowels_stand_behind_their_letters_in_any_form() {
+    // A fatha on a shadda in one glyph, and in two of either order.
+    for signs in ["\u{fc60}", "\u{fcf2}", "\u{651}\u{64e}", "\u{64e}\u{651}"] {
+        let mut runs = vec![(72, "ا"), (78, "تآب")];
+        runs.extend(signs.char_indices().map(|(at, sign)| (78, &signs[at..at + sign.len_utf8()])));
+        let bytes = composite(&format!("اتآب{signs}"), &runs);
+        assert_eq!(read(&bytes).unwrap().text, "بآت\u{64e}\u{651}ا");
+    }
+}
+
+#[test]
+fn words_whose_letters_are_far_apart_are_whole_if_blanks_part_them() {
+    for spacing in [1, 5, 7] {
+        let content = format!("BT /F 12 Tf {spacing} Tc 72 700 Td (Last ship of the year) Tj ET");
+        assert_eq!(text(&content), "Last ship of the year", "{spacing}");
+    }
+}
+
+#[test]
 fn a_line_without_end_is_read_in_time() {
     // A sign of a vowel above each letter, all on one line.
     let run = "שָ".repeat(20_000);
