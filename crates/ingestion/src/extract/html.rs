@@ -12,6 +12,7 @@ mod render;
 mod selection;
 mod shell;
 mod stated;
+mod teasers;
 mod weights;
 
 use select::document::Document;

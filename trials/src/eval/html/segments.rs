@@ -8,6 +8,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use serde::Deserialize;
+use unicode_normalization::UnicodeNormalization as _;
 use url::Url;
 
 /// What is expected of a page.
@@ -54,11 +55,13 @@ pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
             }
         };
         read += 1;
-        let found = page.with.iter().filter(|segment| text.contains(segment.as_str())).count();
+        // Letters with signs can be written in several ways.
+        let text: String = text.nfc().collect();
+        let is_in = |segment: &&String| text.contains(&segment.nfc().collect::<String>());
+        let found = page.with.iter().filter(is_in).count();
         counts.found += found;
         counts.missed += page.with.len() - found;
-        counts.false_ +=
-            page.without.iter().filter(|segment| text.contains(segment.as_str())).count();
+        counts.false_ += page.without.iter().filter(is_in).count();
         if found == 0 && !page.with.is_empty() {
             lost.push(page.file.as_str());
         }

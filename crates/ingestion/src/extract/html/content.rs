@@ -15,6 +15,7 @@ use super::dom::roots;
 use super::lean::Lean;
 use super::region;
 use super::selection::Selection;
+use super::teasers;
 use super::weights::Weights;
 
 /// If the library finds less than this percentage of what the page states, it is mistaken.
@@ -44,10 +45,11 @@ pub(super) fn of(document: &Document) -> Selection {
         (with_lists.met_with(document, &found), least)
     };
     if met.weight() * 100 < whole.weight() * least {
-        return whole;
+        met = whole;
+    } else {
+        met.add_prose(document, &whole, &weights);
     }
-    met.add_prose(document, &whole, &weights);
-    met
+    if is_reference { met } else { teasers::without(document, met) }
 }
 
 /// Whether it documents something technical: articles about other things hold no code and no lists of terms.

@@ -85,8 +85,19 @@ pub(super) fn is_inline(name: &str) -> bool {
 }
 
 /// Whether an element is beside the content: navigation, asides, page footers.
+///
+/// Templates with an unclosed header or a misused aside put the whole page into it.
 pub(super) fn is_beside(node: &Node<'_>, name: &str) -> bool {
-    BESIDE.contains(&name) || node.attr("role").is_some_and(|role| BESIDE_ROLES.contains(&role))
+    let is_beside = BESIDE.contains(&name)
+        || node.attr("role").is_some_and(|role| BESIDE_ROLES.contains(&role));
+    is_beside && !node.descendants().any(|inner| is_main(&inner))
+}
+
+/// Whether an element says that it is the main text of the page, which there is once.
+fn is_main(node: &Node<'_>) -> bool {
+    node.name() == Some("main")
+        || node.attr("role") == Some("main")
+        || node.attr("itemprop").is_some_and(|names| names.contains("articleBody"))
 }
 
 /// Whether one of an element's classes, or its id, is one of these names.

@@ -16,7 +16,7 @@ pub(super) enum Purpose {
 }
 
 /// Words of names of things to click.
-const CONTROLS: [&str; 15] = [
+const CONTROLS: [&str; 18] = [
     "breadcrumb",
     "breadcrumbs",
     "byline",
@@ -29,17 +29,22 @@ const CONTROLS: [&str; 15] = [
     "navigation",
     "pager",
     "pagination",
+    "rating",
     "share",
     "sharing",
+    "signup",
     "social",
+    "tags",
 ];
 /// Words of names of what is beside the content.
-const BESIDE: [&str; 18] = [
+const BESIDE: [&str; 20] = [
     "ad",
     "ads",
     "advert",
     "advertisement",
+    "affiliate",
     "author",
+    "authors",
     "comment",
     "comments",
     "cookie",

@@ -17,6 +17,9 @@ const LINKED: usize = 90;
 const PROSE: usize = 100;
 const PROSE_LINKED: usize = 3;
 
+/// A form with fewer letters and digits is filled in, not read.
+const FORM: usize = 600;
+
 /// The nodes that hold a kept text, or are one.
 #[derive(Debug, Clone)]
 pub(super) struct Selection {
@@ -95,7 +98,8 @@ impl Selection {
                 }
                 Some(_) | None => false,
             };
-            if is_prose {
+            let is_in_form = || ancestors(&block).any(|above| is_small_form(&above, weights));
+            if is_prose && !is_in_form() {
                 let texts = block.descendants().filter(|node| node.as_text().is_some());
                 let texts: Vec<Node<'_>> = texts.filter(|text| whole.holds(text)).collect();
                 texts
@@ -107,6 +111,27 @@ impl Selection {
                     .for_each(|text| self.add(text));
             }
         }
+    }
+
+    /// The selection without these texts.
+    pub(super) fn without<'t, 'a: 't>(
+        &self,
+        document: &'a Document,
+        texts: impl Iterator<Item = &'t Node<'a>>,
+    ) -> Self {
+        let mut kept = self.holds.clone();
+        for text in texts {
+            if let Some(holds) = kept.get_mut(text.index()) {
+                *holds = false;
+            }
+        }
+        let mut rest = Self::nothing(document);
+        for (index, _) in kept.iter().enumerate().filter(|(_, holds)| **holds) {
+            if let Some(text) = document.nth(index).filter(|node| node.as_text().is_some()) {
+                rest.add(&text);
+            }
+        }
+        rest
     }
 
     /// Whether a node is kept, or holds a text that is.
@@ -159,6 +184,11 @@ impl Selection {
             }
         }
     }
+}
+
+/// Whether an element is a form that does not hold the text of the page, as some systems' do.
+fn is_small_form(node: &Node<'_>, weights: &Weights) -> bool {
+    node.name() == Some("form") && weights.at(node).plain() < FORM
 }
 
 /// Whether an element is kept whole if any of its text is kept: code, lists of terms, tables of data.

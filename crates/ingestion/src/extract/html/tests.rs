@@ -1,3 +1,5 @@
+mod teasers;
+
 use url::Url;
 
 use super::read;

@@ -1,0 +1,309 @@
+//! What a page shows of other pages: lists of links, teasers and calls to read on, between and after its texts.
+//!
+//! An article is followed, and often interrupted, by blocks that only link to others. They have no names in common, but
+//! a form: nearly all of their letters are in links to pages, and a heading or a label that stands above them has
+//! nothing else below it. A page with little other text is a page of contents, of which nothing is left out.
+
+use select::document::Document;
+use select::node::Node;
+
+use super::dom::{is_inline, roots};
+use super::selection::Selection;
+use super::weights::weight_of;
+use crate::extract::links;
+
+/// A block with at least this percentage of its letters in links to pages holds nothing else.
+const LINKED: usize = 80;
+/// A block with so many letters and digits outside such links is running text.
+const PROSE: usize = 100;
+/// A page with less running text is a page of contents, ...
+const LEAST_PROSE: usize = 300;
+/// ... and so is one of which more than this percentage would be left out.
+const MOST: usize = 30;
+/// A label above a list has at most so many letters and digits.
+const LABEL: usize = 60;
+/// ... and at most so many if a list within the text is left out for it.
+const SHORT_LABEL: usize = 30;
+/// What follows the linked heading of a teaser has fewer letters and digits.
+const TEASER: usize = 120;
+/// So many linked headings at least make teasers: one may be the title of the page itself.
+const TEASERS: usize = 2;
+
+/// What follows the last text of a page with at most so many letters and digits is a remark.
+const REMARK: usize = 40;
+/// A link with at least so many is the headline of another page.
+const HEADLINE: usize = 25;
+const COLONS: [char; 2] = [':', '：'];
+
+/// The texts that a selection keeps of one block.
+#[derive(Default)]
+struct Block<'a> {
+    node: usize,
+    texts: Vec<Node<'a>>,
+    /// The level, if it is a heading.
+    level: Option<u8>,
+    /// The list around it.
+    list: Option<usize>,
+    /// It is in a table, in a list of terms or in an address.
+    is_cell: bool,
+    all: usize,
+    /// Letters and digits in links to pages.
+    linked: usize,
+    /// Digits outside of links: dates of the other pages.
+    plain_digits: usize,
+    ends_with_colon: bool,
+    /// A colon ends what stands before its first link.
+    has_colon_before_link: bool,
+    /// It has a digit, an `@`, a colon within or the end of a sentence.
+    tells: bool,
+    is_dropped: bool,
+}
+
+impl Block<'_> {
+    fn plain(&self) -> usize {
+        self.all - self.linked
+    }
+
+    fn is_links(&self) -> bool {
+        let all = self.all - self.plain_digits;
+        self.linked > 0 && self.linked * 100 >= all * LINKED
+    }
+
+    fn is_prose(&self) -> bool {
+        self.level.is_none() && self.plain() >= PROSE
+    }
+
+    fn is_linked_heading(&self) -> bool {
+        self.level.is_some_and(|level| level > 1) && self.is_links()
+    }
+
+    /// Whether it refers to a page after a label: `Read on: …`.
+    fn is_reference(&self) -> bool {
+        let is_headline = self.linked >= HEADLINE && self.plain() <= SHORT_LABEL;
+        self.level.is_none() && self.list.is_none() && is_headline && self.has_colon_before_link
+    }
+
+    /// Whether it is a few words that tell nothing by themselves.
+    fn is_remark(&self) -> bool {
+        let is_short = self.all <= REMARK && self.list.is_none() && !self.is_cell;
+        is_short && self.level.is_none() && !self.tells
+    }
+
+    fn is_label(&self) -> bool {
+        self.level.is_none() && self.ends_with_colon && self.all <= LABEL
+    }
+}
+
+/// The selection without what the page shows of other pages.
+pub(super) fn without(document: &Document, selection: Selection) -> Selection {
+    let mut blocks = Blocks { selection: &selection, found: Vec::new() };
+    for root in roots(document) {
+        blocks.collect(&root, Place { block: root.index(), ..Place::default() });
+    }
+    let mut blocks = blocks.found;
+    let all: usize = blocks.iter().map(|block| block.all).sum();
+    let prose: usize =
+        blocks.iter().filter(|block| block.is_prose()).map(|block| block.plain()).sum();
+    if prose < LEAST_PROSE {
+        return selection;
+    }
+    drop_links(&mut blocks);
+    drop_teasers(&mut blocks);
+    drop_labels(&mut blocks);
+    drop_end(&mut blocks);
+    let dropped: usize =
+        blocks.iter().filter(|block| block.is_dropped).map(|block| block.all).sum();
+    if dropped * 100 > all * MOST {
+        return selection;
+    }
+    let dropped = blocks.iter().filter(|block| block.is_dropped);
+    selection.without(document, dropped.flat_map(|block| &block.texts))
+}
+
+/// The blocks with kept texts, in order.
+struct Blocks<'s, 'a> {
+    selection: &'s Selection,
+    found: Vec<Block<'a>>,
+}
+
+/// Where a text stands.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// The element around it that is not inline.
+    block: usize,
+    level: Option<u8>,
+    list: Option<usize>,
+    is_cell: bool,
+    is_linked: bool,
+}
+
+impl<'a> Blocks<'_, 'a> {
+    fn collect(&mut self, node: &Node<'a>, mut place: Place) {
+        if !self.selection.holds(node) {
+            return;
+        }
+        if let Some(letters) = node.as_text() {
+            return self.text(node, letters, place);
+        }
+        let name = node.name().unwrap_or_default();
+        if !is_inline(name) {
+            place.block = node.index();
+        }
+        place.level = level(name).or(place.level);
+        if matches!(name, "ul" | "ol" | "menu") {
+            place.list = Some(node.index());
+        }
+        place.is_cell |= matches!(name, "td" | "th" | "dt" | "dd" | "caption" | "address");
+        place.is_linked |= name == "a" && is_link_to_page(node);
+        node.children().for_each(|child| self.collect(&child, place));
+    }
+
+    fn text(&mut self, text: &Node<'a>, letters: &str, place: Place) {
+        let Place { block, level, list, is_cell, is_linked } = place;
+        if self.found.last().is_none_or(|last| last.node != block) {
+            self.found.push(Block { node: block, level, list, is_cell, ..Block::default() });
+        }
+        let Some(block) = self.found.last_mut() else { return };
+        let weight = weight_of(letters);
+        if is_linked && block.linked == 0 && weight > 0 {
+            block.has_colon_before_link = block.ends_with_colon;
+        }
+        let text_end = letters.trim_end();
+        block.tells |= letters.contains(|char: char| char.is_numeric() || char == '@')
+            || text_end.trim_end_matches(COLONS).contains(COLONS)
+            || text_end.ends_with(['.', '!', '?', '。', '！', '？']);
+        block.all += weight;
+        if is_linked {
+            block.linked += weight;
+        } else {
+            block.plain_digits += letters.chars().filter(char::is_ascii_digit).count();
+        }
+        if !letters.trim().is_empty() {
+            block.ends_with_colon = text_end.ends_with(COLONS);
+        }
+        block.texts.push(*text);
+    }
+}
+
+fn level(name: &str) -> Option<u8> {
+    let digit = name.strip_prefix('h')?.parse().ok()?;
+    (1..=6).contains(&digit).then_some(digit)
+}
+
+/// Whether a link leads to another page: not to a place in this one, to a file, to a map, or to an
+/// address that people ask for.
+fn is_link_to_page(link: &Node<'_>) -> bool {
+    link.attr("href").is_some_and(|href| {
+        let scheme = href.split_once(':').map(|(scheme, _)| scheme.trim().to_ascii_lowercase());
+        !href.contains('#')
+            && !matches!(scheme.as_deref(), Some("mailto" | "tel" | "geo"))
+            && !href.contains("maps")
+            && links::told(href, &link.text()).is_none()
+    })
+}
+
+/// Drops blocks of nothing but links. Within the text, a list of links is dropped only if a heading or a short label
+/// announces it; cells of tables are names rather than references.
+fn drop_links(blocks: &mut [Block<'_>]) {
+    let end = blocks.iter().rposition(|block| block.is_prose()).unwrap_or(0);
+    let mut start = 0;
+    while let Some(block) = blocks.get(start) {
+        let list = block.list;
+        let same = blocks.iter().skip(start).take_while(|next| list.is_some() && next.list == list);
+        let count = same.clone().count().max(1);
+        let is_announced = start > end
+            || start.checked_sub(1).and_then(|before| blocks.get(before)).is_some_and(|before| {
+                before.level.is_some() || before.is_label() && before.all <= SHORT_LABEL
+            });
+        let is_dropped = match list {
+            Some(_) => is_announced && same.clone().all(Block::is_links),
+            None => {
+                block.level.is_none()
+                    && !block.is_cell
+                    && (block.is_links() || block.is_reference())
+            }
+        };
+        for block in blocks.iter_mut().skip(start).take(count) {
+            block.is_dropped = is_dropped;
+        }
+        start += count;
+    }
+}
+
+/// Drops headings that are links, with the few words below each, behind the text of the page. Before that they are
+/// parts of it that lead on, or the title, which links to its own page; only a single one refers to another page.
+fn drop_teasers(blocks: &mut [Block<'_>]) {
+    let mut teasers: Vec<(usize, usize)> = Vec::new();
+    let mut headlines = Vec::new();
+    let mut is_in_teaser = vec![false; blocks.len()];
+    for (start, _) in blocks.iter().enumerate().filter(|(_, block)| block.is_linked_heading()) {
+        headlines.push(start);
+        let below = blocks.iter().skip(start + 1).take_while(|block| block.level.is_none());
+        let (count, weight) =
+            below.fold((0, 0), |(count, weight), block| (count + 1, weight + block.plain()));
+        if weight < TEASER {
+            let end = start + 1 + count;
+            teasers.push((start, end));
+            is_in_teaser.iter_mut().take(end).skip(start).for_each(|is_in| *is_in = true);
+        }
+    }
+    let is_text = |(block, is_in): (&Block<'_>, &bool)| block.is_prose() && !is_in;
+    let texts = blocks.iter().zip(&is_in_teaser).enumerate();
+    let mut texts = texts.filter(|(_, pair)| is_text(*pair)).map(|(index, _)| index);
+    let Some(first) = texts.next() else { return };
+    let last = texts.next_back().unwrap_or(first);
+    let others = teasers.into_iter().filter(|(start, _)| *start > last);
+    let others: Vec<(usize, usize)> = others.collect();
+    if others.len() >= TEASERS {
+        for (start, end) in others {
+            for block in blocks.iter_mut().take(end).skip(start) {
+                block.is_dropped = true;
+            }
+        }
+    }
+    if let [only] = headlines.as_slice()
+        && let Some(block) = blocks.get_mut(*only).filter(|_| *only > first)
+    {
+        block.is_dropped |= block.all >= HEADLINE;
+    }
+}
+
+/// Drops remarks and headings without text at the end of the page: `Print`, `Topics`, `Comments`.
+fn drop_end(blocks: &mut [Block<'_>]) {
+    for block in blocks.iter_mut().rev() {
+        if !block.is_dropped && block.level.is_none() && !block.is_remark() {
+            return;
+        }
+        block.is_dropped = true;
+    }
+}
+
+/// Drops headings and labels that have nothing left below them, from the last to the first.
+fn drop_labels(blocks: &mut [Block<'_>]) {
+    // The highest level of a heading below, whose section ends those above.
+    for at in (0..blocks.len()).rev() {
+        let Some(block) = blocks.get(at) else { continue };
+        let level = block.level;
+        if block.is_dropped || level.is_none() && !block.is_label() {
+            continue;
+        }
+        let below = blocks.iter().skip(at + 1);
+        let mut section = below.take_while(|next| match (level, next.level) {
+            (Some(level), Some(next)) => next > level,
+            (None, next) => next.is_none(),
+            (Some(_), None) => true,
+        });
+        let first_is_dropped = section.clone().next().is_some_and(|next| next.is_dropped);
+        let is_empty = match level {
+            Some(_) => section.all(|next| next.is_dropped),
+            None => first_is_dropped,
+        };
+        let was_emptied = blocks.get(at + 1).map_or(level.is_some(), |next| next.is_dropped);
+        if is_empty
+            && was_emptied
+            && let Some(block) = blocks.get_mut(at)
+        {
+            block.is_dropped = true;
+        }
+    }
+}
