@@ -211,7 +211,8 @@ impl Open {
             let least = WORD_GAP + if was_letter && is_letter { usual } else { 0.0 };
             piece.is_apart |= piece.gap > least;
         }
-        let is_right_to_left = 2 * self.right_to_left > self.pieces.len();
+        let letters = self.pieces.iter().filter(|piece| piece.text != " ").count();
+        let is_right_to_left = 2 * self.right_to_left > letters;
         let is_bold = 2 * self.bold > self.pieces.len();
         let text = direction::text(
             self.pieces,

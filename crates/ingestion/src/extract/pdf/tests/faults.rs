@@ -241,6 +241,12 @@ fn signs_of_vowels_stand_behind_their_letters_in_any_form() {
 }
 
 #[test]
+fn blanks_do_not_tell_the_direction_of_a_line() {
+    let bytes = composite("א\u{5bc} ", &[(72, "א"), (72, "\u{5bc}"), (78, "   ")]);
+    assert_eq!(read(&bytes).unwrap().text, "א\u{5bc}");
+}
+
+#[test]
 fn words_whose_letters_are_far_apart_are_whole_if_blanks_part_them() {
     for spacing in [1, 5, 7] {
         let content = format!("BT /F 12 Tf {spacing} Tc 72 700 Td (Last ship of the year) Tj ET");
