@@ -13,6 +13,7 @@ mod numbering;
 mod numerals;
 pub(super) mod package;
 mod paragraph;
+mod sections;
 mod styles;
 mod symbol;
 mod table;
@@ -52,11 +53,11 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     let notes =
         Notes { footnotes: Element::parse(&footnotes)?, endnotes: Element::parse(&endnotes)? };
 
-    let mut margins = Margins::default();
-    let headers = margins.blocks(&mut package, &relationships, "header")?;
-    let footers = margins.blocks(&mut package, &relationships, "footer")?;
     let Some(document) = package.part(&main)? else { return Err(package::no_document()) };
     let document = Element::parse(&document)?;
+    let mut margins = Margins { unseen: sections::unseen(&document), ..Margins::default() };
+    let headers = margins.blocks(&mut package, &relationships, "header")?;
+    let footers = margins.blocks(&mut package, &relationships, "footer")?;
     let drawings = Drawings::of(&mut package, &main, &relationships)?;
     let mut story = Story::new(&styles, &mut numbering, &notes, &drawings);
     let body = story.read(&document);
@@ -73,6 +74,8 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
 /// Headers and footers: each paragraph once, however many sections repeat it.
 #[derive(Default)]
 struct Margins {
+    /// The relationships of those that no page shows.
+    unseen: HashSet<String>,
     seen: HashSet<String>,
 }
 
@@ -84,7 +87,8 @@ impl Margins {
         kind: &str,
     ) -> Result<Vec<Block>, Unreadable> {
         let mut found = Vec::new();
-        for link in relationships.iter().filter(|link| link.kind == kind) {
+        let links = relationships.iter().filter(|link| link.kind == kind);
+        for link in links.filter(|link| !self.unseen.contains(&link.id)) {
             let Some(part) = package.part(&link.target)? else { continue };
             let part = Element::parse(&part)?;
             let (styles, notes) = (Styles::default(), Notes::default());

@@ -265,6 +265,40 @@ fn each_header_and_footer_is_read_once_without_page_numbers() {
 }
 
 #[test]
+fn headers_that_no_page_shows_are_out() {
+    let header = |text: &str| format!("<w:hdr>{}</w:hdr>", p(text));
+    let section = |first: &str| {
+        format!(
+            "<w:p><w:pPr><w:sectPr>{first}<w:headerReference w:type=\"default\" r:id=\"h.xml\"/>\
+             <w:headerReference w:type=\"first\" r:id=\"f.xml\"/></w:sectPr></w:pPr><w:r><w:t>End.</w:t></w:r></w:p>"
+        )
+    };
+    let next = |mark: &str| {
+        format!(
+            "<w:p><w:pPr><w:sectPr><w:headerReference w:type=\"default\" r:id=\"n.xml\"/></w:sectPr></w:pPr>\
+             <w:r>{mark}<w:t>Next page</w:t></w:r></w:p>"
+        )
+    };
+    let (ended, unknown) = (next("<w:lastRenderedPageBreak/>"), next(""));
+    let begins = |body: String, headers: &[&str]| {
+        let docx = Docx::body(&body).side("header", "h.xml", &header("Contents (continued)"));
+        let docx = docx.side("header", "f.xml", &header("Contents"));
+        let text = docx.side("header", "n.xml", &header("Index")).text();
+        assert!(text.starts_with(&headers.join("\n\n")), "{text}");
+    };
+    let apart = "<w:titlePg/>";
+    begins(section(apart) + &ended, &["Contents", "Index", "End."]);
+    // A section of two pages, one without a header of its own, and a file that says nothing of its pages.
+    let all = ["Contents (continued)", "Contents", "Index"];
+    begins(
+        p("One") + "<w:p><w:r><w:lastRenderedPageBreak/></w:r></w:p>" + &section(apart) + &ended,
+        &all,
+    );
+    begins(section("") + &ended, &["Contents (continued)", "Index", "End."]);
+    begins(section(apart) + &unknown, &all);
+}
+
+#[test]
 fn comments_are_out() {
     let comments =
         format!("<w:comments><w:comment w:id=\"0\">{}</w:comment></w:comments>", p("a remark"));

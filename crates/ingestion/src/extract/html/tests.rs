@@ -121,6 +121,19 @@ fn a_wrapper_with_the_text_is_content_even_if_it_is_called_share() {
 }
 
 #[test]
+fn comments_are_not_the_content_of_a_page_that_states_its_own() {
+    let (pier, others) = (prose("pier"), prose("visitors").repeat(3));
+    for class in ["comments", "reactions"] {
+        let text = text(&format!(
+            "<body><main><h1>Pier</h1><div itemprop=articleBody><p>{pier}</p></div>
+             <div class={class}><p>{others}</p><p>{others}</p></div></main>"
+        ));
+        assert!(text.contains(pier.trim()), "{class}: {text}");
+        assert!(class != "comments" || !text.contains("visitors"), "{class}: {text}");
+    }
+}
+
+#[test]
 fn the_questions_of_an_accordion_stay_with_their_answers() {
     let harbour = prose("harbour");
     let html = format!(

@@ -3,7 +3,7 @@
 use select::document::Document;
 use select::node::Node;
 
-use super::dom::{is_beside, is_unread, roots};
+use super::dom::{elements, is_beside, is_unread, roots};
 use super::names::{Purpose, purpose};
 
 /// What holds so many hundredths of a page's text is its content, whatever it is called.
@@ -11,6 +11,9 @@ const MOST: usize = 70;
 
 /// What holds more letters and digits outside links is no mere control, such as a bar of buttons to share a page.
 const CONTROL: usize = 300;
+
+/// A body that the page states has at least so many letters and digits.
+const BODY: usize = 400;
 
 /// Letters and digits below an element.
 #[derive(Debug, Default, Clone, Copy)]
@@ -33,14 +36,18 @@ pub(super) struct Weights {
     of: Vec<Weight>,
     /// The least weight that is content whatever it is called.
     most: usize,
+    /// For each node, whether it holds a text that the page states to be its body. Empty if the page states none.
+    holds_body: Vec<bool>,
 }
 
 impl Weights {
     pub(super) fn of(document: &Document) -> Self {
         // At first nothing goes by its name, which tells how much there is.
-        let mut weights = Self { of: vec![Weight::default(); document.nodes.len()], most: 0 };
+        let of = vec![Weight::default(); document.nodes.len()];
+        let mut weights = Self { of, most: 0, holds_body: Vec::new() };
         weights.weigh_page(document);
         weights.most = (weights.page(document) * MOST / 100).max(1);
+        weights.find_bodies(document);
         weights.weigh_page(document);
         weights
     }
@@ -58,12 +65,38 @@ impl Weights {
     /// was found to be beside weighs nothing any more.
     pub(super) fn is_beside_by_name(&self, node: &Node<'_>) -> bool {
         let plain = self.at(node).plain();
-        plain < self.most
+        (plain < self.most || self.is_apart_from_body(node))
             && match purpose(node) {
                 Some(Purpose::Control) => plain <= CONTROL,
                 Some(Purpose::Beside) => true,
                 None => false,
             }
+    }
+
+    fn find_bodies(&mut self, document: &Document) {
+        let is_body = |node: &Node<'_>| is_body(node) && self.at(node).plain() >= BODY;
+        let bodies: Vec<Node<'_>> = elements(document).filter(is_body).collect();
+        if bodies.is_empty() {
+            return;
+        }
+        self.holds_body = vec![false; document.nodes.len()];
+        for body in bodies {
+            for node in std::iter::successors(Some(body), Node::parent) {
+                match self.holds_body.get_mut(node.index()) {
+                    Some(holds) if !*holds => *holds = true,
+                    // What is above is noted already.
+                    Some(_) | None => break,
+                }
+            }
+        }
+    }
+
+    /// Whether the page states its body, and the element neither holds it nor is in it: the comments of a newspaper
+    /// are longer than the article.
+    fn is_apart_from_body(&self, node: &Node<'_>) -> bool {
+        !self.holds_body.is_empty()
+            && !std::iter::successors(Some(*node), Node::parent).any(|above| is_body(&above))
+            && !self.holds_body.get(node.index()).copied().unwrap_or(false)
     }
 
     fn weigh_page(&mut self, document: &Document) {
@@ -95,6 +128,11 @@ impl Weights {
         }
         weight
     }
+}
+
+/// Whether the page states that an element is the body of its article.
+fn is_body(node: &Node<'_>) -> bool {
+    node.attr("itemprop").is_some_and(|names| names.contains("articleBody"))
 }
 
 /// Letters and digits of a text.

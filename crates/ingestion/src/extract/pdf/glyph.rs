@@ -82,3 +82,13 @@ pub(super) fn runs_right_to_left(char: char) -> bool {
 pub(super) fn is_ideograph(char: char) -> bool {
     matches!(char, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
 }
+
+/// Appends the text of the next line, after a blank unless both are of scripts without blanks.
+pub(super) fn push_next_line(text: &mut String, line: &str) {
+    let is_whole = |char: Option<char>| char.is_some_and(is_ideograph);
+    let goes_on = is_whole(text.chars().next_back()) && is_whole(line.chars().next());
+    if !text.is_empty() && !line.is_empty() && !goes_on {
+        text.push(' ');
+    }
+    text.push_str(line);
+}

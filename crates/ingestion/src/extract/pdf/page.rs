@@ -1,6 +1,7 @@
 //! The text of a page, line by line, from its rows.
 
 use super::columns;
+use super::glyph::push_next_line;
 use super::headings::Sizes;
 use super::rows::Row;
 use super::stacks;
@@ -39,8 +40,7 @@ pub(super) fn text(rows: Vec<Row>, body: &Body) -> String {
         let goes_on = matches!((&heading, level), (Some((open, _)), Some(level)) if *open == level)
             && !begins;
         if let Some((_, open)) = heading.as_mut().filter(|_| goes_on) {
-            open.push(' ');
-            open.push_str(&row.texts().join(" "));
+            push_next_line(open, &row.texts().join(" "));
         } else {
             if let Some((level, open)) = heading.take() {
                 push_heading(&mut text, level, &open);

@@ -1,5 +1,6 @@
 //! Tables: rows whose cells stand below each other.
 
+use super::glyph::push_next_line;
 use super::rows::Row;
 use super::runs::Run;
 
@@ -139,10 +140,7 @@ fn push_table(parts: &mut Vec<Part>, rows: &[Row]) {
         match table.last_mut() {
             Some((_, above)) if row.cells.len() == 1 => {
                 for (above, below) in above.iter_mut().zip(cells) {
-                    if !above.is_empty() && !below.is_empty() {
-                        above.push(' ');
-                    }
-                    above.push_str(&below);
+                    push_next_line(above, &below);
                 }
             }
             _ => table.push((row.clone(), cells)),

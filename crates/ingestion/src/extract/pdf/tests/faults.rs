@@ -3,6 +3,7 @@
 use cicerone_domain::content::WarningReason;
 
 use super::{composite, document, pdf, plain, read, stream};
+use crate::extract::pdf::glyph::push_next_line;
 
 const HELVETICA: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>";
 const BOLD: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica-Bold/Encoding/WinAnsiEncoding>>";
@@ -276,6 +277,19 @@ fn headings_are_larger_or_bolder_than_the_text() {
     let text = read(&page_with("", &[stream(&content)])).unwrap().text;
     assert!(text.starts_with("# Rules of the harbour\n\n## Berths\n\nThe keeper"), "{text}");
     assert!(text.contains("night.\n\n## Pilots\n\nThe keeper"), "{text}");
+}
+
+#[test]
+fn a_chinese_line_goes_on_without_a_blank() {
+    let joined = |first: &str, next: &str| {
+        let mut text = first.to_owned();
+        push_next_line(&mut text, next);
+        text
+    };
+    assert_eq!(joined("港口的", "规则"), "港口的规则");
+    assert_eq!(joined("Rules of", "the harbour"), "Rules of the harbour");
+    assert_eq!(joined("港口", "A 1"), "港口 A 1");
+    assert_eq!((joined("", "x"), joined("x", "")), ("x".to_owned(), "x".to_owned()));
 }
 
 #[test]
