@@ -31,6 +31,10 @@ const BESIDE: [&str; 4] = ["nav", "aside", "footer", "menu"];
 const BESIDE_ROLES: [&str; 6] =
     ["navigation", "banner", "contentinfo", "complementary", "search", "dialog"];
 
+/// The main text of a page begins within so many nodes of the element around it. Elements are nested, so that looking at
+/// all nodes below each could take long.
+const FIRST: usize = 5_000;
+
 /// The top nodes of a document.
 pub(super) fn roots(document: &Document) -> impl Iterator<Item = Node<'_>> {
     let tops = document.nodes.iter().filter(|node| node.parent.is_none());
@@ -90,7 +94,7 @@ pub(super) fn is_inline(name: &str) -> bool {
 pub(super) fn is_beside(node: &Node<'_>, name: &str) -> bool {
     let is_beside = BESIDE.contains(&name)
         || node.attr("role").is_some_and(|role| BESIDE_ROLES.contains(&role));
-    is_beside && !node.descendants().any(|inner| is_main(&inner))
+    is_beside && !node.descendants().take(FIRST).any(|inner| is_main(&inner))
 }
 
 /// Whether an element says that it is the main text of the page, which there is once.
