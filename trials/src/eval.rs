@@ -7,6 +7,7 @@ pub(crate) mod files;
 mod floor;
 mod formats;
 mod html;
+mod hybrid;
 mod manuals;
 mod measures;
 mod pdf;
@@ -32,7 +33,8 @@ pub(crate) struct EvalArgs {
     #[arg(long)]
     data: PathBuf,
     /// Only these sets; all of them if none is named. `docx`, `formats`, `html` or `pdf` alone: how well such files are read.
-    /// `manuals` alone: questions about manuals, with replies; `silence` alone: whether what has no answer is refused
+    /// `manuals` alone: questions about manuals, with replies; `silence` alone: whether what has no answer is refused;
+    /// `hybrid` and sets: by words, by meaning and by both
     sets: Vec<String>,
     /// Questions of which the right passage was not first are printed
     #[arg(long)]
@@ -40,6 +42,12 @@ pub(crate) struct EvalArgs {
     /// Folders with documentation as packages install it, beside /usr/share/doc, for `manuals`
     #[arg(long)]
     manuals: Vec<PathBuf>,
+    /// The base URL of an embeddings upstream for `hybrid`, instead of the embedder of the tests
+    #[arg(long)]
+    embeddings: Option<String>,
+    /// The name of its model
+    #[arg(long)]
+    model: Option<String>,
 }
 
 /// One line of the table: a set, a measure, and what public tools reach on the same files.
@@ -94,6 +102,12 @@ pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
     }
     if args.sets == ["silence"] {
         return silence::run(&args.data);
+    }
+    if let Some(("hybrid", sets)) =
+        args.sets.split_first().map(|(name, sets)| (name.as_str(), sets))
+    {
+        let upstream = hybrid::Upstream { url: args.embeddings, model: args.model };
+        return hybrid::run(&args.data, sets, &upstream);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let wanted = |set: &str| args.sets.is_empty() || args.sets.iter().any(|name| name == set);

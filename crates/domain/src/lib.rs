@@ -26,6 +26,7 @@ pub mod id;
 pub mod idempotency;
 pub mod job;
 pub mod limits;
+pub mod meaning;
 pub mod page;
 pub mod ports;
 pub mod retrieval;

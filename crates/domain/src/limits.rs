@@ -139,3 +139,9 @@ pub const DELIVERY_LIFE_MILLIS: i64 = 7 * DAY_MILLIS;
 pub const USAGE_LIFE_DAYS: i64 = 400;
 /// Life of the lease of an attempt at a delivery. An attempt takes a fourth of it at most.
 pub const DELIVERY_LEASE_MILLIS: i64 = 60_000;
+/// Most numbers of a vector.
+pub const VECTOR_DIMENSIONS: usize = 4_096;
+/// Most bytes of text that an embedding model is given at once (256 KiB), unless one passage alone is larger.
+pub const EMBEDDED_BYTES: usize = 256 * 1_024;
+/// How long a source is claimed for a batch of vectors.
+pub const VECTOR_LEASE_MILLIS: i64 = 5 * 60 * 1_000;

@@ -14,6 +14,7 @@
 mod crawl;
 mod index;
 mod jobs;
+mod meaning;
 mod model;
 mod stages;
 mod stores;
@@ -22,6 +23,10 @@ mod webhooks;
 pub use crawl::CrawlStore;
 pub use index::{AgentContent, PassageFeed, PassageIndex, WholeContent};
 pub use jobs::{Housekeeping, JobStore, WorkListener, WorkSignal};
+pub use meaning::{
+    AgentVectors, EmbedError, EmbedFailure, Embedder, LackingVectors, Purpose, VectorFeed,
+    VectorStore, VectorWork,
+};
 pub use model::{
     LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,
 };

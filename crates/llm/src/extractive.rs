@@ -17,6 +17,7 @@ use cicerone_domain::ports::{
     LanguageModel, ModelError, ModelReply, ReplyRequest, Stage, TokenSink,
 };
 use cicerone_domain::retrieval::Hit;
+use cicerone_language::sentences;
 
 use self::choose::Choice;
 use self::matcher::Matcher;
@@ -24,6 +25,9 @@ use self::readings::Readings;
 
 /// A pair that was found first gives way to another passage that covers this much more of the question.
 const PAIR_LEEWAY: f32 = 0.3;
+/// The longest quotation of a passage that was found by its meaning, in characters, unless its first sentence is
+/// longer.
+const LEAD_CHARS: usize = 300;
 
 /// Replies from the passages alone: with the answer of the pair that matches, or with the sentences that
 /// cover the question best. If the sources do not cover the question, the reply says so.
@@ -59,6 +63,9 @@ impl Extractive {
         let cited: Vec<usize> = passages.iter().map(|passage| passage.index).collect();
         let text = compose::text(&passages);
         if text.is_empty() {
+            if let Some((index, lead)) = found_by_meaning(&request.passages) {
+                return ModelReply { text: lead, cited: vec![index], ..ModelReply::default() };
+            }
             return ModelReply {
                 text: refusal::text(&request.question).to_owned(),
                 ..ModelReply::default()
@@ -81,6 +88,26 @@ impl LanguageModel for Extractive {
     ) -> Result<ModelReply, ModelError> {
         Ok(self.answer(&request, tokens.as_ref()))
     }
+}
+
+/// The beginning of the best passage that has no word of the question, and was found by its meaning: none of
+/// its sentences is known to answer better than its first ones.
+fn found_by_meaning(passages: &[Hit]) -> Option<(usize, String)> {
+    let index = passages.iter().position(|hit| hit.coverage <= 0.0)?;
+    let text = passages.get(index).map(|hit| &hit.text)?;
+    let mut lead = String::new();
+    for range in sentences(text) {
+        let sentence = plain::inline(text.get(range).unwrap_or_default().trim_start_matches('#'));
+        let chars = lead.chars().count() + sentence.chars().count();
+        if !lead.is_empty() && chars > LEAD_CHARS {
+            break;
+        }
+        if !lead.is_empty() && !sentence.is_empty() {
+            lead.push(' ');
+        }
+        lead.push_str(&sentence);
+    }
+    Some((index, lead)).filter(|(_, lead)| !lead.is_empty())
 }
 
 /// The pair whose answer is the reply: the best passage, unless another covers much more of the

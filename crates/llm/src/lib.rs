@@ -7,6 +7,7 @@
 mod attribution;
 mod citations;
 mod config;
+mod embeddings;
 mod extractive;
 mod models;
 mod prompt;
@@ -18,5 +19,6 @@ pub use config::{
     ConfigError, EMBEDDED, MaxTokensField, ModelsConfig, RouteConfig, Secret, TargetConfig,
     TokenizerName, UpstreamConfig,
 };
+pub use embeddings::{Embeddings, EmbeddingsConfig};
 pub use extractive::Extractive;
 pub use models::Models;

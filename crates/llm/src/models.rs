@@ -233,7 +233,17 @@ fn key(
     setting: &str,
     secret: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Secret>, ConfigError> {
-    match (&section.api_key, &section.api_key_variable) {
+    secret_of(section.api_key.as_ref(), section.api_key_variable.as_deref(), setting, secret)
+}
+
+/// The key that a section gives, or the variable that it names.
+pub(crate) fn secret_of(
+    key: Option<&Secret>,
+    variable: Option<&str>,
+    setting: &str,
+    secret: impl Fn(&str) -> Option<String>,
+) -> Result<Option<Secret>, ConfigError> {
+    match (key, variable) {
         (Some(_), Some(_)) => {
             Err(ConfigError::new(format!("{setting}.api_key"), "excludes `api_key_variable`"))
         }

@@ -23,6 +23,7 @@ use self::breaker::Breaker;
 use self::draft::Draft;
 pub(crate) use self::failure::{Failure, Remedy};
 use self::read::Pace;
+pub(crate) use self::read::{bytes as bytes_of, error as error_of};
 use self::wire::{CompletionRequest, PromptMessage, StreamOptions, Usage};
 use crate::attribution;
 use crate::config::{ConfigError, MaxTokensField, Secret, UpstreamConfig};
@@ -60,10 +61,12 @@ impl Upstream {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Result<Self, ConfigError> {
-        let url = endpoint(&config.base_url)
+        let url = endpoint(&config.base_url, &["chat", "completions"])
             .map_err(|message| ConfigError::new(format!("{setting}.base_url"), message))?;
         check(&config, setting)?;
-        let client = client(&config, &url, key.as_ref(), setting)?;
+        let settings =
+            ClientSettings { connect: seconds(config.connect_seconds), key: key.as_ref(), setting };
+        let client = client(&settings, &url)?;
         let pause = seconds(config.breaker_seconds).as_millis();
         let breaker = Breaker::new(
             Arc::clone(&clock),
@@ -227,9 +230,7 @@ impl Upstream {
     /// The failure for a status that is not a success.
     async fn refusal(&self, response: Response, key: Option<&str>) -> Failure {
         let status = response.status();
-        let header = |name: &str| response.headers().get(name).and_then(|v| v.to_str().ok());
-        let now = self.clock.now().as_millis();
-        let asked = backoff::asked(header("retry-after-ms"), header("retry-after"), now);
+        let asked = asked(response.headers(), self.clock.now().as_millis());
         let may_pass = status.is_server_error()
             || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
         let remedy = if may_pass { Remedy::Retry(asked) } else { Remedy::None };
@@ -274,8 +275,14 @@ fn content_type(response: &Response) -> String {
     value.unwrap_or_default().to_ascii_lowercase()
 }
 
-/// The URL of chat completions under a base URL.
-fn endpoint(base_url: &str) -> Result<Url, String> {
+/// The wait that the headers of an answer ask for, relative to `now` in milliseconds since 1970.
+pub(crate) fn asked(headers: &HeaderMap, now: i64) -> Option<Duration> {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    backoff::asked(header("retry-after-ms"), header("retry-after"), now)
+}
+
+/// The URL of an endpoint under a base URL.
+pub(crate) fn endpoint(base_url: &str, path: &[&str]) -> Result<Url, String> {
     let mut url = Url::parse(base_url.trim())
         .map_err(|error| format!("must be a URL such as `http://localhost:11434/v1`: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -288,7 +295,7 @@ fn endpoint(base_url: &str) -> Result<Url, String> {
     url.path_segments_mut()
         .map_err(|()| "must have a host".to_owned())?
         .pop_if_empty()
-        .extend(["chat", "completions"]);
+        .extend(path);
     Ok(url)
 }
 
@@ -321,14 +328,20 @@ fn check(config: &UpstreamConfig, setting: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
+/// How an upstream is reached.
+pub(crate) struct ClientSettings<'a> {
+    /// The longest wait for a connection.
+    pub(crate) connect: Duration,
+    /// Its key.
+    pub(crate) key: Option<&'a Secret>,
+    /// The path of its section.
+    pub(crate) setting: &'a str,
+}
+
 /// The client of an upstream, without redirects and without proxies of the environment. For plain HTTP it
 /// loads no certificates, so it also works on a machine without any.
-fn client(
-    config: &UpstreamConfig,
-    url: &Url,
-    key: Option<&Secret>,
-    setting: &str,
-) -> Result<Client, ConfigError> {
+pub(crate) fn client(settings: &ClientSettings<'_>, url: &Url) -> Result<Client, ConfigError> {
+    let ClientSettings { connect, key, setting } = *settings;
     // Fails if another part of the program has installed the same provider before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut headers = HeaderMap::new();
@@ -346,7 +359,7 @@ fn client(
         .default_headers(headers)
         .redirect(redirect::Policy::none())
         .no_proxy()
-        .connect_timeout(seconds(config.connect_seconds));
+        .connect_timeout(connect);
     let builder = if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder };
     builder.build().map_err(|error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
@@ -375,14 +388,15 @@ mod tests {
             ("http://[::1]:8080", "http://[::1]:8080/chat/completions"),
             ("https://h/o?api-version=1", "https://h/o/chat/completions?api-version=1"),
         ] {
-            assert_eq!(endpoint(base).unwrap().as_str(), expected);
+            let path = ["chat", "completions"];
+            assert_eq!(endpoint(base, &path).unwrap().as_str(), expected);
         }
     }
 
     #[test]
     fn a_base_url_that_cannot_work_is_refused() {
         for base in ["", "localhost:1", "ftp://h/", "http://user:pw@h/", "http://"] {
-            assert!(endpoint(base).is_err(), "{base}");
+            assert!(endpoint(base, &[]).is_err(), "{base}");
         }
     }
 }

@@ -10,15 +10,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cicerone_domain::fairness::{FairPool, Urgency};
+use cicerone_domain::meaning::Vector;
 use cicerone_domain::ports::{PassageFeed, PassageIndex};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 
+use crate::meaning::{Meaning, MeaningConfig, MeaningPorts, WINDOW};
 use crate::search::{Recent, Snapshot};
 use crate::store::Unusable;
 use folders::Folders;
 use opened::Opened;
-use turns::Turns;
+pub(crate) use opened::Pool;
+pub(crate) use turns::Turns;
 
 /// A search runs on a thread of its own if the number of passages times the bytes of the question is
 /// larger than this: 20,000 passages and a question of usual length.
@@ -63,6 +66,8 @@ struct Shared {
     open: Opened,
     /// The most that may be stored of the sources of an agent whose index is in memory; `None` if none is.
     small_bytes: Option<u64>,
+    /// `None` if searches go by words only.
+    meaning: Option<Meaning>,
     recent: Recent,
     turns: Turns,
     asked: FairPool<Id<kind::Account>>,
@@ -74,13 +79,24 @@ impl Index {
     /// Opens the indexes under `config.directory`, which is created if it is missing. `feed` provides their
     /// content.
     pub fn open(config: IndexConfig, feed: Arc<dyn PassageFeed>) -> Result<Self, std::io::Error> {
+        Self::open_with(config, feed, None)
+    }
+
+    /// The same, searched by meaning too if `meaning` says how.
+    pub fn open_with(
+        config: IndexConfig,
+        feed: Arc<dyn PassageFeed>,
+        meaning: Option<(MeaningPorts, MeaningConfig)>,
+    ) -> Result<Self, std::io::Error> {
         let open = Opened::new(config.open_agents, config.memory_bytes);
+        let meaning = meaning.map(|(ports, how)| Meaning::new(ports, how, config.open_agents));
         let folders = Folders::open(config.directory)?;
         let shared = Shared {
             feed,
             folders,
             open,
             small_bytes: (config.memory_bytes > 0).then_some(SMALL_BYTES),
+            meaning,
             recent: Recent::default(),
             turns: Turns::default(),
             asked: FairPool::new(ASKED, ASKED),
@@ -148,6 +164,9 @@ impl Index {
     async fn discard(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
         let _turn = self.shared.turns.take(agent).await;
         self.shared.open.remove(agent);
+        if let Some(meaning) = &self.shared.meaning {
+            meaning.projections.forget(agent);
+        }
         self.shared.folders.remove(agent).await
     }
 }
@@ -194,8 +213,36 @@ impl PassageIndex for Index {
         }
     }
 
+    async fn meaning(&self, agent: AgentVersion, query: &Query) -> Option<Vector> {
+        match &self.shared.meaning {
+            Some(meaning) => meaning.question(agent, query).await,
+            None => None,
+        }
+    }
+
+    async fn search_with(
+        &self,
+        agent: AgentVersion,
+        query: &Query,
+        vector: Option<Vector>,
+        limit: usize,
+    ) -> Result<Found, Error> {
+        let (Some(meaning), Some(vector)) = (&self.shared.meaning, vector) else {
+            return self.search(agent, query, limit).await;
+        };
+        let found = self.search(agent, query, limit.max(WINDOW)).await?;
+        let folder = self.shared.folders.of(agent.id);
+        Ok(meaning.add(agent, folder, vector, query, found, limit).await)
+    }
+
     async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error> {
-        self.in_step(agent, Urgency::Learning).await.map(drop)
+        let exists = self.in_step(agent, Urgency::Learning).await?.is_some();
+        match &self.shared.meaning {
+            Some(meaning) if exists => {
+                meaning.synchronise(agent, self.shared.folders.of(agent.id)).await
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {

@@ -8,7 +8,9 @@
 //! Invariant: nothing here parses a query language; a question is only ever a set of words.
 
 mod index;
+mod meaning;
 mod search;
 mod store;
 
 pub use index::{Index, IndexConfig};
+pub use meaning::{MeaningConfig, MeaningPorts};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use cicerone_domain::access::{KeySecret, ParseKeyError};
 use cicerone_domain::agent::MODELS;
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
-use cicerone_llm::Models;
+use cicerone_llm::{Embeddings, Models};
 use cicerone_storage::DatabaseUrl;
 use ipnet::IpNet;
 
@@ -79,6 +79,16 @@ impl Configuration {
         let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) =
             (Arc::new(SystemClock), Arc::new(SystemEntropy));
         Models::new(self.settings.models.clone(), secret, &clock, &entropy)
+            .map_err(|error| load::model_error(environment, self.file.as_deref(), &error))
+    }
+
+    /// The embeddings upstream that these settings describe, if they do; `environment` holds its key.
+    pub(crate) fn embeddings(
+        &self,
+        environment: &Environment,
+    ) -> Result<Option<Embeddings>, ConfigurationError> {
+        let secret = |variable: &str| environment.get(variable).cloned();
+        Embeddings::new(&self.settings.embeddings, secret, Arc::new(SystemClock))
             .map_err(|error| load::model_error(environment, self.file.as_deref(), &error))
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::job::Reclaim;
-use cicerone_domain::ports::{PassageIndex, WorkSignal};
+use cicerone_domain::meaning::CurrentSpace;
+use cicerone_domain::ports::{Embedder, PassageIndex, VectorStore as _, WorkSignal};
 use cicerone_domain::services::{
     Agents, Audit, ConversationLimits, Conversations, Idempotency, Keys, Quotas, Sources, Uploads,
     Webhooks,
@@ -13,8 +14,8 @@ use cicerone_domain::services::{
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
 use cicerone_ingestion::{CrawlPorts, Crawler, EgressFetch, ReadPage, Readers};
-use cicerone_processing::{Housekeeper, Worker, WorkerPorts};
-use cicerone_retrieval::{Index, IndexConfig};
+use cicerone_processing::{Housekeeper, Learner, LearnerPorts, Worker, WorkerPorts};
+use cicerone_retrieval::{Index, IndexConfig, MeaningPorts};
 use cicerone_storage::{SpoolFolder, Storage, StorageOptions, UploadObjects, migrations};
 use cicerone_webhooks::{Deliverer, Targets};
 
@@ -39,6 +40,8 @@ pub(crate) struct Parts {
     pub(crate) audit: Audit,
     pub(crate) webhooks: Webhooks,
     pub(crate) worker: Worker,
+    /// `None` if searches go by words only.
+    pub(crate) learner: Option<Learner>,
     pub(crate) deliverer: Deliverer,
     pub(crate) housekeeper: Housekeeper,
 }
@@ -53,6 +56,7 @@ impl Parts {
     ) -> Result<Self, Failure> {
         // What can be refused comes first: a start with a bad setting leaves the database alone.
         let models = Arc::new(configuration.models(environment)?);
+        let embeddings = configuration.embeddings(environment)?;
         let objects = UploadObjects::open(&configuration.object_store_url)
             .map_err(|error| Failure::because("`CICERONE_OBJECT_STORE_URL`", &error))?;
         let objects = Arc::new(objects);
@@ -65,7 +69,13 @@ impl Parts {
             open_agents: configuration.settings.index.open_agents,
             memory_bytes: configuration.settings.index.memory_bytes,
         };
-        let index = Index::open(index_config, storage.clone())
+        let space = CurrentSpace::default();
+        let embedder = embeddings.map(|embeddings| Arc::new(embeddings) as Arc<dyn Embedder>);
+        let meaning = embedder.clone().map(|embedder| {
+            let ports = MeaningPorts { embedder, feed: storage.clone(), space: space.clone() };
+            (ports, configuration.settings.meaning())
+        });
+        let index = Index::open_with(index_config, storage.clone(), meaning)
             .map_err(|error| Failure::because("cannot open the index", &error))?;
         let passages: Arc<dyn PassageIndex> = Arc::new(index.clone());
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -100,6 +110,17 @@ impl Parts {
             },
             configuration.settings.workers(),
         );
+        let learner = embedder.map(|embedder| {
+            let ports = LearnerPorts {
+                vectors: storage.clone(),
+                embedder,
+                index: passages.clone(),
+                space,
+                trained: told.clone(),
+                clock: clock.clone(),
+            };
+            Learner::new(ports, configuration.settings.embeddings.floor)
+        });
         let deliverer = Deliverer::new(
             storage.clone(),
             egress.clone(),
@@ -112,6 +133,9 @@ impl Parts {
             // The data directory is held, so whoever had these jobs is gone.
             worker.reclaim(Reclaim::All).await?;
             deliverer.take_back().await?;
+            if learner.is_some() {
+                storage.take_back_vectors().await?;
+            }
         }
         Ok(Self {
             agents: Agents::new(
@@ -167,6 +191,7 @@ impl Parts {
             clock,
             entropy,
             worker,
+            learner,
             deliverer,
         })
     }

@@ -1,5 +1,7 @@
 //! The differences between the two databases. Every match on the backend of a query is here.
 
+mod vectors;
+
 use cicerone_domain::job::Lane;
 use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
 use diesel::deserialize::QueryableByName;
@@ -23,6 +25,8 @@ use crate::schema::{
 use crate::sources::{DocumentRow, PassageRow, SourceRow, TextRow};
 use crate::storage::Limits;
 use crate::usage::{MonthRow, UsageRow};
+
+pub(crate) use vectors::{insert_vectors, next_without_vectors};
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
 pub(crate) const ROWS: usize = 500;
@@ -109,9 +113,9 @@ pub(crate) fn has_migrations_table(c: &mut AnyConnection) -> QueryResult<bool> {
     diesel::select(diesel::dsl::sql::<Bool>(sql)).get_result(c)
 }
 
-/// Waits until no other process migrates, for as long as the transaction lasts. SQLite's has taken
-/// its write lock with its first statement.
-pub(crate) fn lock_migrations(c: &mut AnyConnection, number: i64) -> QueryResult<()> {
+/// Waits until no other process holds this number, and holds it for as long as the transaction lasts. SQLite's
+/// transaction has taken its write lock with its first statement.
+pub(crate) fn lock_number(c: &mut AnyConnection, number: i64) -> QueryResult<()> {
     match c {
         AnyConnection::Postgres(c) => {
             c.batch_execute(&format!("SELECT pg_advisory_xact_lock({number})"))

@@ -167,7 +167,7 @@ fn all_passages(
 
 impl Storage {
     /// What `work` reads of a source; `None` if it is not at `version`.
-    async fn at_version<T, F>(
+    pub(crate) async fn at_version<T, F>(
         &self,
         source: String,
         version: u64,

@@ -32,6 +32,7 @@ use crate::idempotency::free_claims;
 use crate::schema::{jobs, sources};
 use crate::sources::{Intake, clear, remove_unseen, show, update_state};
 use crate::storage::Storage;
+use crate::vectors;
 
 /// Waits for a worker.
 pub(crate) const QUEUED: &str = "queued";
@@ -349,6 +350,7 @@ pub(crate) fn end(
     update_state(c, &source)?;
     // Before the endpoints that take the event are held.
     bytes::recount(c, &source)?;
+    vectors::expect(c, &source)?;
     let request_id: Option<Option<String>> =
         jobs::table.find(job).select(jobs::request_id).get_result(c).optional()?;
     let request_id = request(request_id.flatten().as_deref())?;

@@ -48,6 +48,7 @@ mod storage;
 mod uploads;
 mod url;
 mod usage;
+mod vectors;
 mod webhooks;
 
 pub use error::OpenError;

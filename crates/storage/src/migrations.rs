@@ -140,7 +140,7 @@ fn exclusively<T>(
 ) -> Result<T, OpenError> {
     let mut connection = connect(url, Access::Write)?;
     transaction(&mut connection, Begin::Write, |c| {
-        dialect::lock_migrations(c, ADVISORY_LOCK)?;
+        dialect::lock_number(c, ADVISORY_LOCK)?;
         let (statuses, unknown) = compare(c).map_err(TransactionError::internal)?;
         if let Some(migration) = unknown {
             return Ok(Err(OpenError::Newer { url: url.clone(), migration }));

@@ -14,6 +14,12 @@ diesel::define_sql_function! {
         -> diesel::sql_types::Nullable<diesel::sql_types::Integer>;
 }
 
+diesel::define_sql_function! {
+    /// Bytes of a value that is no text.
+    #[sql_name = "octet_length"]
+    fn binary_length(value: diesel::sql_types::Binary) -> diesel::sql_types::Integer;
+}
+
 /// The size of a text in bytes, as the database gives it; `None` of a text that is not there.
 pub(crate) type Size = Option<i32>;
 

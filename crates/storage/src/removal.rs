@@ -18,10 +18,10 @@ use crate::connection::AnyConnection;
 use crate::db::Db;
 use crate::error::TransactionError;
 use crate::idempotency;
-use crate::pages::{Size, octet_length};
+use crate::pages::{Size, binary_length, octet_length};
 use crate::schema::{
-    agents, conversations, crawl_pages, document_texts, documents, jobs, messages, passages,
-    sources,
+    agents, conversations, crawl_pages, document_texts, documents, jobs, messages, passage_vectors,
+    passages, sources,
 };
 use crate::uploads::remove_unused;
 
@@ -245,7 +245,8 @@ fn delete_source(
     now: Timestamp,
     part: &mut Part,
 ) -> Result<bool, TransactionError> {
-    let is_empty = delete_passages(c, id, part)?
+    let is_empty = delete_vectors(c, id, part)?
+        && delete_passages(c, id, part)?
         && delete_documents(c, id, part)?
         && delete_crawl_pages(c, id, part)?;
     if !is_empty {
@@ -262,6 +263,25 @@ fn delete_source(
     }
     bytes::change(c, &account, -bytes)?;
     Ok(true)
+}
+
+/// Deletes vectors before their passages, so that a part is bounded by them too.
+fn delete_vectors(
+    c: &mut AnyConnection,
+    source: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    let of_source = || passage_vectors::table.filter(passage_vectors::source_id.eq(source));
+    let rows: Vec<(i64, i32)> = of_source()
+        .order(passage_vectors::position)
+        .limit(part.limit())
+        .select((passage_vectors::position, binary_length(passage_vectors::vector)))
+        .load(c)?;
+    let rows = rows.into_iter().map(|(position, size)| (position, [Some(size)])).collect();
+    if let Some(last) = part.take(rows) {
+        diesel::delete(of_source().filter(passage_vectors::position.le(last))).execute(c)?;
+    }
+    Ok(!part.is_used_up())
 }
 
 fn delete_passages(

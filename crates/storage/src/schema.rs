@@ -145,6 +145,39 @@ table! {
 }
 
 table! {
+    vector_spaces (id) {
+        id -> BigInt,
+        model -> Text,
+        dimension -> BigInt,
+        probe -> Binary,
+        floor -> Double,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    source_vectors (source_id) {
+        source_id -> Text,
+        account_id -> Text,
+        version -> BigInt,
+        space -> BigInt,
+        is_complete -> Bool,
+        embedded_to -> BigInt,
+        due_at -> BigInt,
+    }
+}
+
+table! {
+    passage_vectors (source_id, position) {
+        source_id -> Text,
+        position -> BigInt,
+        account_id -> Text,
+        space -> BigInt,
+        vector -> Binary,
+    }
+}
+
+table! {
     crawls (source_id, number) {
         source_id -> Text,
         number -> BigInt,
@@ -335,10 +368,18 @@ table! {
 }
 
 joinable!(jobs -> sources (source_id));
+joinable!(source_vectors -> sources (source_id));
 joinable!(deliveries -> events (event_id));
 joinable!(deliveries -> webhook_endpoints (endpoint_id));
 allow_tables_to_appear_in_same_query!(deliveries, events, webhook_endpoints);
 allow_tables_to_appear_in_same_query!(jobs, sources);
-allow_tables_to_appear_in_same_query!(documents, document_texts, passages, crawl_pages);
+allow_tables_to_appear_in_same_query!(
+    documents,
+    document_texts,
+    passages,
+    crawl_pages,
+    passage_vectors
+);
+allow_tables_to_appear_in_same_query!(source_vectors, sources);
 allow_tables_to_appear_in_same_query!(uploads, sources);
 allow_tables_to_appear_in_same_query!(conversations, conversation_metadata);

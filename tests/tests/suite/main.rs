@@ -30,6 +30,7 @@ mod idempotency;
 mod isolation;
 mod keys;
 mod me;
+mod meaning;
 mod model;
 mod on_postgres;
 mod operations;

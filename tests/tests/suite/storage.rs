@@ -25,4 +25,5 @@ mod removals;
 mod sources;
 mod time_bounds;
 mod uploads;
+mod vectors;
 mod webhooks;

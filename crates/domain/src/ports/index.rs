@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use crate::content::Passage;
 use crate::error::Error;
 use crate::id::{Id, kind};
+use crate::meaning::Vector;
 use crate::retrieval::{AgentVersion, Found, Query};
 
 /// Finds passages. The index is a projection of the rows: if it is deleted, it is built again.
@@ -19,6 +20,21 @@ pub trait PassageIndex: Send + Sync {
         query: &Query,
         limit: usize,
     ) -> Result<Found, Error>;
+    /// The vector of a query, if searches go by meaning too: asked for at its model, with a short patience.
+    /// `None` if it is not to be had.
+    async fn meaning(&self, _agent: AgentVersion, _query: &Query) -> Option<Vector> {
+        None
+    }
+    /// [`PassageIndex::search`] by meaning too, if there is a vector of the query.
+    async fn search_with(
+        &self,
+        agent: AgentVersion,
+        query: &Query,
+        _vector: Option<Vector>,
+        limit: usize,
+    ) -> Result<Found, Error> {
+        self.search(agent, query, limit).await
+    }
     /// Applies missing changes, so that the next search need not. Called after a deletion too, so that
     /// the text is gone from the disk. Searches take precedence.
     async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error>;

@@ -144,10 +144,13 @@ impl Conversations {
 
         stages.begin(Stage::Wait);
         let version = AgentVersion::of(&agent);
+        let query = Query { text: message.text.to_string(), context: context_of(&history) };
+        // What others make is waited for without a turn on this machine's processors.
+        let vector = self.index.meaning(version, &query).await;
         let mut turn = Some(self.thinking.turn(agent.account_id).await);
         stages.begin(Stage::Search);
-        let query = Query { text: message.text.to_string(), context: context_of(&history) };
-        let found = self.index.search(version, &query, limits::REPLY_PASSAGES).await?;
+        let limit = limits::REPLY_PASSAGES;
+        let found = self.index.search_with(version, &query, vector, limit).await?;
         let passages: Vec<Hit> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
         let sources = passages.iter().map(citation).collect::<Vec<_>>();
 

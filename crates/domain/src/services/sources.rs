@@ -186,8 +186,9 @@ impl Sources {
             .ok_or_else(|| Error::not_found("agent", agent))?;
         let version = AgentVersion::of(&agent);
         let query = Query { text: text.to_string(), context: Vec::new() };
+        let vector = self.index.meaning(version, &query).await;
         let _turn = self.thinking.turn(agent.account_id).await;
         let limit = usize::try_from(limit.get()).unwrap_or(usize::MAX);
-        Ok(self.index.search(version, &query, limit).await?.hits)
+        Ok(self.index.search_with(version, &query, vector, limit).await?.hits)
     }
 }

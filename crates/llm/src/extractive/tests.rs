@@ -261,3 +261,11 @@ fn what_was_said_before_adds_no_sentence() {
     let reply = Extractive::default().answer(&request, None).text;
     assert_eq!(reply, "Tickets cost twelve euros.");
 }
+
+#[test]
+fn a_passage_that_only_its_meaning_found_is_quoted_from_its_beginning() {
+    let found = Hit { coverage: 0.0, ..hit("The **garage** is behind the theatre. It is free.") };
+    let reply = reply("Dónde dejo mi coche?", vec![found]);
+    assert_eq!(reply.text, "The garage is behind the theatre. It is free.");
+    assert_eq!(reply.cited, [0]);
+}

@@ -121,7 +121,7 @@ pub(super) async fn whole(
 }
 
 /// The message in the body of an error, as far as it can be read.
-pub(super) async fn error(mut response: Response, key: Option<&str>) -> String {
+pub(crate) async fn error(mut response: Response, key: Option<&str>) -> String {
     let deadline = Instant::now() + END;
     let mut body = Vec::new();
     while let Ok(Ok(Some(chunk))) = timeout_at(deadline, response.chunk()).await {
@@ -149,11 +149,12 @@ fn finish(reason: Option<&str>, draft: &Draft) -> Result<(), Failure> {
     }
 }
 
-async fn bytes(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
+/// The body of an answer, of at most `limit` bytes.
+pub(crate) async fn bytes(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
-            Ok(Some(chunk)) if body.len() + chunk.len() > limit => return Err(too_long()),
+            Ok(Some(chunk)) if body.len() + chunk.len() > limit => return Err(too_long(limit)),
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Ok(None) => return Ok(body),
             Err(error) => return Err(cut(error.without_url())),
@@ -182,7 +183,7 @@ impl Events {
             }
             let chunk = self.response.chunk().await.map_err(|error| cut(error.without_url()))?;
             let Some(chunk) = chunk else { return Ok(None) };
-            self.left = self.left.checked_sub(chunk.len()).ok_or_else(too_long)?;
+            self.left = self.left.checked_sub(chunk.len()).ok_or_else(|| too_long(ANSWER_BYTES))?;
             let decoded = self.decoder.push(&chunk);
             self.fault = decoded.err().map(|error| {
                 Failure::because(Remedy::Elsewhere, "sent a stream that is malformed", error)
@@ -203,6 +204,6 @@ fn broken(message: &str) -> Failure {
     Failure::new(Remedy::Retry(None), message)
 }
 
-fn too_long() -> Failure {
-    Failure::new(Remedy::Elsewhere, format!("sent more than {ANSWER_BYTES} bytes"))
+fn too_long(limit: usize) -> Failure {
+    Failure::new(Remedy::Elsewhere, format!("sent more than {limit} bytes"))
 }

@@ -19,15 +19,15 @@ use crate::search::Snapshot;
 /// Open indexes by their agent.
 pub(super) struct Opened {
     /// Those on the disk, which are counted.
-    mapped: Pool,
+    mapped: Pool<Snapshot>,
     /// Those in memory, whose bytes are counted.
-    in_memory: Pool,
+    in_memory: Pool<Snapshot>,
 }
 
-/// Open indexes within a bound.
-struct Pool {
+/// What is kept open of agents, within a bound.
+pub(crate) struct Pool<T> {
     capacity: u64,
-    kept: Mutex<Kept<Arc<Snapshot>>>,
+    kept: Mutex<Kept<Arc<T>>>,
 }
 
 impl Opened {
@@ -67,16 +67,19 @@ impl Opened {
     }
 }
 
-impl Pool {
-    fn new(capacity: u64) -> Self {
+impl<T> Pool<T> {
+    /// Has room for things of so much size together.
+    pub(crate) fn new(capacity: u64) -> Self {
         Self { capacity, kept: Mutex::new(Kept::new()) }
     }
 
-    fn get(&self, agent: Id<kind::Agent>) -> Option<Arc<Snapshot>> {
+    /// What is kept of an agent.
+    pub(crate) fn get(&self, agent: Id<kind::Agent>) -> Option<Arc<T>> {
         self.kept.lock().get(agent).map(Arc::clone)
     }
 
-    fn insert(&self, agent: AgentVersion, snapshot: Arc<Snapshot>, size: u64) {
+    /// Keeps something in place of what was kept of the agent.
+    pub(crate) fn insert(&self, agent: AgentVersion, snapshot: Arc<T>, size: u64) {
         // Closing takes longer than the lock should be held, so it happens at the end of this call.
         let mut closed = Vec::new();
         let mut kept = self.kept.lock();
@@ -90,7 +93,8 @@ impl Pool {
         drop(closed);
     }
 
-    fn remove(&self, agent: Id<kind::Agent>) {
+    /// Forgets what is kept of an agent.
+    pub(crate) fn remove(&self, agent: Id<kind::Agent>) {
         // The lock is free again when this is dropped.
         let closed = self.kept.lock().remove(agent);
         drop(closed);

@@ -11,11 +11,11 @@ type Turn = tokio::sync::Mutex<()>;
 
 /// The turns of agents. Agents for which nobody waits are not kept.
 #[derive(Default)]
-pub(super) struct Turns(Mutex<HashMap<Id<kind::Agent>, Weak<Turn>>>);
+pub(crate) struct Turns(Mutex<HashMap<Id<kind::Agent>, Weak<Turn>>>);
 
 impl Turns {
     /// Waits for the turn of an agent, which lasts until the guard is dropped.
-    pub(super) async fn take(&self, agent: Id<kind::Agent>) -> OwnedMutexGuard<()> {
+    pub(crate) async fn take(&self, agent: Id<kind::Agent>) -> OwnedMutexGuard<()> {
         let turn = {
             let mut turns = self.0.lock();
             if let Some(turn) = turns.get(&agent).and_then(Weak::upgrade) {

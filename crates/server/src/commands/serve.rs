@@ -123,6 +123,12 @@ fn start_work(parts: &Parts) -> Supervisor {
         let worker = worker.clone();
         async move { worker.run(stop).await }
     });
+    if let Some(learner) = parts.learner.clone() {
+        work.keep("learner", move |stop| {
+            let learner = learner.clone();
+            async move { learner.run(stop).await }
+        });
+    }
     let deliverer = parts.deliverer.clone();
     work.keep("deliverer", move |stop| {
         let deliverer = deliverer.clone();

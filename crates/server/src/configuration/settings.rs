@@ -10,7 +10,7 @@ mod parts;
 
 use std::path::PathBuf;
 
-use cicerone_llm::{ModelsConfig, Secret};
+use cicerone_llm::{EmbeddingsConfig, ModelsConfig, Secret};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -81,6 +81,10 @@ pub(crate) struct Settings {
     /// Which models write replies. Without any of these settings, the embedded answerer replies.
     #[schema(inline)]
     pub(crate) models: ModelsConfig,
+    /// Search by meaning, beside that by words: which model makes vectors of passages and questions. Without
+    /// it, search is by words only.
+    #[schema(inline)]
+    pub(crate) embeddings: EmbeddingsConfig,
 }
 
 /// How log lines are written.

@@ -87,7 +87,7 @@ fn write_warnings(warnings: &Warnings) -> Result<Option<String>, TransactionErro
 
 impl PassageRow {
     /// Bytes of its longer texts.
-    fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         self.text.len() + of(&self.title) + of(&self.heading) + of(&self.url)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cicerone_domain::services::ConversationLimits;
 use cicerone_http::HttpSettings;
 use cicerone_ingestion::{CrawlSettings, SandboxSettings};
-use cicerone_llm::ModelsConfig;
+use cicerone_llm::{EmbeddingsConfig, ModelsConfig};
 use cicerone_processing::{Retention, WorkerSettings};
 use cicerone_storage::StorageOptions;
 use cicerone_webhooks::DeliverySettings;
@@ -41,6 +41,7 @@ impl Default for Settings {
             retention: RetentionSection::default(),
             quotas: QuotasSection::default(),
             models: ModelsConfig::default(),
+            embeddings: EmbeddingsConfig::default(),
         }
     }
 }

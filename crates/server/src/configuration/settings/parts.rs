@@ -7,6 +7,7 @@ use cicerone_domain::usage::DefaultQuotas;
 use cicerone_http::HttpSettings;
 use cicerone_ingestion::{CrawlSettings, SandboxSettings};
 use cicerone_processing::{Retention, WorkerSettings};
+use cicerone_retrieval::MeaningConfig;
 use cicerone_webhooks::DeliverySettings;
 
 use super::{DAY_SECONDS, LogFormat, Settings};
@@ -87,6 +88,16 @@ impl Settings {
         Retention {
             deliveries: days(self.retention.deliveries_days),
             audit: days(self.retention.audit_days),
+        }
+    }
+
+    /// How searches by meaning are made.
+    pub(crate) fn meaning(&self) -> MeaningConfig {
+        let embeddings = &self.embeddings;
+        MeaningConfig {
+            weight: embeddings.weight,
+            patience: Duration::from_secs_f64(embeddings.question_seconds),
+            kept: Duration::from_secs(embeddings.cache_seconds),
         }
     }
 

@@ -1,0 +1,156 @@
+//! Vectors of texts from an OpenAI-compatible upstream: `POST /v1/embeddings`.
+
+mod config;
+mod wire;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use cicerone_domain::meaning::Vector;
+use cicerone_domain::ports::{EmbedError, EmbedFailure, Embedder, Purpose};
+use cicerone_domain::{Clock, limits};
+use reqwest::{Client, StatusCode};
+use url::Url;
+
+pub use self::config::EmbeddingsConfig;
+use self::wire::{EmbeddingsRequest, vectors};
+use crate::config::{ConfigError, Secret};
+use crate::models::secret_of;
+use crate::upstream::{
+    ClientSettings, Failure, Remedy, asked, bytes_of, client, endpoint, error_of,
+};
+
+/// Bytes of JSON that a number of a vector takes at most.
+const NUMBER_BYTES: usize = 26;
+/// The largest answer that is read, beside its vectors.
+const FRAME_BYTES: usize = 64 * 1_024;
+
+/// An upstream that makes vectors.
+pub struct Embeddings {
+    config: EmbeddingsConfig,
+    model: String,
+    url: Url,
+    key: Option<Secret>,
+    client: Client,
+    clock: Arc<dyn Clock>,
+}
+
+impl Embeddings {
+    /// The configured upstream; `None` if there is none. `secret` returns the value of an environment variable
+    /// that a setting names.
+    ///
+    /// # Errors
+    ///
+    /// The first setting that cannot work.
+    pub fn new(
+        config: &EmbeddingsConfig,
+        secret: impl Fn(&str) -> Option<String>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Option<Self>, ConfigError> {
+        config.check()?;
+        let Some(base_url) = &config.base_url else { return Ok(None) };
+        let error = |name: &str, message: String| {
+            ConfigError::new(format!("{}.{name}", config::SECTION), message)
+        };
+        let url = endpoint(base_url, &["embeddings"]).map_err(|m| error("base_url", m))?;
+        let Some(model) = config.model.clone().filter(|model| !model.trim().is_empty()) else {
+            return Err(error("model", "must name a model, as `base_url` is set".to_owned()));
+        };
+        let variable = config.api_key_variable.as_deref();
+        let key = secret_of(config.api_key.as_ref(), variable, config::SECTION, &secret)?;
+        let settings = ClientSettings {
+            connect: Duration::from_secs_f64(config.connect_seconds),
+            key: key.as_ref(),
+            setting: config::SECTION,
+        };
+        let client = client(&settings, &url)?;
+        Ok(Some(Self { config: config.clone(), model, url, key, client, clock }))
+    }
+
+    async fn ask(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vector>, Failure> {
+        let (prefix, time) = match purpose {
+            Purpose::Question => (&self.config.question_prefix, self.config.question_seconds),
+            Purpose::Passage => (&self.config.passage_prefix, self.config.batch_seconds),
+        };
+        let input = texts.iter().map(|text| format!("{prefix}{}", self.cut(text))).collect();
+        let body =
+            EmbeddingsRequest { model: &self.model, input, dimensions: self.config.dimensions };
+        let request = self.client.post(self.url.clone()).json(&body);
+        let response = request.timeout(Duration::from_secs_f64(time)).send().await;
+        let response = response.map_err(|error| {
+            let message = if error.is_timeout() {
+                format!("gave no answer within {time} s")
+            } else {
+                "cannot be reached".to_owned()
+            };
+            Failure::because(Remedy::Retry(None), message, error.without_url())
+        })?;
+        let key = self.key.as_ref().map(Secret::reveal);
+        let status = response.status();
+        if !status.is_success() {
+            let wait = asked(response.headers(), self.clock.now().as_millis());
+            let text = error_of(response, key).await;
+            let remedy = match status {
+                StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Remedy::Retry(wait),
+                _ if status.is_server_error() => Remedy::Retry(wait),
+                StatusCode::BAD_REQUEST
+                | StatusCode::PAYLOAD_TOO_LARGE
+                | StatusCode::UNPROCESSABLE_ENTITY => Remedy::Elsewhere,
+                _ => Remedy::None,
+            };
+            return Err(Failure::new(remedy, format!("answered {status}: {text}")));
+        }
+        let most = FRAME_BYTES + texts.len() * limits::VECTOR_DIMENSIONS * NUMBER_BYTES;
+        let body = bytes_of(response, most).await?;
+        vectors(&body, texts.len()).map_err(|message| Failure::new(Remedy::Retry(None), message))
+    }
+
+    /// As much of a text as the settings allow.
+    fn cut<'a>(&self, text: &'a str) -> &'a str {
+        let end = text.char_indices().nth(self.config.text_chars).map_or(text.len(), |(at, _)| at);
+        text.get(..end).unwrap_or(text)
+    }
+}
+
+#[async_trait]
+impl Embedder for Embeddings {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn batch(&self) -> usize {
+        self.config.batch
+    }
+
+    async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vector>, EmbedError> {
+        let began = Instant::now();
+        let outcome = self.ask(texts, purpose).await;
+        measure(purpose, texts.len(), outcome.is_ok(), began.elapsed());
+        outcome.map_err(|failure| EmbedError {
+            failure: match failure.remedy {
+                Remedy::Retry(wait) => EmbedFailure::Later(wait),
+                Remedy::Elsewhere => EmbedFailure::Texts,
+                Remedy::None => EmbedFailure::Settings,
+            },
+            message: format!("the embeddings upstream {}", failure.message),
+            source: failure.source,
+        })
+    }
+}
+
+fn measure(purpose: Purpose, texts: usize, is_ok: bool, duration: Duration) {
+    let kind = match purpose {
+        Purpose::Question => "question",
+        Purpose::Passage => "passage",
+    };
+    let outcome = if is_ok { "made" } else { "failed" };
+    let labels = [("kind", kind), ("outcome", outcome)];
+    metrics::counter!("cicerone_embedding_requests_total", &labels).increment(1);
+    metrics::histogram!("cicerone_embedding_request_duration_seconds", "kind" => kind)
+        .record(duration);
+    if is_ok {
+        let texts = u64::try_from(texts).unwrap_or(u64::MAX);
+        metrics::counter!("cicerone_embedded_texts_total", "kind" => kind).increment(texts);
+    }
+}

@@ -1,0 +1,80 @@
+//! Which space the model makes vectors in: looked at when it starts, every hour, and when a vector does not fit.
+
+use cicerone_domain::meaning::{PAIRS, PROBE, Space, calibrate};
+use cicerone_domain::ports::{EmbedError, EmbedFailure, Purpose};
+use tokio::time::Instant;
+
+use super::{CHECK, Learner, Trouble};
+
+impl Learner {
+    /// The space of the model, which is looked at if that is due.
+    pub(super) async fn space(&self) -> Result<Space, Trouble> {
+        let checked = self.state.lock().checked;
+        if checked.is_some_and(|at| at.elapsed() < CHECK)
+            && let Some(space) = self.ports.space.get()
+        {
+            return Ok(space.as_ref().clone());
+        }
+        let space = self.look().await?;
+        if self.ports.space.get().is_none_or(|known| known.id != space.id) {
+            let marked = self.ports.vectors.enter_space(space.id).await?;
+            tracing::info!(
+                model = space.model,
+                dimension = space.dimension,
+                floor = space.floor,
+                sources_to_embed_again = marked,
+                "vectors are made by this model"
+            );
+        }
+        self.ports.space.set(space.clone());
+        self.state.lock().checked = Some(Instant::now());
+        Ok(space)
+    }
+
+    /// Recognises the space of the model by its vector of a fixed text, or makes a new one.
+    async fn look(&self) -> Result<Space, Trouble> {
+        let embedder = self.ports.embedder.as_ref();
+        let texts = [PROBE.to_owned()];
+        let probes = embedder.embed(&texts, Purpose::Passage).await?;
+        let Some(probe) = probes.into_iter().next() else {
+            return Err(nothing().into());
+        };
+        let known = self.ports.vectors.spaces(embedder.model()).await?;
+        let mut space = match known.into_iter().find(|space| space.holds(&probe)) {
+            Some(space) => space,
+            None => {
+                let space = Space {
+                    id: 0,
+                    model: embedder.model().to_owned(),
+                    dimension: probe.dimension(),
+                    probe,
+                    floor: self.calibrate().await?,
+                };
+                self.ports.vectors.add_space(space, self.ports.clock.now()).await?
+            }
+        };
+        space.floor = self.floor.unwrap_or(space.floor);
+        Ok(space)
+    }
+
+    async fn calibrate(&self) -> Result<f32, EmbedError> {
+        let embedder = self.ports.embedder.as_ref();
+        let (mut questions, mut statements) = (Vec::new(), Vec::new());
+        for pairs in PAIRS.chunks(embedder.batch().max(1)) {
+            let texts: Vec<String> = pairs.iter().map(|(asked, _)| (*asked).to_owned()).collect();
+            // Questions are answered in the time of a person, statements in that of a batch.
+            questions.extend(embedder.embed(&texts, Purpose::Question).await?);
+            let texts: Vec<String> = pairs.iter().map(|(_, said)| (*said).to_owned()).collect();
+            statements.extend(embedder.embed(&texts, Purpose::Passage).await?);
+        }
+        Ok(calibrate(&questions, &statements))
+    }
+}
+
+fn nothing() -> EmbedError {
+    EmbedError {
+        failure: EmbedFailure::Later(None),
+        message: "the embedding model made no vector".to_owned(),
+        source: None,
+    }
+}

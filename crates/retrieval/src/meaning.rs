@@ -1,0 +1,206 @@
+//! Search by meaning beside that by words.
+//!
+//! Invariant: what fails here never fails a search. It goes by words then, and a metric says so.
+
+mod file;
+mod fuse;
+mod projections;
+mod question;
+mod vectors;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cicerone_domain::meaning::{CurrentSpace, Vector};
+use cicerone_domain::ports::{Embedder, VectorFeed};
+use cicerone_domain::retrieval::{AgentVersion, Found, Hit, Query};
+use cicerone_domain::{Error, Passage};
+
+use self::fuse::{Close, Closeness};
+pub(crate) use self::fuse::{WINDOW, fuse};
+pub(crate) use self::projections::Projections;
+use self::question::Questions;
+use self::vectors::Vectors;
+
+/// What a search by meaning needs.
+#[derive(Clone)]
+pub struct MeaningPorts {
+    /// The model.
+    pub embedder: Arc<dyn Embedder>,
+    /// The vectors of passages, and the passages.
+    pub feed: Arc<dyn VectorFeed>,
+    /// The space of the model.
+    pub space: CurrentSpace,
+}
+
+/// How a search by meaning is made.
+#[derive(Debug, Clone, Copy)]
+pub struct MeaningConfig {
+    /// How much meaning counts beside words, from 0 to 1.
+    pub weight: f32,
+    /// The longest that a search waits for the vector of its question.
+    pub patience: Duration,
+    /// How long the vector of a question is kept.
+    pub kept: Duration,
+}
+
+/// Search by meaning.
+pub(crate) struct Meaning {
+    ports: MeaningPorts,
+    weight: f32,
+    questions: Questions,
+    pub(crate) projections: Projections,
+}
+
+impl Meaning {
+    pub(crate) fn new(ports: MeaningPorts, config: MeaningConfig, open_agents: u64) -> Self {
+        let questions = Questions::new(config.patience, config.kept);
+        Self { ports, weight: config.weight, questions, projections: Projections::new(open_agents) }
+    }
+
+    /// The vector of a question; `None` if it is not to be had in time.
+    pub(crate) async fn question(&self, agent: AgentVersion, query: &Query) -> Option<Vector> {
+        let space = self.ports.space.get()?;
+        let text = question::text(query);
+        let asked = self.questions.vector(&self.ports, &space, agent.account_id, &text).await;
+        if asked.is_none() {
+            count("words");
+        }
+        asked
+    }
+
+    /// Brings the vectors of an agent on this machine up to date.
+    pub(crate) async fn synchronise(
+        &self,
+        agent: AgentVersion,
+        folder: std::path::PathBuf,
+    ) -> Result<(), Error> {
+        match self.ports.space.get() {
+            Some(space) => self
+                .projections
+                .in_step(self.ports.feed.as_ref(), agent, &space, folder)
+                .await
+                .map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts what is close in meaning beside what was found by words.
+    pub(crate) async fn add(
+        &self,
+        agent: AgentVersion,
+        folder: std::path::PathBuf,
+        question: Vector,
+        query: &Query,
+        found: Found,
+        limit: usize,
+    ) -> Found {
+        match self.closeness(agent, folder, question, &found).await {
+            Ok(Some((closeness, others))) => {
+                count("fused");
+                fuse(found, &closeness, others, &query.text, self.weight, limit)
+            }
+            Ok(None) => {
+                count("no_vectors");
+                cut(found, limit)
+            }
+            Err(error) => {
+                count("words");
+                tracing::warn!(agent_id = %agent.id, error = &error as &dyn std::error::Error,
+                    "a search goes by words: the vectors of an agent cannot be read");
+                cut(found, limit)
+            }
+        }
+    }
+
+    /// How close the passages are: those that were found by words, and the closest of all, which are read.
+    async fn closeness(
+        &self,
+        agent: AgentVersion,
+        folder: std::path::PathBuf,
+        question: Vector,
+        found: &Found,
+    ) -> Result<Option<(Closeness, Vec<Hit>)>, Error> {
+        let Some(space) = self.ports.space.get() else { return Ok(None) };
+        let feed = self.ports.feed.as_ref();
+        let vectors = self.projections.in_step(feed, agent, &space, folder).await?;
+        let Some(vectors) = vectors.filter(|vectors| !vectors.is_empty()) else { return Ok(None) };
+        let known: Vec<_> = found.hits.iter().map(|hit| (hit.source_id, hit.position)).collect();
+        let closest = if vectors.is_large() {
+            let work = move || search(&vectors, &question, &known);
+            tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
+        } else {
+            search(&vectors, &question, &known)
+        };
+        let Some((close, of_known, lowest)) = closest else { return Ok(None) };
+        let others = self.read(&close, found).await?;
+        let closeness = Closeness::new(close, of_known, lowest, space.floor);
+        Ok(Some((closeness, others)))
+    }
+
+    /// The closest passages that were not found by words. Those that are gone by now are left out.
+    async fn read(&self, close: &[Close], found: &Found) -> Result<Vec<Hit>, Error> {
+        let is_found = |close: &Close| {
+            found
+                .hits
+                .iter()
+                .any(|hit| hit.source_id == close.source && hit.position == close.position)
+        };
+        let mut wanted: Vec<(&Close, Vec<i64>)> = Vec::new();
+        for close in close.iter().filter(|close| !is_found(close)) {
+            match wanted.iter_mut().find(|(first, _)| first.source == close.source) {
+                Some((_, positions)) => positions.push(close.position),
+                None => wanted.push((close, vec![close.position])),
+            }
+        }
+        let mut hits = Vec::new();
+        for (first, positions) in wanted {
+            let feed = &self.ports.feed;
+            let passages = feed.passages_at(first.source, first.version, &positions).await?;
+            hits.extend(passages.into_iter().map(|passage| hit(first, passage)));
+        }
+        Ok(hits)
+    }
+}
+
+/// The closest passages, the cosines of known ones, and the lowest of the closest.
+type Searched = (Vec<Close>, Vec<Option<f32>>, f32);
+
+fn search(
+    vectors: &Vectors,
+    question: &Vector,
+    known: &[(cicerone_domain::Id<cicerone_domain::kind::Source>, i64)],
+) -> Option<Searched> {
+    let close = vectors.closest(question, WINDOW)?;
+    let lowest = close.last().map(|close| close.cosine)?;
+    let of_known =
+        known.iter().map(|(source, at)| vectors.cosine(question, *source, *at)).collect();
+    Some((close, of_known, lowest))
+}
+
+fn hit(close: &Close, passage: Passage) -> Hit {
+    Hit {
+        source_id: close.source,
+        position: passage.position,
+        title: passage.title,
+        heading: passage.heading,
+        url: passage.url,
+        page: passage.page,
+        text: passage.text.into(),
+        is_pair: passage.is_pair,
+        language: passage.language,
+        score: 0.0,
+        coverage: 0.0,
+        is_relevant: false,
+    }
+}
+
+fn cut(mut found: Found, limit: usize) -> Found {
+    found.hits.truncate(limit);
+    found
+}
+
+/// Counts a search by what it went by.
+fn count(by: &'static str) {
+    metrics::counter!("cicerone_meaning_searches_total", "outcome" => by).increment(1);
+}

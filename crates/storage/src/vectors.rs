@@ -1,0 +1,258 @@
+//! Vectors of passages: which sources lack them, and what was made.
+
+mod feed;
+mod work;
+
+use async_trait::async_trait;
+use cicerone_domain::id::kind;
+use cicerone_domain::meaning::{Space, Vector};
+use cicerone_domain::ports::{LackingVectors, VectorStore, VectorWork};
+use cicerone_domain::{Error, Id, Source, Timestamp};
+use diesel::prelude::*;
+
+use crate::columns::{narrow, wide};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::TransactionError;
+use crate::schema::{source_vectors, vector_spaces};
+use crate::storage::Storage;
+
+/// Held on PostgreSQL while a space is added. The number is `vectors` in ASCII.
+const SPACES_LOCK: i64 = 0x0076_6563_746f_7273;
+/// The number of no space.
+const NO_SPACE: i64 = 0;
+/// Stands before every position.
+const NONE_YET: i64 = -1;
+/// Sources that are marked in one transaction.
+const MARKED_AT_ONCE: i64 = 1_000;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = vector_spaces)]
+struct SpaceRow {
+    id: i64,
+    model: String,
+    dimension: i64,
+    probe: Vec<u8>,
+    floor: f64,
+    created_at: i64,
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = source_vectors)]
+pub(crate) struct StateRow {
+    source_id: String,
+    account_id: String,
+    version: i64,
+    space: i64,
+    is_complete: bool,
+    embedded_to: i64,
+    due_at: i64,
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = crate::schema::passage_vectors)]
+pub(crate) struct VectorRow {
+    source_id: String,
+    position: i64,
+    account_id: String,
+    space: i64,
+    vector: Vec<u8>,
+}
+
+impl TryFrom<SpaceRow> for Space {
+    type Error = TransactionError;
+
+    fn try_from(row: SpaceRow) -> Result<Self, TransactionError> {
+        Ok(Self {
+            id: row.id,
+            model: row.model,
+            dimension: narrow("vector_spaces.dimension", row.dimension)?,
+            probe: Vector::from_bytes(&row.probe).map_err(TransactionError::internal)?,
+            floor: row.floor as f32,
+        })
+    }
+}
+
+/// Notes that the content of a source that was processed lacks vectors, if it is new.
+pub(crate) fn expect(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
+    let Some(trained) = source.state.searchable() else { return Ok(()) };
+    let (id, version) = (source.id.to_string(), wide(trained.version));
+    let known: Option<i64> =
+        source_vectors::table.find(&id).select(source_vectors::version).get_result(c).optional()?;
+    match known {
+        Some(known) if known == version => {}
+        Some(_) => {
+            diesel::update(source_vectors::table.find(&id))
+                .set((
+                    source_vectors::version.eq(version),
+                    source_vectors::is_complete.eq(false),
+                    source_vectors::embedded_to.eq(NONE_YET),
+                    source_vectors::due_at.eq(0),
+                ))
+                .execute(c)?;
+        }
+        None => {
+            let row = StateRow {
+                source_id: id,
+                account_id: source.account_id.to_string(),
+                version,
+                space: NO_SPACE,
+                is_complete: false,
+                embedded_to: NONE_YET,
+                due_at: 0,
+            };
+            diesel::insert_into(source_vectors::table).values(row).execute(c)?;
+        }
+    }
+    Ok(())
+}
+
+/// The spaces of a model, newest first.
+fn of_model(c: &mut AnyConnection, model: &str) -> Result<Vec<Space>, TransactionError> {
+    let rows: Vec<SpaceRow> = vector_spaces::table
+        .filter(vector_spaces::model.eq(model))
+        .order(vector_spaces::id.desc())
+        .select(SpaceRow::as_select())
+        .load(c)?;
+    rows.into_iter().map(Space::try_from).collect()
+}
+
+#[async_trait]
+impl VectorStore for Storage {
+    async fn spaces(&self, model: &str) -> Result<Vec<Space>, Error> {
+        let model = model.to_owned();
+        self.db.read(move |c| of_model(c, &model)).await
+    }
+
+    async fn add_space(&self, space: Space, now: Timestamp) -> Result<Space, Error> {
+        self.db
+            .write(move |c| {
+                dialect::lock_number(c, SPACES_LOCK)?;
+                // Of two servers that add one at once, the second finds that of the first.
+                let known = of_model(c, &space.model)?;
+                if let Some(known) = known.into_iter().find(|known| known.holds(&space.probe)) {
+                    return Ok(known);
+                }
+                let last: Option<i64> = vector_spaces::table
+                    .select(diesel::dsl::max(vector_spaces::id))
+                    .get_result(c)?;
+                // The time is in it, so that a database that was restored does not give a number again whose
+                // vectors may still lie beside an index.
+                let id = now.as_millis().max(last.unwrap_or(NO_SPACE) + 1);
+                let space = Space { id, ..space.clone() };
+                let row = SpaceRow {
+                    id: space.id,
+                    model: space.model.clone(),
+                    dimension: wide(space.dimension),
+                    probe: space.probe.to_bytes(),
+                    floor: space.floor.into(),
+                    created_at: now.as_millis(),
+                };
+                diesel::insert_into(vector_spaces::table).values(row).execute(c)?;
+                Ok(space)
+            })
+            .await
+    }
+
+    async fn enter_space(&self, space: i64) -> Result<u64, Error> {
+        let mut total = 0;
+        loop {
+            let marked = self
+                .db
+                .write(move |c| {
+                    let others: Vec<String> = source_vectors::table
+                        .filter(source_vectors::space.ne(space))
+                        .filter(source_vectors::space.ne(NO_SPACE))
+                        .limit(MARKED_AT_ONCE)
+                        .select(source_vectors::source_id)
+                        .load(c)?;
+                    let others =
+                        source_vectors::table.filter(source_vectors::source_id.eq_any(others));
+                    let marked = diesel::update(others)
+                        .set((
+                            source_vectors::space.eq(NO_SPACE),
+                            source_vectors::is_complete.eq(false),
+                            source_vectors::embedded_to.eq(NONE_YET),
+                            source_vectors::due_at.eq(0),
+                        ))
+                        .execute(c)?;
+                    Ok(marked)
+                })
+                .await?;
+            if marked == 0 {
+                return Ok(total);
+            }
+            total += u64::try_from(marked).unwrap_or(u64::MAX);
+        }
+    }
+
+    async fn claim_vectors(
+        &self,
+        space: i64,
+        after: Option<Id<kind::Account>>,
+        count: usize,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<VectorWork>, Error> {
+        let after = after.map(|after| after.to_string());
+        // Looking is free of the writer, which most looks do not need.
+        let looked = after.clone();
+        let next = self.db.read(move |c| work::next_account(c, looked.as_deref(), now)).await?;
+        if next.is_none() {
+            return Ok(None);
+        }
+        self.db.write(move |c| work::claim(c, space, after.as_deref(), count, now, until)).await
+    }
+
+    async fn store_vectors(
+        &self,
+        claimed: &LackingVectors,
+        space: i64,
+        vectors: Vec<(i64, Option<Vector>)>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let default = self.account_bytes;
+        let (account, source, version) = (claimed.account, claimed.source, claimed.version);
+        let batch = work::Made { account, source, version, space, vectors };
+        self.db.of(account).write(move |c| work::store(c, default, &batch, now)).await
+    }
+
+    async fn postpone_vectors(
+        &self,
+        source: Id<kind::Source>,
+        until: Timestamp,
+    ) -> Result<(), Error> {
+        self.db
+            .write(move |c| {
+                diesel::update(source_vectors::table.find(source.to_string()))
+                    .set(source_vectors::due_at.eq(until.as_millis()))
+                    .execute(c)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn take_back_vectors(&self) -> Result<(), Error> {
+        self.db
+            .write(|c| {
+                let claimed = source_vectors::table
+                    .filter(source_vectors::is_complete.eq(false))
+                    .filter(source_vectors::due_at.gt(0));
+                diesel::update(claimed).set(source_vectors::due_at.eq(0)).execute(c)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn lacking_vectors(&self) -> Result<u64, Error> {
+        self.db
+            .read(|c| {
+                let lacking: i64 = source_vectors::table
+                    .filter(source_vectors::is_complete.eq(false))
+                    .count()
+                    .get_result(c)?;
+                narrow("count", lacking)
+            })
+            .await
+    }
+}

@@ -1,0 +1,223 @@
+//! Claiming passages that lack vectors, and storing what was made of them.
+
+use std::collections::HashMap;
+
+use cicerone_domain::content::Passage;
+use cicerone_domain::id::kind;
+use cicerone_domain::meaning::Vector;
+use cicerone_domain::ports::{LackingVectors, VectorWork};
+use cicerone_domain::{Id, Timestamp, limits};
+use diesel::dsl::{exists, not};
+use diesel::prelude::*;
+
+use super::{StateRow, VectorRow};
+use crate::agents::raise_generation;
+use crate::bytes;
+use crate::columns::{id, narrow, wide};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::TransactionError;
+use crate::pages::binary_length;
+use crate::schema::{documents, passage_vectors, passages, source_vectors, sources};
+use crate::sources::PassageRow;
+
+/// Vectors of one source that are to be stored.
+pub(super) struct Made {
+    pub(super) account: Id<kind::Account>,
+    pub(super) source: Id<kind::Source>,
+    pub(super) version: u64,
+    pub(super) space: i64,
+    pub(super) vectors: Vec<(i64, Option<Vector>)>,
+}
+
+/// The account whose turn it is: the next one after `after` that has something to do, in the order of ids.
+pub(super) fn next_account(
+    c: &mut AnyConnection,
+    after: Option<&str>,
+    now: Timestamp,
+) -> Result<Option<String>, TransactionError> {
+    let mut next = |after: &str| {
+        source_vectors::table
+            .filter(source_vectors::is_complete.eq(false))
+            .filter(source_vectors::account_id.gt(after))
+            .filter(source_vectors::due_at.le(now.as_millis()))
+            .order(source_vectors::account_id)
+            .limit(1)
+            .select(source_vectors::account_id)
+            .get_result::<String>(c)
+            .optional()
+    };
+    match next(after.unwrap_or_default())? {
+        None if after.is_some() => Ok(next("")?),
+        found => Ok(found),
+    }
+}
+
+/// Claims the next source of the account whose turn it is.
+pub(super) fn claim(
+    c: &mut AnyConnection,
+    space: i64,
+    after: Option<&str>,
+    count: usize,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<Option<VectorWork>, TransactionError> {
+    let Some(owner) = next_account(c, after, now)? else { return Ok(None) };
+    let row = dialect::next_without_vectors(c, &owner, now.as_millis())?;
+    let Some(row) = row else { return Ok(None) };
+    let account = id("source_vectors.account_id", &owner)?;
+    let agent: Option<String> = sources::table
+        .find(&row.source_id)
+        .filter(sources::version.eq(row.version))
+        .filter(sources::removed_at.is_null())
+        .select(sources::agent_id)
+        .get_result(c)
+        .optional()?;
+    let state = || source_vectors::table.find(&row.source_id);
+    let Some(agent) = agent else {
+        // Its rows are being deleted.
+        diesel::update(state()).set(source_vectors::is_complete.eq(true)).execute(c)?;
+        return Ok(Some(VectorWork::Gone { account }));
+    };
+    let passages = lacking(c, &row, space, count)?;
+    if passages.is_empty() {
+        let generation = raise_generation(c, &agent)?;
+        diesel::update(state())
+            .set((source_vectors::is_complete.eq(true), source_vectors::space.eq(space)))
+            .execute(c)?;
+        return Ok(Some(VectorWork::Complete {
+            account,
+            agent: id("sources.agent_id", &agent)?,
+            generation: narrow("agents.index_generation", generation)?,
+        }));
+    }
+    diesel::update(state()).set(source_vectors::due_at.eq(until.as_millis())).execute(c)?;
+    Ok(Some(VectorWork::Lacking(LackingVectors {
+        account,
+        source: id("source_vectors.source_id", &row.source_id)?,
+        version: narrow("source_vectors.version", row.version)?,
+        passages,
+    })))
+}
+
+/// The next passages of a source without a vector in `space`.
+fn lacking(
+    c: &mut AnyConnection,
+    row: &StateRow,
+    space: i64,
+    count: usize,
+) -> Result<Vec<Passage>, TransactionError> {
+    let is_passage_of = documents::source_id
+        .eq(passages::source_id)
+        .and(documents::position.eq(passages::document));
+    let made = passage_vectors::table
+        .filter(passage_vectors::source_id.eq(passages::source_id))
+        .filter(passage_vectors::position.eq(passages::position))
+        .filter(passage_vectors::space.eq(space))
+        .select(passage_vectors::position);
+    let rows: Vec<PassageRow> = passages::table
+        .inner_join(documents::table.on(is_passage_of))
+        .filter(passages::source_id.eq(&row.source_id))
+        .filter(documents::version.is_not_null())
+        .filter(passages::position.gt(row.embedded_to))
+        .filter(not(exists(made)))
+        .order(passages::position)
+        .limit(wide(count))
+        .select(PassageRow::as_select())
+        .load(c)?;
+    let (mut taken, mut bytes) = (Vec::new(), 0);
+    for row in rows {
+        bytes += row.size();
+        if bytes > limits::EMBEDDED_BYTES && !taken.is_empty() {
+            break;
+        }
+        taken.push(Passage::try_from(row)?);
+    }
+    Ok(taken)
+}
+
+/// Stores vectors, counts their bytes, and gives the source back.
+pub(super) fn store(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    made: &Made,
+    now: Timestamp,
+) -> Result<(), TransactionError> {
+    let source = made.source.to_string();
+    let current = sources::table
+        .find(&source)
+        .filter(sources::version.eq(wide(made.version)))
+        .filter(sources::removed_at.is_null());
+    if current.select(sources::id).get_result::<String>(c).optional()?.is_none() {
+        // Its content was replaced or deleted meanwhile, and with it what lacks vectors.
+        return Ok(());
+    }
+    let positions: Vec<i64> = made.vectors.iter().map(|(position, _)| *position).collect();
+    let there: HashMap<i64, i64> = passages::table
+        .filter(passages::source_id.eq(&source))
+        .filter(passages::position.eq_any(&positions))
+        .select((passages::position, passages::document))
+        .load::<(i64, i64)>(c)?
+        .into_iter()
+        .collect();
+    let held = || {
+        passage_vectors::table
+            .filter(passage_vectors::source_id.eq(&source))
+            .filter(passage_vectors::position.eq_any(&positions))
+    };
+    let before: Vec<(i64, i32)> = held()
+        .select((passage_vectors::position, binary_length(passage_vectors::vector)))
+        .load(c)?;
+    diesel::delete(held()).execute(c)?;
+    let mut growth: HashMap<i64, i64> = HashMap::new();
+    for (position, size) in before {
+        if let Some(document) = there.get(&position) {
+            *growth.entry(*document).or_default() -= i64::from(size);
+        }
+    }
+    let mut rows = Vec::with_capacity(made.vectors.len());
+    for (position, vector) in &made.vectors {
+        let Some(document) = there.get(position) else { continue };
+        let vector = vector.as_ref().map(Vector::to_bytes).unwrap_or_default();
+        *growth.entry(*document).or_default() += wide(vector.len());
+        rows.push(VectorRow {
+            source_id: source.clone(),
+            position: *position,
+            account_id: made.account.to_string(),
+            space: made.space,
+            vector,
+        });
+    }
+    dialect::insert_vectors(c, &rows)?;
+    diesel::update(source_vectors::table.find(&source))
+        .set((
+            source_vectors::space.eq(made.space),
+            source_vectors::embedded_to.eq(positions.iter().copied().max().unwrap_or_default()),
+            source_vectors::due_at.eq(now.as_millis()),
+        ))
+        .execute(c)?;
+    grow(c, default, made, &growth)
+}
+
+/// Counts the bytes of vectors with the documents of their passages.
+fn grow(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    made: &Made,
+    growth: &HashMap<i64, i64>,
+) -> Result<(), TransactionError> {
+    let source = made.source.to_string();
+    let mut total = 0;
+    for (document, by) in growth {
+        diesel::update(documents::table.find((&source, document)))
+            .set(documents::stored_bytes.eq(documents::stored_bytes + by))
+            .execute(c)?;
+        total += by;
+    }
+    diesel::update(sources::table.find(&source))
+        .set(sources::stored_bytes.eq(sources::stored_bytes + total))
+        .execute(c)?;
+    let account = made.account.to_string();
+    bytes::change(c, &account, total)?;
+    if total > 0 { bytes::check(c, default, made.account, 0) } else { Ok(()) }
+}

@@ -1,0 +1,297 @@
+//! Search by meaning, against an embeddings upstream that a test controls.
+
+use std::time::{Duration, Instant};
+
+use cicerone_tests::embedder::{Behaviour, TestEmbedder};
+use cicerone_tests::postgres::Cluster;
+use cicerone_tests::{Client, Server};
+use serde_json::{Value, json};
+
+use crate::world::program;
+
+/// How long vectors may take to be made, and searches to notice.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Says in other words what [`ASKED`] asks.
+const SAID: &str = "Vehicles\n\nAutomobiles are parked in the garage behind the theatre.";
+/// Has no word of [`SAID`] but small ones.
+const ASKED: &str = "Dónde aparcar mi coche?";
+
+/// A server with this upstream and these further settings.
+struct Served {
+    server: Server,
+    _folder: tempfile::TempDir,
+}
+
+impl Served {
+    fn start(upstream: &TestEmbedder, settings: &str) -> Self {
+        Self::start_at(upstream, settings, None)
+    }
+
+    fn start_at(upstream: &TestEmbedder, settings: &str, database: Option<&str>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("cicerone.toml");
+        let url = upstream.url();
+        let text = format!(
+            "[embeddings]\nbase_url = \"{url}\"\nmodel = \"test\"\nquestion_prefix = \"query: \"\n\
+             floor = 0.4\ncache_seconds = 0\n{settings}\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        let mut builder = Server::of(&program()).env("CICERONE_CONFIG", file.to_str().unwrap());
+        if let Some(database) = database {
+            builder = builder.env("CICERONE_DATABASE_URL", database);
+        }
+        Self { server: builder.start(), _folder: folder }
+    }
+
+    /// The value of a metric, 0 if there is none.
+    async fn metric(&self, name: &str) -> f64 {
+        let metrics = self.server.client().anonymous().get("/metrics").await;
+        let text = metrics.text().to_owned();
+        let line = text.lines().find(|line| line.starts_with(name));
+        line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or(0.0)
+    }
+}
+
+async fn search(client: &Client, agent: &str, query: &str) -> Vec<Value> {
+    let path = format!("/v1/agents/{agent}/search");
+    let found = client.post(&path, json!({ "query": query })).await.expect(200);
+    found["data"].as_array().unwrap().clone()
+}
+
+fn sources(hits: &[Value]) -> Vec<&str> {
+    hits.iter().map(|hit| hit["source_id"].as_str().unwrap()).collect()
+}
+
+/// Waits until a search finds `source`.
+async fn found(client: &Client, agent: &str, query: &str, source: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let hits = search(client, agent, query).await;
+        if sources(&hits).contains(&source) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "`{query}` does not find `{source}`: {hits:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// An agent with [`SAID`] and two other texts, whose vectors are made.
+async fn learned(client: &Client) -> (String, String) {
+    let agent = client.agent().await;
+    let source = client.text(&agent, SAID).await;
+    client.text(&agent, "Hours\n\nThe museum opens at nine o'clock.").await;
+    client.text(&agent, "Bread\n\nRye loaves are baked before sunrise.").await;
+    found(client, &agent, ASKED, &source).await;
+    (agent, source)
+}
+
+#[tokio::test]
+async fn what_is_said_in_other_words_is_found_by_meaning_and_answered() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let (agent, source) = learned(&client).await;
+    let reply = client.ask(&agent, ASKED).await;
+    assert!(reply["reply"].as_str().unwrap().contains("garage"), "{reply}");
+    assert_eq!(reply["sources_used"][0]["id"], source.as_str(), "{reply}");
+    // What words find is found as before.
+    let hits = search(&client, &agent, "When does the museum open?").await;
+    assert!(hits[0]["text"].as_str().unwrap().contains("nine"), "{hits:?}");
+    // What neither finds is refused.
+    let reply = client.ask(&agent, "Quién escribió Hamlet?").await;
+    assert_eq!(reply["sources_used"], json!([]), "{reply}");
+    assert!(served.metric("cicerone_meaning_searches_total{outcome=\"fused\"}").await >= 1.0);
+}
+
+#[tokio::test]
+async fn without_an_upstream_search_is_by_words() {
+    let client = crate::world::client();
+    let agent = client.agent().await;
+    client.text(&agent, SAID).await;
+    assert!(search(&client, &agent, ASKED).await.is_empty());
+}
+
+#[tokio::test]
+async fn an_upstream_that_fails_leaves_search_by_words() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "question_seconds = 0.5");
+    let client = served.server.client();
+    let (agent, _) = learned(&client).await;
+    let vector = |numbers: &str| {
+        Behaviour::Says(format!("{{\"data\": [{{\"index\": 0, \"embedding\": [{numbers}]}}]}}"))
+    };
+    let zeros = vec!["0"; 128].join(",");
+    for behaviour in [
+        Behaviour::Refuses("500 Internal Server Error", ""),
+        Behaviour::Refuses("401 Unauthorized", ""),
+        Behaviour::Refuses("429 Too Many Requests", "retry-after: 1\r\n"),
+        Behaviour::Says("<html></html>".to_owned()),
+        Behaviour::Says("{\"data\": []}".to_owned()),
+        vector("1, null"),
+        vector("1e999"),
+        vector("1, 2, 3"),
+        vector(&zeros),
+        Behaviour::Waits(Duration::from_secs(20)),
+    ] {
+        upstream.behave_to_questions(behaviour.clone());
+        let began = Instant::now();
+        let hits = search(&client, &agent, "When does the museum open?").await;
+        assert!(hits[0]["text"].as_str().unwrap().contains("nine"), "{behaviour:?}: {hits:?}");
+        let reply = client.ask(&agent, "When does the museum open?").await;
+        assert!(reply["reply"].as_str().unwrap().contains("nine"), "{behaviour:?}: {reply}");
+        assert!(began.elapsed() < Duration::from_secs(10), "{behaviour:?}");
+    }
+    assert!(search(&client, &agent, ASKED).await.is_empty(), "words alone do not find it");
+    assert!(served.metric("cicerone_meaning_searches_total{outcome=\"words\"}").await >= 10.0);
+    // The failure was reported once, and so is the end of it.
+    let reported = "the embeddings upstream failed";
+    assert_eq!(served.server.stderr().matches(reported).count(), 1);
+    upstream.behave(Behaviour::Answers);
+    let source = client.text(&agent, "Pets\n\nCanines are forbidden indoors.").await;
+    found(&client, &agent, "perro prohibido dentro", &source).await;
+    assert!(served.server.stderr().contains("searched by meaning again"));
+}
+
+#[tokio::test]
+async fn vectors_are_made_again_if_the_model_changes_under_its_name() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let (agent, source) = learned(&client).await;
+    // Another dimension: a question notices.
+    upstream.change(96, 7);
+    found(&client, &agent, ASKED, &source).await;
+    // The same dimension: a start notices.
+    upstream.change(96, 8);
+    let mut served = served;
+    served.server.restart();
+    let client = served.server.client();
+    let before = upstream.received().len();
+    found(&client, &agent, ASKED, &source).await;
+    let again = upstream.received().split_off(before);
+    assert!(again.iter().flatten().any(|text| text.contains("garage")), "{again:?}");
+}
+
+#[tokio::test]
+async fn interrupted_work_is_resumed_where_it_was() {
+    let upstream = TestEmbedder::start(64).await;
+    let mut served = Served::start(&upstream, "batch = 5");
+    let client = served.server.client();
+    let agent = client.agent().await;
+    let questions: Vec<String> =
+        (0..40).map(|number| format!("What is in cabinet number{number}?")).collect();
+    let pairs: Vec<_> =
+        questions.iter().map(|question| (question.as_str(), "Old coins.")).collect();
+    upstream.behave(Behaviour::Waits(Duration::from_millis(200)));
+    client.qa(&agent, &pairs).await;
+    let count = || upstream.received().iter().flatten().filter(|t| t.contains("cabinet")).count();
+    let deadline = Instant::now() + PATIENCE;
+    while count() < 15 {
+        assert!(Instant::now() < deadline, "no vectors are asked for");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    served.server.kill();
+    upstream.behave(Behaviour::Answers);
+    served.server.restart();
+    let deadline = Instant::now() + PATIENCE;
+    let lacking = "cicerone_sources_without_vectors";
+    while count() < 40 || served.metric(lacking).await > 0.0 {
+        assert!(Instant::now() < deadline, "{} were asked for", count());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    // At most the batch that was under way, and the one that had just been answered, were asked for again.
+    assert!((40..=50).contains(&count()), "{}", count());
+}
+
+#[tokio::test]
+async fn a_long_passage_that_is_refused_keeps_no_other_from_its_vector() {
+    let upstream = TestEmbedder::start(128).await;
+    upstream.behave(Behaviour::RefusesLongTexts(500));
+    let served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let agent = client.agent().await;
+    let long = format!("Coins\n\n{}", "Old coins lie in cabinets. ".repeat(200));
+    client.text(&agent, &long).await;
+    let source = client.text(&agent, SAID).await;
+    found(&client, &agent, ASKED, &source).await;
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_never_found_by_meaning() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let (agent, source) = learned(&client).await;
+    for round in 0..5 {
+        let text = format!("Notice {round}\n\nCanines are forbidden indoors.");
+        let notice = client.text(&agent, &text).await;
+        found(&client, &agent, "perro prohibido dentro", &notice).await;
+        client.delete(&format!("/v1/sources/{notice}")).await.expect_nothing();
+        let hits = search(&client, &agent, "perro prohibido dentro").await;
+        assert!(!sources(&hits).contains(&notice.as_str()), "{hits:?}");
+    }
+    client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
+    assert!(
+        search(&client, &agent, ASKED)
+            .await
+            .iter()
+            .all(|hit| { hit["source_id"] != source.as_str() })
+    );
+}
+
+#[tokio::test]
+async fn a_flood_of_one_account_does_not_delay_the_vectors_of_another() {
+    let upstream = TestEmbedder::start(64).await;
+    let served = Served::start(&upstream, "batch = 4");
+    let (flood, other) = (served.server.account("flood"), served.server.account("other"));
+    upstream.behave(Behaviour::Waits(Duration::from_millis(100)));
+    let agent = flood.agent().await;
+    let questions: Vec<String> =
+        (0..400).map(|number| format!("What is in cabinet number{number}?")).collect();
+    let pairs: Vec<_> = questions.iter().map(|question| (question.as_str(), "Coins.")).collect();
+    flood.qa(&agent, &pairs).await;
+    let asked = |word: &str| {
+        upstream.received().iter().flatten().filter(|text| text.contains(word)).count()
+    };
+    let deadline = Instant::now() + PATIENCE;
+    while asked("cabinet") < 8 {
+        assert!(Instant::now() < deadline, "no vectors are asked for");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let agent = other.agent().await;
+    let source = other.text(&agent, SAID).await;
+    upstream.behave_to_questions(Behaviour::Answers);
+    found(&other, &agent, ASKED, &source).await;
+    assert!(asked("cabinet") < 400, "the flood was not over");
+}
+
+#[tokio::test]
+async fn bytes_of_vectors_are_counted_and_given_back() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let kept = async || {
+        client.get("/v1/me").await.expect(200)["quotas"]["bytes"]["used"].as_u64().unwrap()
+    };
+    let before = kept().await;
+    let (agent, _) = learned(&client).await;
+    let with_vectors = kept().await;
+    assert!(with_vectors >= before + 3 * 128 * 4, "{before} {with_vectors}");
+    client.delete(&format!("/v1/agents/{agent}")).await.expect_nothing();
+    assert_eq!(kept().await, before);
+}
+
+#[tokio::test]
+async fn on_postgresql_two_servers_find_by_meaning_what_one_learned() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let url = cluster.empty_database().to_string();
+    let upstream = TestEmbedder::start(128).await;
+    let one = Served::start_at(&upstream, "", Some(&url));
+    let other = Served::start_at(&upstream, "", Some(&url));
+    let (agent, source) = learned(&one.server.client()).await;
+    let client = other.server.client();
+    found(&client, &agent, ASKED, &source).await;
+    one.server.client().delete(&format!("/v1/sources/{source}")).await.expect_nothing();
+    let hits = search(&client, &agent, ASKED).await;
+    assert!(!sources(&hits).contains(&source.as_str()), "{hits:?}");
+}

@@ -1,0 +1,202 @@
+//! Vectors of passages: which sources lack them, whose turn it is, and what becomes of them.
+
+use cicerone_domain::meaning::{Space, Vector};
+use cicerone_domain::ports::{
+    AgentVectors, LackingVectors, SourceStore as _, UsageStore as _, VectorFeed as _,
+    VectorStore as _, VectorWork,
+};
+use cicerone_domain::{Agent, Source};
+
+use super::fixture::{World, new_id, new_job, on_each, website};
+
+const SPACE: i64 = 1;
+
+fn vector(number: f32) -> Vector {
+    Vector::new(vec![1.0, number, 0.5]).unwrap()
+}
+
+async fn next(world: &World, space: i64, count: usize) -> Option<VectorWork> {
+    let now = world.now();
+    let until = now.plus_millis(300_000);
+    world.storage.claim_vectors(space, None, count, now, until).await.unwrap()
+}
+
+async fn claimed(world: &World, space: i64, count: usize) -> LackingVectors {
+    match next(world, space, count).await {
+        Some(VectorWork::Lacking(lacking)) => lacking,
+        other => panic!("nothing lacks vectors: {other:?}"),
+    }
+}
+
+async fn store(world: &World, lacking: &LackingVectors, space: i64) {
+    let made = lacking
+        .passages
+        .iter()
+        .map(|passage| (passage.position, Some(vector(passage.position as f32))));
+    world.storage.store_vectors(lacking, space, made.collect(), world.now()).await.unwrap();
+}
+
+async fn complete(world: &World, space: i64) {
+    loop {
+        match next(world, space, 100).await.unwrap() {
+            VectorWork::Lacking(lacking) => store(world, &lacking, space).await,
+            VectorWork::Complete { .. } => return,
+            VectorWork::Gone { .. } => panic!("it is there"),
+        }
+    }
+}
+
+async fn vectors(world: &World, agent: &Agent, space: i64) -> AgentVectors {
+    world.storage.agent_vectors(agent.id, space).await.unwrap().unwrap()
+}
+
+fn version(source: &Source) -> u64 {
+    source.state.searchable().unwrap().version
+}
+
+#[tokio::test]
+async fn a_trained_source_lacks_vectors_until_it_has_all_and_then_the_generation_rises() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.trained(&agent, website(false), "one").await;
+        assert_eq!(world.storage.lacking_vectors().await.unwrap(), 1);
+        let first = claimed(world, SPACE, 1).await;
+        assert_eq!((first.source, first.version), (source.id, version(&source)));
+        assert_eq!(first.passages.len(), 1);
+        assert_eq!(next(world, SPACE, 1).await, None, "it is claimed");
+        store(world, &first, SPACE).await;
+        let second = claimed(world, SPACE, 10).await;
+        assert_eq!(second.passages.iter().map(|p| p.position).collect::<Vec<_>>(), [1]);
+        assert_eq!(vectors(world, &agent, SPACE).await.sources, []);
+        let none = vec![(1, None)];
+        world.storage.store_vectors(&second, SPACE, none, world.now()).await.unwrap();
+        let generation = world.changes(&agent).await;
+        let Some(VectorWork::Complete { agent: of, .. }) = next(world, SPACE, 10).await else {
+            panic!("it has all");
+        };
+        assert_eq!(of, agent.id);
+        assert_eq!(world.changes(&agent).await, generation + 1);
+        assert_eq!(world.storage.lacking_vectors().await.unwrap(), 0);
+        assert_eq!(vectors(world, &agent, SPACE).await.sources, [(source.id, version(&source))]);
+        let rows = world.storage.vectors(source.id, version(&source), SPACE, None).await.unwrap();
+        assert_eq!(rows.unwrap(), [(0, Some(vector(0.0))), (1, None)]);
+        let found = world.storage.passages_at(source.id, version(&source), &[1, 9]).await.unwrap();
+        assert_eq!(found.len(), 1);
+        let old = world.storage.passages_at(source.id, version(&source) + 1, &[1]).await.unwrap();
+        assert_eq!(old, []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_claimed_is_claimable_again_when_its_worker_is_gone() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        world.trained(&agent, website(false), "one").await;
+        let first = claimed(world, SPACE, 10).await;
+        world.storage.take_back_vectors().await.unwrap();
+        assert_eq!(claimed(world, SPACE, 10).await, first);
+        let later = world.now().plus_millis(301_000);
+        let again = world
+            .storage
+            .claim_vectors(SPACE, None, 10, later, later.plus_millis(1))
+            .await
+            .unwrap();
+        assert!(matches!(again, Some(VectorWork::Lacking(_))), "the claim has run out");
+        world.storage.postpone_vectors(first.source, later.plus_millis(5_000)).await.unwrap();
+        assert_eq!(next(world, SPACE, 10).await, None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn accounts_take_turns_in_the_order_of_their_ids() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        for _ in 0..3 {
+            world.trained(&agent, website(false), "flood").await;
+        }
+        // A row of another account, as its worker would have written it.
+        let theirs: cicerone_domain::Id<cicerone_domain::kind::Account> = new_id();
+        world.execute(&format!(
+            "UPDATE source_vectors SET account_id = '{theirs}' WHERE source_id = \
+             (SELECT max(source_id) FROM source_vectors)"
+        ));
+        let mut turns = Vec::new();
+        let mut last = None;
+        for _ in 0..4 {
+            let now = world.now();
+            let work = world.storage.claim_vectors(SPACE, last, 1, now, now).await.unwrap();
+            let Some(VectorWork::Lacking(lacking)) = work else { panic!("all lack vectors") };
+            last = Some(lacking.account);
+            turns.push(lacking.account);
+        }
+        assert_eq!((turns[0], turns[1]), (turns[2], turns[3]), "{turns:?}");
+        assert_ne!(turns[0], turns[1], "{turns:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_space_makes_every_vector_missing_and_keeps_the_bytes_right() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let before = world.storage.kept_bytes(world.account).await.unwrap();
+        let source = world.trained(&agent, website(false), "one").await;
+        let trained = world.storage.kept_bytes(world.account).await.unwrap();
+        complete(world, SPACE).await;
+        let with_vectors = world.storage.kept_bytes(world.account).await.unwrap();
+        assert_eq!(with_vectors, trained + 2 * 3 * 4);
+        assert_eq!(world.storage.enter_space(SPACE).await.unwrap(), 0);
+        assert_eq!(world.storage.enter_space(2).await.unwrap(), 1);
+        assert_eq!(vectors(world, &agent, 2).await.sources, []);
+        complete(world, 2).await;
+        assert_eq!(world.storage.kept_bytes(world.account).await.unwrap(), with_vectors);
+        assert_eq!(vectors(world, &agent, SPACE).await.sources, []);
+        assert_eq!(vectors(world, &agent, 2).await.sources.len(), 1);
+        let (scope, now) = (world.scope(), world.now());
+        world.storage.delete_source(&scope, source.id, now, None).await.unwrap();
+        assert_eq!(world.storage.kept_bytes(world.account).await.unwrap(), before);
+        assert_eq!((world.count("passage_vectors"), world.count("source_vectors")), (0, 0));
+        assert_eq!(vectors(world, &agent, 2).await.sources, []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn new_content_lacks_vectors_and_what_was_made_of_the_old_is_not_stored() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let source = world.trained(&agent, website(false), "old").await;
+        let old = claimed(world, SPACE, 10).await;
+        let (scope, now) = (world.scope(), world.now());
+        world.storage.refresh_source(&scope, source.id, new_job(), now, None).await.unwrap();
+        let source = world.finish(&source, super::fixture::extracted("new", 3)).await;
+        store(world, &old, SPACE).await;
+        assert_eq!(world.count("passage_vectors"), 0);
+        let new = claimed(world, SPACE, 10).await;
+        assert_eq!((new.version, new.passages.len()), (version(&source), 3));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_space_is_found_by_its_model() {
+    on_each(async |world| {
+        let space = |model: &str| Space {
+            id: 0,
+            model: model.to_owned(),
+            dimension: 3,
+            probe: vector(1.0),
+            floor: 0.25,
+        };
+        let one = world.storage.add_space(space("one"), world.now()).await.unwrap();
+        let two = world.storage.add_space(space("two"), world.now()).await.unwrap();
+        assert_ne!(one.id, two.id);
+        let again = world.reopen().add_space(space("one"), world.now()).await.unwrap();
+        assert_eq!(again, one, "two servers that add it have the same");
+        assert_eq!(world.storage.spaces("one").await.unwrap(), [one]);
+        assert_eq!(world.storage.spaces("none").await.unwrap(), []);
+    })
+    .await;
+}
