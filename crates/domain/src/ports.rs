@@ -21,7 +21,7 @@ mod stores;
 mod webhooks;
 
 pub use crawl::CrawlStore;
-pub use index::{AgentContent, PassageFeed, PassageIndex, WholeContent};
+pub use index::{AgentContent, PassageFeed, PassageIndex, Wanted, WholeContent};
 pub use jobs::{Housekeeping, JobStore, WorkListener, WorkSignal};
 pub use meaning::{
     AgentVectors, EmbedError, EmbedFailure, Embedder, LackingVectors, Purpose, VectorFeed,

@@ -5,6 +5,7 @@ mod opened;
 mod synchronisation;
 mod turns;
 
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -106,17 +107,17 @@ impl Index {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Removes the folders of all agents but `live`, such as those that another machine deleted. Returns
+    /// Removes the indexes of all agents but `live`, such as those that another machine deleted. Returns
     /// how many.
     pub async fn sweep(&self, live: &[Id<kind::Agent>]) -> Result<usize, Error> {
-        let mut removed = 0;
-        for agent in self.shared.folders.agents().await? {
-            if !live.contains(&agent) {
-                self.remove(agent).await?;
-                removed += 1;
-            }
+        let mut gone: BTreeSet<_> = self.shared.folders.agents().await?.into_iter().collect();
+        gone.extend(self.shared.open.agents());
+        let live: HashSet<_> = live.iter().collect();
+        gone.retain(|agent| !live.contains(agent));
+        for agent in &gone {
+            self.remove(*agent).await?;
         }
-        Ok(removed)
+        Ok(gone.len())
     }
 
     /// How many indexes are open for searching, on the disk or in memory.
@@ -178,9 +179,13 @@ impl Shared {
     /// earlier state, an old index is ahead of them and has content that they no longer have. The rows
     /// decide whether it is ahead for a good reason: see [`synchronisation::synchronise`].
     fn current(&self, agent: AgentVersion) -> Option<Arc<Snapshot>> {
-        let snapshot = self.open.get(agent.id)?;
-        let is_there = snapshot.is_in_memory() || self.folders.exists(agent.id);
-        (snapshot.generation() == agent.generation && is_there).then_some(snapshot)
+        self.usable(agent.id).filter(|snapshot| snapshot.generation() == agent.generation)
+    }
+
+    /// The open index of an agent, whatever content it has, if its folder, if it has one, still exists.
+    fn usable(&self, agent: Id<kind::Agent>) -> Option<Arc<Snapshot>> {
+        let snapshot = self.open.get(agent)?;
+        (snapshot.is_in_memory() || self.folders.exists(agent)).then_some(snapshot)
     }
 }
 

@@ -171,14 +171,15 @@ impl Store {
     }
 }
 
-/// Every term of a field, of each segment.
-pub(crate) fn all_terms(searcher: &Searcher, field: Field) -> tantivy::Result<Vec<String>> {
+/// Every term of a field, of each segment, with the number of passages that have it.
+pub(crate) fn all_terms(searcher: &Searcher, field: Field) -> tantivy::Result<Vec<(String, u32)>> {
     let mut terms = Vec::new();
     for segment in searcher.segment_readers() {
         let index = segment.inverted_index(field)?;
         let mut stream = index.terms().stream()?;
         while stream.advance() {
-            terms.push(String::from_utf8_lossy(stream.key()).into_owned());
+            let term = String::from_utf8_lossy(stream.key()).into_owned();
+            terms.push((term, stream.value().doc_freq));
         }
     }
     Ok(terms)

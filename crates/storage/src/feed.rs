@@ -3,9 +3,11 @@
 use async_trait::async_trait;
 use cicerone_domain::content::Passage;
 use cicerone_domain::id::kind;
-use cicerone_domain::ports::{AgentContent, PassageFeed, WholeContent};
+use cicerone_domain::ports::{AgentContent, PassageFeed, Wanted, WholeContent};
 use cicerone_domain::{Error, Id, limits};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 
 use crate::columns::{id, narrow, narrow_option, wide};
 use crate::connection::AnyConnection;
@@ -19,6 +21,8 @@ use crate::storage::Storage;
 const DOCUMENTS: usize = 500;
 /// Sources whose passages are read by one query.
 const SOURCES: usize = 500;
+/// The sum of the bytes of sources, of the same type on both databases.
+const STORED_BYTES: &str = "CAST(coalesce(sum(stored_bytes), 0) AS BIGINT)";
 
 #[async_trait]
 impl PassageFeed for Storage {
@@ -49,29 +53,33 @@ impl PassageFeed for Storage {
     async fn whole_content(
         &self,
         agent: Id<kind::Agent>,
-        bytes: u64,
+        wanted: Wanted,
     ) -> Result<Option<WholeContent>, Error> {
         let agent = agent.to_string();
         self.db
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
                     let Some(generation) = generation(c, &agent)? else { return Ok(None) };
-                    let rows: Vec<(String, i64)> = sources::table
-                        .filter(sources::agent_id.eq(&agent))
-                        .filter(sources::version.is_not_null())
-                        .order(sources::id)
-                        .select((sources::id, sources::stored_bytes))
-                        .load(c)?;
-                    let (ids, stored): (Vec<String>, Vec<i64>) = rows.into_iter().unzip();
-                    let stored = stored.into_iter().fold(0, i64::saturating_add);
-                    if narrow::<u64>("sources.stored_bytes", stored)? > bytes {
+                    if !wanted.is_wanted(generation) {
+                        return Ok(Some(WholeContent { generation, passages: None }));
+                    }
+                    let searched = || {
+                        sources::table
+                            .filter(sources::agent_id.eq(&agent))
+                            .filter(sources::version.is_not_null())
+                    };
+                    let stored: i64 =
+                        searched().select(sql::<BigInt>(STORED_BYTES)).get_result(c)?;
+                    if narrow::<u64>("sources.stored_bytes", stored)? > wanted.bytes {
                         return Ok(None);
                     }
+                    let ids: Vec<String> =
+                        searched().order(sources::id).select(sources::id).load(c)?;
                     let mut passages = Vec::new();
                     for sources in ids.chunks(SOURCES) {
                         passages.extend(all_passages(c, sources)?);
                     }
-                    Ok(Some(WholeContent { generation, passages }))
+                    Ok(Some(WholeContent { generation, passages: Some(passages) }))
                 })
             })
             .await

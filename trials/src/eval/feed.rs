@@ -1,7 +1,7 @@
 //! Passages in memory, as the index is fed from rows.
 
 use async_trait::async_trait;
-use cicerone_domain::ports::{AgentContent, PassageFeed, WholeContent};
+use cicerone_domain::ports::{AgentContent, PassageFeed, Wanted, WholeContent};
 use cicerone_domain::{Error, Id, Passage, kind, limits};
 
 /// One agent with one source.
@@ -19,14 +19,12 @@ impl PassageFeed for MemoryFeed {
     async fn whole_content(
         &self,
         _: Id<kind::Agent>,
-        bytes: u64,
+        wanted: Wanted,
     ) -> Result<Option<WholeContent>, Error> {
         let stored: usize = self.passages.iter().map(|passage| passage.text.len()).sum();
-        let whole = || WholeContent {
-            generation: 1,
-            passages: self.passages.iter().map(|passage| (self.source, passage.clone())).collect(),
-        };
-        Ok((stored as u64 <= bytes).then(whole))
+        let passages = self.passages.iter().map(|passage| (self.source, passage.clone()));
+        let whole = || WholeContent { generation: 1, passages: Some(passages.collect()) };
+        Ok((stored as u64 <= wanted.bytes).then(whole))
     }
 
     async fn documents(

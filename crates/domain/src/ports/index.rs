@@ -51,13 +51,31 @@ pub struct AgentContent {
     pub sources: Vec<(Id<kind::Source>, u64)>,
 }
 
+/// When all passages of an agent are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// Only if what is stored of its sources takes at most so many bytes.
+    pub bytes: u64,
+    /// Only from this generation on.
+    pub least: u64,
+    /// Not at this generation, whose passages are known.
+    pub known: Option<u64>,
+}
+
+impl Wanted {
+    /// Whether the passages are wanted at this generation.
+    pub fn is_wanted(&self, generation: u64) -> bool {
+        generation >= self.least && self.known != Some(generation)
+    }
+}
+
 /// All passages of an agent, read at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WholeContent {
     /// The agent's generation.
     pub generation: u64,
-    /// The passages of each source that has content, in order.
-    pub passages: Vec<(Id<kind::Source>, Passage)>,
+    /// The passages of each source that has content, in order; `None` if they are not wanted at this generation.
+    pub passages: Option<Vec<(Id<kind::Source>, Passage)>>,
 }
 
 /// The rows that an index is made from.
@@ -68,12 +86,11 @@ pub struct WholeContent {
 pub trait PassageFeed: Send + Sync {
     /// The content of an agent; `None` if it was deleted.
     async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error>;
-    /// All passages of an agent, if what is stored of its sources takes at most `bytes`; `None` if it takes more, or if
-    /// the agent was deleted.
+    /// All passages of an agent, if they are wanted; `None` if they take too many bytes, or if the agent was deleted.
     async fn whole_content(
         &self,
         agent: Id<kind::Agent>,
-        bytes: u64,
+        wanted: Wanted,
     ) -> Result<Option<WholeContent>, Error>;
     /// The documents of a source at `version`, each as position and version, in order; `None` if
     /// that content was replaced or deleted meanwhile: read [`PassageFeed::agent_content`] again.

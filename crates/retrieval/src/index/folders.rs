@@ -28,6 +28,11 @@ impl Folders {
         self.of(agent).join("meta.json").exists()
     }
 
+    /// Whether an agent has a folder, even if there is no whole index in it.
+    pub(super) fn has(&self, agent: Id<kind::Agent>) -> bool {
+        self.of(agent).exists()
+    }
+
     /// The agents that have a folder.
     pub(super) async fn agents(&self) -> Result<Vec<Id<kind::Agent>>, Error> {
         let root = self.root.clone();

@@ -5,8 +5,7 @@
 //! An open index holds memory maps, so a closed one must be dropped at once. Caches that clean up at some
 //! later time would let the maps pile up.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use cicerone_domain::retrieval::AgentVersion;
@@ -15,6 +14,9 @@ use lru::LruCache;
 use parking_lot::Mutex;
 
 use crate::search::Snapshot;
+
+/// Accounts that take the same, of which the one that loses an index is chosen.
+const EQUALS: usize = 256;
 
 /// Open indexes by their agent.
 pub(super) struct Opened {
@@ -61,6 +63,12 @@ impl Opened {
         self.mapped.remove(agent);
     }
 
+    /// The agents whose indexes are open.
+    pub(super) fn agents(&self) -> Vec<Id<kind::Agent>> {
+        let of = |pool: &Pool| pool.kept.lock().owners.keys().copied().collect::<Vec<_>>();
+        [of(&self.in_memory), of(&self.mapped)].concat()
+    }
+
     /// The number of open indexes.
     pub(super) fn count(&self) -> usize {
         self.in_memory.kept.lock().count() + self.mapped.kept.lock().count()
@@ -104,6 +112,8 @@ impl<T> Pool<T> {
 /// The open indexes of each account, least recently used first.
 struct Kept<T> {
     accounts: HashMap<Id<kind::Account>, OfAccount<T>>,
+    /// The accounts by what they take.
+    by_size: BTreeSet<(u64, Id<kind::Account>)>,
     owners: HashMap<Id<kind::Agent>, Id<kind::Account>>,
     /// What all of them take.
     size: u64,
@@ -127,7 +137,13 @@ struct Entry<T> {
 
 impl<T> Kept<T> {
     fn new() -> Self {
-        Self { accounts: HashMap::new(), owners: HashMap::new(), size: 0, uses: 0 }
+        Self {
+            accounts: HashMap::new(),
+            by_size: BTreeSet::new(),
+            owners: HashMap::new(),
+            size: 0,
+            uses: 0,
+        }
     }
 
     fn count(&self) -> usize {
@@ -156,7 +172,9 @@ impl<T> Kept<T> {
         self.size += size;
         let new = || OfAccount { agents: LruCache::unbounded(), size: 0 };
         let kept = self.accounts.entry(account).or_insert_with(new);
+        self.by_size.remove(&(kept.size, account));
         kept.size += size;
+        self.by_size.insert((kept.size, account));
         kept.agents.put(agent, Entry { used: self.uses, size, value });
         replaced
     }
@@ -165,12 +183,15 @@ impl<T> Kept<T> {
         let account = self.owners.remove(&agent)?;
         let kept = self.accounts.get_mut(&account)?;
         let removed = kept.agents.pop(&agent);
+        self.by_size.remove(&(kept.size, account));
         if let Some(entry) = &removed {
             self.size -= entry.size;
             kept.size -= entry.size;
         }
         if kept.agents.is_empty() {
             self.accounts.remove(&account);
+        } else {
+            self.by_size.insert((kept.size, account));
         }
         removed.map(|entry| entry.value)
     }
@@ -178,11 +199,13 @@ impl<T> Kept<T> {
     /// Takes the least recently used index of the account that takes the most; among such accounts, the least
     /// recently used of all.
     fn take_surplus(&mut self) -> Option<T> {
-        let oldest = self.accounts.values().filter_map(|kept| {
-            let (agent, entry) = kept.agents.peek_lru()?;
-            Some((kept.size, Reverse(entry.used), *agent))
+        let (most, _) = *self.by_size.last()?;
+        let largest = self.by_size.iter().rev().take_while(|(size, _)| *size == most);
+        let oldest = largest.take(EQUALS).filter_map(|(_, account)| {
+            let (agent, entry) = self.accounts.get(account)?.agents.peek_lru()?;
+            Some((entry.used, *agent))
         });
-        let (_, _, agent) = oldest.max_by_key(|(size, used, _)| (*size, *used))?;
+        let (_, agent) = oldest.min_by_key(|(used, _)| *used)?;
         self.remove(agent)
     }
 }

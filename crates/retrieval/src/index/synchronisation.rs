@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cicerone_domain::fairness::{FairPermit, Urgency};
-use cicerone_domain::ports::{AgentContent, WholeContent};
+use cicerone_domain::ports::{AgentContent, Wanted, WholeContent};
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::{Error, Id, Passage, kind, limits};
 use tokio::sync::OwnedMutexGuard;
@@ -109,14 +109,22 @@ async fn catch_up(
 ) -> Result<Option<Arc<Snapshot>>, Error> {
     let mut has_failed = false;
     for _ in 0..ATTEMPTS {
-        if let Some(bytes) = shared.small_bytes
-            && let Some(whole) = shared.feed.whole_content(agent.id, bytes).await?
-        {
-            if whole.generation < agent.generation {
-                tokio::task::yield_now().await;
-                continue;
+        if let Some(bytes) = shared.small_bytes {
+            let open = shared.usable(agent.id);
+            let known = open.as_ref().map(|snapshot| snapshot.generation());
+            let wanted = Wanted { bytes, least: agent.generation, known };
+            match shared.feed.whole_content(agent.id, wanted).await? {
+                Some(WholeContent { generation, passages: Some(passages) }) => {
+                    return in_memory(shared, agent, generation, passages).await.map(Some);
+                }
+                // The row of the caller may be older than the index.
+                Some(whole) if whole.generation >= agent.generation => return Ok(open),
+                Some(_) => {
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+                None => {}
             }
-            return in_memory(shared, agent, whole).await.map(Some);
         }
         let Some(content) = shared.feed.agent_content(agent.id).await? else {
             shared.open.remove(agent.id);
@@ -160,14 +168,15 @@ async fn catch_up(
 async fn in_memory(
     shared: &Arc<Shared>,
     agent: AgentVersion,
-    WholeContent { generation, passages }: WholeContent,
+    generation: u64,
+    passages: Vec<(Id<kind::Source>, Passage)>,
 ) -> Result<Arc<Snapshot>, Error> {
     // A folder is from a time when the agent had more content, some of which was deleted.
-    if shared.folders.exists(agent.id) {
+    if shared.folders.has(agent.id) {
         shared.open.remove(agent.id);
         shared.folders.remove(agent.id).await?;
     }
-    let bytes: usize = passages.iter().map(|(_, passage)| passage.text.len()).sum();
+    let bytes: usize = passages.iter().map(|(_, passage)| indexed_bytes(passage)).sum();
     let make = move || Snapshot::in_memory(InMemory::new(passages)?, generation);
     let made = if bytes > QUICK_BYTES {
         tokio::task::spawn_blocking(make).await.map_err(Error::internal)?
@@ -177,6 +186,12 @@ async fn in_memory(
     let snapshot = Arc::new(made.map_err(Error::internal)?);
     shared.open.insert(agent, Arc::clone(&snapshot));
     Ok(snapshot)
+}
+
+/// The bytes of a passage that are analysed.
+fn indexed_bytes(passage: &Passage) -> usize {
+    let optional = [&passage.title, &passage.heading];
+    passage.text.len() + optional.into_iter().flatten().map(String::len).sum::<usize>()
 }
 
 /// The error if the system has run out of something. An index that could not be changed is behind the

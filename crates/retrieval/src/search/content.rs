@@ -3,6 +3,8 @@
 mod memory;
 mod segments;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cicerone_language::Language;
@@ -14,6 +16,9 @@ use crate::store::{ANSWERS, NO_LANGUAGE, QUESTION_GRAMS, QUESTIONS, Record, SCOR
 
 pub(crate) use memory::InMemory;
 pub(super) use segments::Segments;
+
+/// The most languages in which a question is analysed.
+const LANGUAGES: usize = 8;
 
 /// Searched content.
 pub(super) enum Content {
@@ -38,19 +43,25 @@ impl Content {
         }
     }
 
-    /// The languages in which the passages were analysed; `None` for an unknown one.
+    /// The languages in which most passages were analysed, most frequent first; `None` for an unknown one. A question is
+    /// analysed in each of them.
     pub(super) fn languages(&self) -> tantivy::Result<Vec<Option<Language>>> {
         let codes = match self {
             Self::Segments(segments) => segments.languages()?,
             Self::Memory(memory) => memory.languages(),
         };
-        let mut languages: Vec<Option<Language>> = Vec::new();
-        for code in codes {
-            let language = if code == NO_LANGUAGE { None } else { Language::from_code(&code) };
-            if !languages.contains(&language) {
-                languages.push(language);
-            }
+        let mut passages: BTreeMap<String, u64> = BTreeMap::new();
+        for (code, count) in codes {
+            *passages.entry(code).or_default() += u64::from(count);
         }
+        let mut frequent: Vec<(String, u64)> = passages.into_iter().collect();
+        frequent.sort_by_key(|(_, count)| Reverse(*count));
+        frequent.truncate(LANGUAGES);
+        let language = |(code, _): (String, u64)| {
+            if code == NO_LANGUAGE { None } else { Language::from_code(&code) }
+        };
+        let mut languages: Vec<Option<Language>> = frequent.into_iter().map(language).collect();
+        languages.dedup();
         Ok(languages)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use cicerone_domain::ports::{AgentContent, PassageFeed, PassageIndex as _, WholeContent};
+use cicerone_domain::ports::{AgentContent, PassageFeed, PassageIndex as _, Wanted, WholeContent};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, Passage, kind, limits};
 use cicerone_language::Language;
@@ -26,7 +26,7 @@ pub(crate) struct Rows {
     pub(crate) reads: AtomicUsize,
     /// Of how many documents passages were read.
     pub(crate) documents_read: AtomicUsize,
-    /// How often all passages of an agent were asked for.
+    /// How often all passages of an agent were read.
     whole_reads: AtomicUsize,
     /// How often the documents of a source were asked for.
     pub(crate) looks: AtomicUsize,
@@ -113,7 +113,7 @@ impl Rows {
         self.stalled.lock().extend(agents);
     }
 
-    /// How often all passages of an agent were asked for.
+    /// How often all passages of an agent were read.
     pub(crate) fn whole_reads(&self) -> usize {
         self.whole_reads.load(Ordering::Relaxed)
     }
@@ -140,20 +140,24 @@ impl PassageFeed for Rows {
     async fn whole_content(
         &self,
         agent: Id<kind::Agent>,
-        bytes: u64,
+        wanted: Wanted,
     ) -> Result<Option<WholeContent>, Error> {
-        self.whole_reads.fetch_add(1, Ordering::Relaxed);
         if self.stalled.lock().contains(&agent) {
             std::future::pending::<()>().await;
         }
         let Some(row) = self.agents.lock().get(&agent).cloned() else { return Ok(None) };
+        if !wanted.is_wanted(row.generation) {
+            return Ok(Some(WholeContent { generation: row.generation, passages: None }));
+        }
+        self.whole_reads.fetch_add(1, Ordering::Relaxed);
         let mut passages = Vec::new();
         for (id, source) in row.sources {
             let documents = source.documents.into_values();
             passages.extend(documents.flat_map(|(_, found)| found).map(|passage| (id, passage)));
         }
         let stored: usize = passages.iter().map(|(_, passage)| passage.text.len()).sum();
-        let is_within = stored as u64 <= bytes;
+        let is_within = stored as u64 <= wanted.bytes;
+        let passages = Some(passages);
         Ok(is_within.then_some(WholeContent { generation: row.generation, passages }))
     }
 

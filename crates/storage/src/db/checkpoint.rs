@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use diesel::connection::SimpleConnection as _;
 use diesel::sql_types::Integer;
 use diesel::{QueryResult, QueryableByName, RunQueryDsl as _};
 
@@ -33,6 +34,8 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(4);
 /// The pause between two of these attempts.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
+/// For how long one of them waits for readers: SQLite holds up all writers meanwhile. In milliseconds.
+const WAIT_FOR_READERS: u32 = 50;
 
 /// The writer's end of the thread. Dropping it waits for the thread to end and close its connection: SQLite
 /// removes the log when the last connection is closed.
@@ -138,8 +141,11 @@ fn copy_if_long(connection: &mut AnyConnection) -> QueryResult<Log> {
 /// used the log during all attempts.
 ///
 /// SQLite waits for readers and writers, up to the connection's busy timeout, but not for a
-/// checkpoint of another connection, and [`Checkpoints`] runs one whenever the log is long.
+/// checkpoint of another connection, and [`Checkpoints`] runs one whenever the log is long. A long
+/// read, such as that of a backup, keeps the log from being emptied, and must not hold up writers
+/// for long.
 pub(super) fn empty(connection: &mut AnyConnection) -> QueryResult<bool> {
+    connection.batch_execute(&format!("PRAGMA busy_timeout = {WAIT_FOR_READERS}"))?;
     let started = Instant::now();
     loop {
         // The writer waits only for what the first step leaves.
@@ -161,13 +167,12 @@ fn look(connection: &mut AnyConnection, kind: &str) -> QueryResult<Log> {
 
 #[cfg(test)]
 mod tests {
-    use diesel::connection::SimpleConnection as _;
     use tempfile::TempDir;
 
     use super::*;
 
-    /// A file whose log holds pages that are not copied, a connection that does not wait, and one that reads
-    /// the state before the last change.
+    /// A file whose log holds pages that are not copied, a connection that reads the state before the last change, and
+    /// another one.
     fn log_that_is_read() -> (TempDir, AnyConnection, AnyConnection) {
         let directory = tempfile::tempdir().expect("a directory");
         let url = DatabaseUrl::sqlite(directory.path().join("log.db"));
@@ -177,9 +182,7 @@ mod tests {
             .expect("a table");
         reader.batch_execute("BEGIN; SELECT * FROM item").expect("a read");
         let mut emptier = connect(&url, Access::Write).expect("a connection");
-        emptier
-            .batch_execute("PRAGMA busy_timeout = 0; INSERT INTO item VALUES (2)")
-            .expect("a change");
+        emptier.batch_execute("INSERT INTO item VALUES (2)").expect("a change");
         (directory, reader, emptier)
     }
 

@@ -1,7 +1,8 @@
 //! What an index is made from.
 
 use cicerone_domain::ports::{
-    AgentContent, AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _, WholeContent,
+    AgentContent, AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _, Wanted,
+    WholeContent,
 };
 use cicerone_domain::{Source, SourceState};
 
@@ -42,16 +43,17 @@ async fn the_content_of_an_agent_is_every_source_that_answers() {
 async fn a_small_agent_is_read_as_a_whole() {
     on_each(async |world| {
         let agent = world.agent().await;
-        let (storage, bytes) = (&world.storage, 100_000);
-        let empty = WholeContent { generation: 0, passages: Vec::new() };
-        assert_eq!(storage.whole_content(agent.id, bytes).await.unwrap(), Some(empty));
+        let storage = &world.storage;
+        let all = Wanted { bytes: 100_000, least: 0, known: None };
+        let empty = WholeContent { generation: 0, passages: Some(Vec::new()) };
+        assert_eq!(storage.whole_content(agent.id, all).await.unwrap(), Some(empty));
         let one = world.trained(&agent, website(false), "one").await;
         let two = world.trained(&agent, website(false), "two").await;
         let other = world.agent().await;
         world.trained(&other, website(false), "elsewhere").await;
         world.text_source(&agent).await;
 
-        let whole = storage.whole_content(agent.id, bytes).await.unwrap().unwrap();
+        let whole = storage.whole_content(agent.id, all).await.unwrap().unwrap();
         let content = storage.agent_content(agent.id).await.unwrap().unwrap();
         assert_eq!(whole.generation, content.generation);
         let mut expected = Vec::new();
@@ -60,16 +62,25 @@ async fn a_small_agent_is_read_as_a_whole() {
             expected.extend(passages.into_iter().map(|(_, passage)| (id, passage)));
         }
         expected.sort_by_key(|(id, passage)| (*id, passage.position));
-        assert_eq!(whole.passages, expected);
         assert!(expected.len() > 2, "{expected:?}");
-        assert_eq!(storage.whole_content(agent.id, 1).await.unwrap(), None, "more than a byte");
+        assert_eq!(whole.passages, Some(expected));
+        let few = Wanted { bytes: 1, ..all };
+        assert_eq!(storage.whole_content(agent.id, few).await.unwrap(), None, "more than a byte");
+        let generation = whole.generation;
+        let unread = Some(WholeContent { generation, passages: None });
+        for unwanted in
+            [Wanted { known: Some(generation), ..all }, Wanted { least: generation + 1, ..few }]
+        {
+            assert_eq!(storage.whole_content(agent.id, unwanted).await.unwrap(), unread);
+        }
 
         let (scope, now) = (world.scope(), world.now());
         storage.delete_source(&scope, one.id, now, None).await.unwrap();
-        let whole = storage.whole_content(agent.id, bytes).await.unwrap().unwrap();
-        assert!(whole.passages.iter().all(|(id, _)| *id == two.id), "{whole:?}");
+        let whole = storage.whole_content(agent.id, all).await.unwrap().unwrap();
+        let passages = whole.passages.unwrap();
+        assert!(passages.iter().all(|(id, _)| *id == two.id), "{passages:?}");
         storage.delete_agent(&scope, agent.id, now, None).await.unwrap();
-        assert_eq!(storage.whole_content(agent.id, bytes).await.unwrap(), None);
+        assert_eq!(storage.whole_content(agent.id, all).await.unwrap(), None);
     })
     .await;
 }

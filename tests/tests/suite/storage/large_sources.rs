@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use cicerone_domain::SourceContent;
 use cicerone_domain::job::Reclaim;
-use cicerone_domain::ports::{AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _};
+use cicerone_domain::ports::{
+    AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _, Wanted,
+};
 use cicerone_domain::source::SourceText;
 
 use super::fixture::{World, extracted, first, large, new_id, on_each, passages_of};
@@ -74,8 +76,9 @@ async fn an_interrupted_store_is_seen_by_nobody_and_leaves_nothing() {
         let documents = world.storage.list_documents(&scope, source.id, first(9)).await.unwrap();
         let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
         assert_eq!((documents.items, passages.items), (Vec::new(), Vec::new()));
-        let whole = world.storage.whole_content(agent.id, u64::MAX).await.unwrap().unwrap();
-        assert_eq!(whole.passages, Vec::new());
+        let wanted = Wanted { bytes: u64::MAX, least: 0, known: None };
+        let whole = world.storage.whole_content(agent.id, wanted).await.unwrap().unwrap();
+        assert_eq!(whole.passages, Some(Vec::new()));
         world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await.unwrap();
         world.finish(&source, extracted("short", 1)).await;
         assert_eq!((world.count("documents"), world.count("passages")), (1, 1));

@@ -3,7 +3,7 @@
 //!
 //! Invariant: it finds what an index on the disk finds, with the same scores. So lengths are rounded as there.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use cicerone_domain::{Id, Passage, kind};
@@ -14,11 +14,18 @@ use super::{for_each_field, norms, passages_with, saturated};
 use crate::search::ranking::Impact;
 use crate::store::{QUESTIONS, Record, SCORED, analyse};
 
+/// What a passage takes beside its texts: the record, and the heads of five allocations.
+const RECORD_BYTES: usize = size_of::<Record>() + 100;
+/// What an exact question takes beside its text.
+const EXACT_BYTES: usize = 120;
+/// What an index takes beside its content, in the list of open indexes too.
+const SNAPSHOT_BYTES: usize = 300;
+
 /// An index in memory.
 pub(crate) struct InMemory {
     records: Vec<Arc<Record>>,
-    /// The languages of the passages, each once.
-    languages: Vec<&'static str>,
+    /// The languages of the passages, with the number of passages.
+    languages: BTreeMap<&'static str, u32>,
     question_answer_pairs: u64,
     /// The passages with each exact question.
     exact: HashMap<Box<str>, Vec<u32>>,
@@ -54,14 +61,12 @@ impl InMemory {
     /// Indexes these passages, which are numbered in their order.
     pub(crate) fn new(passages: Vec<(Id<kind::Source>, Passage)>) -> tantivy::Result<Self> {
         let mut records = Vec::with_capacity(passages.len());
-        let mut languages = Vec::new();
+        let mut languages = BTreeMap::new();
         let mut exact: HashMap<Box<str>, Vec<u32>> = HashMap::new();
         let mut terms: Vec<[String; SCORED]> = Vec::with_capacity(passages.len());
         for (number, (source, passage)) in (0_u32..).zip(passages) {
             let analysed = analyse(source, passage);
-            if !languages.contains(&analysed.language) {
-                languages.push(analysed.language);
-            }
+            *languages.entry(analysed.language).or_default() += 1;
             if let Some(key) = analysed.exact {
                 exact.entry(key.into()).or_default().push(number);
             }
@@ -80,10 +85,10 @@ impl InMemory {
 
     /// About how many bytes of memory it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let records = self.records.iter().map(|record| record.bytes() + size_of::<Record>());
-        let exact = self.exact.keys().map(|key| key.len() + 2 * size_of::<Vec<u32>>());
+        let records = self.records.iter().map(|record| record.bytes() + RECORD_BYTES);
+        let exact = self.exact.keys().map(|key| key.len() + EXACT_BYTES);
         let fields = self.fields.iter().map(FieldIndex::bytes);
-        size_of::<Self>() + records.chain(exact).chain(fields).sum::<usize>()
+        size_of::<Self>() + SNAPSHOT_BYTES + records.chain(exact).chain(fields).sum::<usize>()
     }
 
     pub(super) fn passages(&self) -> u64 {
@@ -94,8 +99,9 @@ impl InMemory {
         self.question_answer_pairs
     }
 
-    pub(super) fn languages(&self) -> Vec<String> {
-        self.languages.iter().map(ToString::to_string).collect()
+    pub(super) fn languages(&self) -> Vec<(String, u32)> {
+        let of = |(code, passages): (&&str, &u32)| ((*code).to_owned(), *passages);
+        self.languages.iter().map(of).collect()
     }
 
     pub(super) fn numbers(&self) -> u32 {

@@ -94,7 +94,7 @@ impl Segments {
         self.question_answer_pairs
     }
 
-    pub(super) fn languages(&self) -> tantivy::Result<Vec<String>> {
+    pub(super) fn languages(&self) -> tantivy::Result<Vec<(String, u32)>> {
         all_terms(&self.searcher, self.language)
     }
 
