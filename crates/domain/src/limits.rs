@@ -36,6 +36,9 @@ pub const QUESTION_CHARS: usize = 2_000;
 pub const WEBSITE_URL_CHARS: usize = 2_048;
 /// Longest title or heading that is kept; a longer one is cut at a word.
 pub const HEADING_CHARS: usize = 200;
+/// Longest reason for which a source failed, in characters; a longer one is cut at a word. Parts of it come from the
+/// document.
+pub const REASON_CHARS: usize = 500;
 /// Longest path of headings of a passage; outer headings are left out of a longer one.
 pub const HEADING_PATH_CHARS: usize = 400;
 /// Most text of one page or file, in bytes of UTF-8 (10 MiB): as much as the largest text file in UTF-8

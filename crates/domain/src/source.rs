@@ -4,9 +4,13 @@ mod content;
 mod pairs;
 mod partial;
 
+use std::borrow::Cow;
+
+use crate::content::cut_at_word;
 use crate::crawl::PageReason;
 use crate::error::Error;
 use crate::id::{Id, kind};
+use crate::limits;
 use crate::timestamp::Timestamp;
 
 pub(crate) use content::web_address;
@@ -255,6 +259,10 @@ impl SourceState {
             Self::Processing { last } | Self::Failed { last, .. } => last,
             Self::Trained(trained) => Some(trained),
         };
+        let message = match cut_at_word(&message, limits::REASON_CHARS) {
+            Cow::Borrowed(whole) if whole.len() == message.len() => message,
+            cut => cut.into_owned(),
+        };
         Self::Failed { message, last }
     }
 }
@@ -351,6 +359,14 @@ mod tests {
 
     fn failed(last: Option<Trained>) -> SourceState {
         SourceState::Failed { message: "why".to_owned(), last }
+    }
+
+    #[test]
+    fn the_reason_of_a_failure_has_a_bound() {
+        let state = SourceState::Pending.fail("why ".repeat(100_000));
+        let kept = state.error_message().unwrap().chars().count();
+        assert!((400..=crate::limits::REASON_CHARS).contains(&kept), "{kept}");
+        assert_eq!(SourceState::Pending.fail("why".to_owned()).error_message(), Some("why"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!
 //! Invariant: nothing here depends on the database, the index or an HTTP server.
 
+mod bounded;
 mod chunk;
 #[cfg(feature = "crawl")]
 pub mod crawl;

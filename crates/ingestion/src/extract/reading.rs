@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use cicerone_domain::content::{CutDocument, Document, Stretch, Warnings, cut_title};
+use cicerone_domain::limits;
 use cicerone_language::Language;
 use serde::{Deserialize, Serialize};
 
 use super::Unreadable;
+use crate::bounded::at_most;
 use crate::chunk::chunks;
 
 /// This much of a text is enough to detect its language.
@@ -144,6 +146,7 @@ pub struct PageReading<R = Reading> {
     pub reading: R,
     /// The addresses that it links to (`a` and `area`), resolved against its base, in order and without repeats;
     /// without those marked `rel=nofollow`. Only http and https, without fragments; at most 10,000 of 1 MiB together.
+    #[serde(deserialize_with = "at_most::<_, _, { limits::PAGE_LINKS }>")]
     pub links: Vec<String>,
     /// Its canonical address (`link rel=canonical`), resolved.
     pub canonical: Option<String>,

@@ -8,6 +8,7 @@ use cicerone_domain::limits;
 use cicerone_language::Language;
 use serde::{Deserialize, Serialize};
 
+use crate::bounded::at_most;
 use crate::extract::{PageReading, Prepared};
 
 /// Everything of a [`Prepared`] except its text. Each heading and language is listed once; stretches refer to them by
@@ -19,10 +20,16 @@ pub(super) struct Outline {
     table_count: u32,
     /// Reading them checks their bounds.
     warnings: Warnings,
+    #[serde(deserialize_with = "at_most::<_, _, { limits::DOCUMENT_PASSAGES }>")]
     headings: Vec<String>,
+    #[serde(deserialize_with = "at_most::<_, _, LANGUAGES>")]
     languages: Vec<String>,
+    #[serde(deserialize_with = "at_most::<_, _, { limits::DOCUMENT_PASSAGES }>")]
     stretches: Vec<Line>,
 }
+
+/// More languages than are told apart.
+const LANGUAGES: usize = 200;
 
 /// One stretch: where it begins and ends, its heading, its page and its language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

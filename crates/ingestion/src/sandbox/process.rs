@@ -19,6 +19,8 @@ use crate::extract::Unreadable;
 
 /// How much of a child's standard error is kept: the end of it.
 const SAID_BYTES: usize = 4_096;
+/// An answer of so many bytes is parsed on the thread that receives it.
+const QUICK_BYTES: usize = 64 * 1_024;
 /// How long to wait for a process that is ending.
 const END: Duration = Duration::from_secs(2);
 
@@ -112,7 +114,13 @@ impl Process {
         self.send(&document).await?;
         // What was read is not held twice.
         drop(document);
-        let answer: Answer = serde_json::from_slice(&self.receive(ANSWER_BYTES).await?)?;
+        let frame = self.receive(ANSWER_BYTES).await?;
+        let answer: Answer = if frame.len() > QUICK_BYTES {
+            let parse = move || serde_json::from_slice(&frame);
+            tokio::task::spawn_blocking(parse).await.map_err(io::Error::other)??
+        } else {
+            serde_json::from_slice(&frame)?
+        };
         let text =
             if answer.has_text() { self.receive(settings.output).await? } else { Vec::new() };
         let check = move || String::from_utf8(text).ok().and_then(|text| answer.with(text));

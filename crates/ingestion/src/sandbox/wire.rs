@@ -6,6 +6,8 @@
 
 use std::io::{self, Read, Write};
 
+use cicerone_domain::content::cut_at_word;
+use cicerone_domain::limits;
 use serde::{Deserialize, Serialize};
 
 use super::outline::{Outline, has_bounded_links};
@@ -146,7 +148,9 @@ impl Answer {
                 has_bounded_links(&page).then_some(Reply::Page(page))?
             }
             Self::File(outline) => Reply::File(outline.with(text)?),
-            Self::Unreadable(reason) => Reply::Unreadable(reason),
+            Self::Unreadable(reason) => {
+                Reply::Unreadable(cut_at_word(&reason, limits::REASON_CHARS).into_owned())
+            }
             Self::Panicked => Reply::Panicked,
         })
     }
@@ -200,7 +204,17 @@ pub(super) fn write_frame(output: &mut impl Write, bytes: &[u8]) -> io::Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::{read_frame, write_frame};
+    use cicerone_domain::limits;
+
+    use super::{Answer, Reply, read_frame, write_frame};
+
+    #[test]
+    fn a_reason_that_quotes_the_document_is_cut() {
+        let answer = Answer::Unreadable(format!("bad cell type {}", "x".repeat(1_000_000)));
+        let Some(Reply::Unreadable(reason)) = answer.with(String::new()) else { panic!("read") };
+        assert!(reason.starts_with("bad cell type"), "{reason}");
+        assert!(reason.chars().count() <= limits::REASON_CHARS);
+    }
 
     #[test]
     fn frames_come_back_and_an_end_between_them_is_none() {

@@ -65,7 +65,8 @@ impl Opened {
 
     /// The agents whose indexes are open.
     pub(super) fn agents(&self) -> Vec<Id<kind::Agent>> {
-        let of = |pool: &Pool| pool.kept.lock().owners.keys().copied().collect::<Vec<_>>();
+        let of =
+            |pool: &Pool<Snapshot>| pool.kept.lock().owners.keys().copied().collect::<Vec<_>>();
         [of(&self.in_memory), of(&self.mapped)].concat()
     }
 
