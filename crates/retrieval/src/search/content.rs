@@ -97,13 +97,12 @@ impl Content {
         }
     }
 
-    /// Calls `each` with the words of a field from `from` to below `to` that `automaton` accepts, and the number of
-    /// passages that have them. A word may come several times.
+    /// Calls `each` with the words of a field that `automaton` accepts, and the number of passages that have them. A word
+    /// may come several times.
     pub(super) fn matching<A>(
         &self,
         field: usize,
-        automaton: impl Fn() -> tantivy::Result<A>,
-        (from, to): (&[u8], &[u8]),
+        automaton: &A,
         each: impl FnMut(&str, u32),
     ) -> tantivy::Result<()>
     where
@@ -111,8 +110,11 @@ impl Content {
         A::State: Clone,
     {
         match self {
-            Self::Segments(segments) => segments.matching(field, automaton, (from, to), each),
-            Self::Memory(memory) => memory.matching(field, &automaton, (from, to), each),
+            Self::Segments(segments) => segments.matching(field, automaton, each),
+            Self::Memory(memory) => {
+                memory.matching(field, automaton, each);
+                Ok(())
+            }
         }
     }
 

@@ -130,25 +130,20 @@ impl InMemory {
     pub(super) fn matching<A: Automaton>(
         &self,
         field: usize,
-        automaton: &impl Fn() -> tantivy::Result<A>,
-        (from, to): (&[u8], &[u8]),
+        automaton: &A,
         mut each: impl FnMut(&str, u32),
-    ) -> tantivy::Result<()> {
-        let Some(field) = self.fields.get(field).filter(|field| !field.terms.is_empty()) else {
-            return Ok(());
-        };
-        let automaton = automaton()?;
-        let begin = field.first_not_below(from);
-        let words = (begin..field.terms.len()).filter_map(|at| Some((field.term(at)?, at)));
-        for (word, at) in words.take_while(|(word, _)| word.as_bytes() < to) {
-            let accept = |state: A::State, byte: &u8| automaton.accept(&state, *byte);
-            let end = word.as_bytes().iter().fold(automaton.start(), accept);
-            if automaton.is_match(&end) {
+    ) {
+        let Some(field) = self.fields.get(field) else { return };
+        for at in 0..field.terms.len() {
+            let Some(word) = field.term(at) else { continue };
+            let end = word.bytes().try_fold(automaton.start(), |state, byte| {
+                Some(automaton.accept(&state, byte)).filter(|state| automaton.can_match(state))
+            });
+            if end.is_some_and(|end| automaton.is_match(&end)) {
                 let frequency = field.postings(at).map_or(0, <[_]>::len);
                 each(word, u32::try_from(frequency).unwrap_or(u32::MAX));
             }
         }
-        Ok(())
     }
 
     pub(super) fn question_words(&self, mut each: impl FnMut(&[u8], &[u32])) {

@@ -17,6 +17,8 @@ pub(in crate::search) struct Segments {
     passages: u64,
     question_answer_pairs: u64,
     segments: Vec<Segment>,
+    /// Which of the fields any passage has.
+    has_terms: [bool; SCORED],
     language: Field,
     record: Field,
     recent: SnapshotRecent,
@@ -55,6 +57,7 @@ impl Segments {
         });
         let all_norms = all_norms.by_ref().collect::<tantivy::Result<Vec<_>>>()?;
         let mut segments = Vec::new();
+        let mut has_terms = [false; SCORED];
         let mut first = 0;
         for reader in searcher.segment_readers() {
             let mut views = scored.into_iter().zip(&all_norms).map(|(field, norms)| {
@@ -64,11 +67,15 @@ impl Segments {
                     norms: Arc::clone(norms),
                 })
             });
+            let fields_of_segment: [ScoredField; SCORED] = for_each_field(|_| {
+                let missing = || tantivy::TantivyError::InternalError("no field".to_owned());
+                views.next().ok_or_else(missing)?
+            })?;
+            for (has_terms, field) in has_terms.iter_mut().zip(&fields_of_segment) {
+                *has_terms |= field.terms.terms().num_terms() > 0;
+            }
             segments.push(Segment {
-                fields: for_each_field(|_| {
-                    let missing = || tantivy::TantivyError::InternalError("no field".to_owned());
-                    views.next().ok_or_else(missing)?
-                })?,
+                fields: fields_of_segment,
                 exact: reader.inverted_index(fields.exact)?,
                 first,
                 reader: reader.clone(),
@@ -79,6 +86,7 @@ impl Segments {
             passages,
             question_answer_pairs,
             segments,
+            has_terms,
             language: fields.language,
             record: fields.record,
             recent: recent.of_snapshot(),
@@ -117,6 +125,10 @@ impl Segments {
     }
 
     pub(super) fn impacts(&self, field: usize, term: &str) -> tantivy::Result<Arc<[Impact]>> {
+        // Most agents have no pairs or no headings. What is not there need not be looked up in the cache.
+        if !self.has_terms.get(field).is_some_and(|has_terms| *has_terms) {
+            return Ok(Arc::default());
+        }
         self.recent.impacts(field, term, || {
             let mut impacts = Vec::new();
             for segment in &self.segments {
@@ -147,8 +159,7 @@ impl Segments {
     pub(super) fn matching<A>(
         &self,
         field: usize,
-        automaton: impl Fn() -> tantivy::Result<A>,
-        (from, to): (&[u8], &[u8]),
+        automaton: &A,
         mut each: impl FnMut(&str, u32),
     ) -> tantivy::Result<()>
     where
@@ -157,12 +168,7 @@ impl Segments {
     {
         for segment in &self.segments {
             let Some(field) = segment.fields.get(field) else { continue };
-            // Making an automaton costs more than searching a small dictionary with it.
-            if field.terms.terms().num_terms() == 0 {
-                continue;
-            }
-            let words = field.terms.terms().search(automaton()?);
-            let mut words = words.ge(from).lt(to).into_stream()?;
+            let mut words = field.terms.terms().search(automaton).into_stream()?;
             while words.advance() {
                 if let Ok(word) = std::str::from_utf8(words.key()) {
                     each(word, words.value().doc_freq);

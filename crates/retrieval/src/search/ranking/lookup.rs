@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Impact;
 use super::coverage::Overlap;
-use super::typing::one_edit_away;
+use super::typing::Corrections;
 use crate::search::question::{Extra, QUESTION, Question, Word};
 use crate::search::snapshot::Snapshot;
 use crate::search::weights::{FEWEST_PASSAGES, FEWEST_QUESTIONS, SIMILAR, SMALL_WORD, WEIGHTS};
@@ -151,12 +151,13 @@ fn look_up_words<'question>(
     // Stop words count only if there is nothing else.
     let counts = |word: &&Word| !word.is_stop_word || question.is_all_stop_words;
     let mut words = Vec::with_capacity(question.words.len());
+    let corrections = Corrections::new();
     for word in question.words.iter().filter(counts) {
         let mut forms = Cow::Borrowed(word.forms.as_slice());
         let mut found = places_of(snapshot, &forms, word.is_stop_word)?;
         let mut likeness = 1.0;
         if found.most == 0 {
-            let similar = one_edit_away(snapshot, word)?;
+            let similar = corrections.of(snapshot, word)?;
             if !similar.is_empty() {
                 found = places_of(snapshot, &similar, false)?;
                 forms = Cow::Owned(similar);

@@ -1,53 +1,62 @@
 //! Typing mistakes: a word that no passage has is looked for one edit away.
 
-use std::collections::BTreeMap;
+mod one_edit;
 
-use tantivy::Term;
-use tantivy::query::FuzzyTermQuery;
-use tantivy::schema::Field;
+use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use crate::search::question::Word;
 use crate::search::snapshot::Snapshot;
 use crate::store::WORD_FIELDS;
+use one_edit::OneEdit;
 
 /// The shortest word, in characters, in which a mistake is assumed. One letter makes another word of a shorter one.
 const WORD_CHARS: usize = 5;
 /// The most words that are taken for what was meant.
 const MEANT: usize = 4;
+/// The most words of a question that are corrected. Who mistypes more asks in a language that no passage has.
+const CORRECTED: u32 = 8;
+/// The most letters of dictionaries that are read for a question. A word needs about a thousand for each dictionary.
+const STEPS: u32 = 200_000;
 
-/// The words of the passages that are one edit away from `word`: a letter too many, missing or wrong, or two in the
-/// wrong order. The first letter is hardly ever mistyped, and numbers are not corrected: another number means
-/// something else.
-pub(super) fn one_edit_away(snapshot: &Snapshot, word: &Word) -> tantivy::Result<Vec<String>> {
-    let is_long = word.range.as_ref().is_some_and(|range| range.len() >= WORD_CHARS);
-    let Some(form) = word.forms.first().filter(|_| is_long && !word.is_stop_word) else {
-        return Ok(Vec::new());
-    };
-    let Some(first) = form.chars().next().filter(|_| form.chars().nth(WORD_CHARS - 2).is_some())
-    else {
-        return Ok(Vec::new());
-    };
-    if word.is_compound || form.contains(|c: char| c.is_numeric()) {
-        return Ok(Vec::new());
+/// What may still be done about the mistakes of a question.
+pub(super) struct Corrections {
+    words: Cell<u32>,
+    steps: Cell<u32>,
+}
+
+impl Corrections {
+    /// Those of a new question.
+    pub(super) const fn new() -> Self {
+        Self { words: Cell::new(CORRECTED), steps: Cell::new(STEPS) }
     }
-    let from = first.to_string();
-    let mut to = from.clone().into_bytes();
-    to.push(u8::MAX);
-    let mut found: BTreeMap<String, u64> = BTreeMap::new();
-    let term = Term::from_field_text(Field::from_field_id(0), form);
-    let query = FuzzyTermQuery::new(term, 1, true);
-    for field in 0..WORD_FIELDS {
-        let range = (from.as_bytes(), to.as_slice());
-        snapshot.content.matching(
-            field,
-            || query.automaton(),
-            range,
-            |word, frequency| {
-                *found.entry(word.to_owned()).or_default() += u64::from(frequency);
-            },
-        )?;
+
+    /// The words of the passages that are one edit away from `word`: a letter too many, missing or wrong, or two in the
+    /// wrong order. The first letter is hardly ever mistyped, and numbers are not corrected: another number means
+    /// something else.
+    pub(super) fn of(&self, snapshot: &Snapshot, word: &Word) -> tantivy::Result<Vec<String>> {
+        let is_long = word.range.as_ref().is_some_and(|range| range.len() >= WORD_CHARS);
+        let Some(form) = word.forms.first().filter(|_| is_long && !word.is_stop_word) else {
+            return Ok(Vec::new());
+        };
+        let letters: Vec<char> = form.chars().take(one_edit::LETTERS + 1).collect();
+        let is_usual = (WORD_CHARS - 1..=one_edit::LETTERS).contains(&letters.len());
+        if !is_usual || word.is_compound || letters.iter().any(|letter| letter.is_numeric()) {
+            return Ok(Vec::new());
+        }
+        let Some(left) = self.words.get().checked_sub(1) else { return Ok(Vec::new()) };
+        self.words.set(left);
+        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        for field in 0..WORD_FIELDS {
+            let automaton = OneEdit::new(&letters, &self.steps);
+            snapshot.content.matching(field, &automaton, |word, frequency| {
+                if word != form {
+                    *found.entry(word.to_owned()).or_default() += u64::from(frequency);
+                }
+            })?;
+        }
+        let mut found: Vec<(String, u64)> = found.into_iter().collect();
+        found.sort_by(|(_, one), (_, other)| other.cmp(one));
+        Ok(found.into_iter().take(MEANT).map(|(word, _)| word).collect())
     }
-    let mut found: Vec<(String, u64)> = found.into_iter().collect();
-    found.sort_by(|(_, one), (_, other)| other.cmp(one));
-    Ok(found.into_iter().take(MEANT).map(|(word, _)| word).collect())
 }
