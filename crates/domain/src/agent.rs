@@ -1,5 +1,7 @@
 //! Agents: configured chatbots.
 
+mod answer_floor;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,8 @@ use crate::id::{Id, kind};
 use crate::limits::{self, DAY_MILLIS};
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
+
+pub use answer_floor::AnswerFloor;
 
 /// The models that every installation knows.
 pub const MODELS: [&str; 3] = ["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"];
@@ -51,6 +55,8 @@ pub struct AgentProfile {
     /// Days after which a conversation without a new message is removed; `None` keeps conversations
     /// for ever.
     pub retention_days: Option<RetentionDays>,
+    /// How sure the search must be for a question to be answered.
+    pub answer_floor: AnswerFloor,
 }
 
 /// The name of an agent: 1 to 100 characters, not only white space.
@@ -275,6 +281,8 @@ pub struct AgentDraft {
     pub max_tokens: Option<i64>,
     /// See [`AgentProfile::retention_days`].
     pub retention_days: Option<i64>,
+    /// See [`AgentProfile::answer_floor`].
+    pub answer_floor: Option<String>,
 }
 
 /// A change: `None` leaves a field as it is.
@@ -292,6 +300,8 @@ pub struct AgentPatch {
     pub max_tokens: Option<ReplyTokens>,
     /// `Some(None)` keeps conversations for ever.
     pub retention_days: Option<Option<RetentionDays>>,
+    /// See [`AgentProfile::answer_floor`].
+    pub answer_floor: Option<AnswerFloor>,
     /// Pauses or resumes the agent.
     pub status: Option<AgentStatus>,
 }
@@ -323,6 +333,10 @@ impl AgentProfile {
                 None => ReplyTokens::default(),
             },
             retention_days: draft.retention_days.map(RetentionDays::parse).transpose()?,
+            answer_floor: match draft.answer_floor {
+                Some(name) => AnswerFloor::parse(&name)?,
+                None => AnswerFloor::default(),
+            },
         })
     }
 }
@@ -337,6 +351,7 @@ impl Agent {
             temperature,
             max_tokens,
             retention_days,
+            answer_floor,
             status,
         } = patch;
         let profile = &mut self.profile;
@@ -352,6 +367,7 @@ impl Agent {
         profile.temperature = temperature.unwrap_or(profile.temperature);
         profile.max_tokens = max_tokens.unwrap_or(profile.max_tokens);
         profile.retention_days = retention_days.unwrap_or(profile.retention_days);
+        profile.answer_floor = answer_floor.unwrap_or(profile.answer_floor);
         self.status = status.unwrap_or(self.status);
         self.updated_at = self.updated_at.max(now);
     }
@@ -370,8 +386,8 @@ pub fn parse_status(name: &str) -> Result<AgentStatus, FieldError> {
 #[cfg(test)]
 mod tests {
     use super::{
-        Agent, AgentDraft, AgentName, AgentPatch, AgentProfile, AgentStatus, MODEL_DEFAULT,
-        RetentionDays,
+        Agent, AgentDraft, AgentName, AgentPatch, AgentProfile, AgentStatus, AnswerFloor,
+        MODEL_DEFAULT, RetentionDays,
     };
     use crate::{Id, SystemEntropy, Timestamp};
 
@@ -398,6 +414,7 @@ mod tests {
         assert_eq!(profile.system_prompt.as_str(), "");
         assert_eq!((profile.temperature.get(), profile.max_tokens.get()), (0.7, 1_024));
         assert_eq!(profile.retention_days, None);
+        assert_eq!(profile.answer_floor, AnswerFloor::Balanced);
     }
 
     #[test]
@@ -416,6 +433,7 @@ mod tests {
             (AgentDraft { max_tokens: Some(0), ..named() }, "max_tokens"),
             (AgentDraft { max_tokens: Some(4_097), ..named() }, "max_tokens"),
             (AgentDraft { retention_days: Some(3_651), ..named() }, "retention_days"),
+            (AgentDraft { answer_floor: Some("low".to_owned()), ..named() }, "answer_floor"),
         ] {
             assert_eq!(param(bad), Err(field.to_owned()));
         }
@@ -446,12 +464,14 @@ mod tests {
         let patch = AgentPatch {
             name: Some(AgentName::parse("Other").unwrap()),
             retention_days: Some(Some(days)),
+            answer_floor: Some(AnswerFloor::Eager),
             status: Some(AgentStatus::Paused),
             ..AgentPatch::default()
         };
         changed.apply(patch, Timestamp::from_millis(7));
         assert_eq!(changed.profile.name.as_str(), "Other");
         assert_eq!(changed.profile.retention_days, Some(days));
+        assert_eq!(changed.profile.answer_floor, AnswerFloor::Eager);
         assert_eq!(changed.profile.model, before.profile.model);
         assert_eq!(changed.status, AgentStatus::Paused);
         assert_eq!(changed.updated_at, Timestamp::from_millis(7));

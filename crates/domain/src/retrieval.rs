@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, AnswerFloor};
 use crate::error::FieldError;
 use crate::id::{Id, kind};
 use crate::limits;
@@ -33,6 +33,8 @@ pub struct Query {
     /// The latest messages before it, newest first, to interpret a follow-up such as "and how much
     /// is it?". They weigh less than the question.
     pub context: Vec<String>,
+    /// How sure the search must be for hits to be relevant.
+    pub floor: AnswerFloor,
 }
 
 /// Most hits of a search: 1 to 50, and 10 by default.

@@ -1,7 +1,7 @@
 //! Requests for tests.
 
 use cicerone_domain::agent::{
-    AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
+    AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
 use cicerone_domain::ports::{ReplyRequest, Stages};
 use cicerone_domain::retrieval::{Hit, QueryTerm};
@@ -37,6 +37,7 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
             temperature: Temperature::parse(0.5).unwrap(),
             max_tokens: ReplyTokens::parse(100).unwrap(),
             retention_days: None,
+            answer_floor: AnswerFloor::default(),
         },
         history: Vec::new(),
         question: question.to_owned(),

@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_long_question_makes_a_search_large_as_many_passages_do() {
-        let asked = |bytes: usize| Query { text: "x".repeat(bytes), context: Vec::new() };
+        let asked = |bytes: usize| Query { text: "x".repeat(bytes), ..Query::default() };
         assert!(!is_large(2_300, &asked(200)));
         assert!(!is_large(20_000, &asked(10)));
         assert!(is_large(20_001, &asked(10)));

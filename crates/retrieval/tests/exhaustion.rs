@@ -45,7 +45,7 @@ async fn without_files_an_index_is_neither_thrown_away_nor_made_again() {
     while let Ok(file) = File::open("/dev/null") {
         taken.push(file);
     }
-    let query = Query { text: "museum".to_owned(), context: Vec::new() };
+    let query = Query { text: "museum".to_owned(), ..Query::default() };
     for _ in 0..3 {
         let found = world.index.search(world.rows.version(world.agent), &query, 5).await;
         assert!(matches!(found, Err(Error::Unavailable(_))), "{found:?}");

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use cicerone_domain::agent::{
-    AgentName, AgentProfile, ModelName, ReplyTokens, RetentionDays, SystemPrompt, Temperature,
+    AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, RetentionDays, SystemPrompt,
+    Temperature,
 };
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
@@ -39,6 +40,7 @@ struct AgentRow {
     created_at: i64,
     updated_at: i64,
     retention_days: Option<i64>,
+    answer_floor: String,
 }
 
 impl From<&Agent> for AgentRow {
@@ -56,6 +58,7 @@ impl From<&Agent> for AgentRow {
             created_at: agent.created_at.as_millis(),
             updated_at: agent.updated_at.as_millis(),
             retention_days: agent.profile.retention_days.map(|days| days.get().into()),
+            answer_floor: agent.profile.answer_floor.name().to_owned(),
         }
     }
 }
@@ -75,6 +78,11 @@ impl TryFrom<AgentRow> for Agent {
                 max_tokens: ReplyTokens::from_stored(narrow("agents.max_tokens", row.max_tokens)?),
                 retention_days: narrow_option("agents.retention_days", row.retention_days)?
                     .map(RetentionDays::from_stored),
+                answer_floor: named(
+                    "agents.answer_floor",
+                    &row.answer_floor,
+                    AnswerFloor::from_name,
+                )?,
             },
             status: named("agents.status", &row.status, AgentStatus::from_name)?,
             created_at: time(row.created_at),

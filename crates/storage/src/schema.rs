@@ -59,6 +59,7 @@ table! {
         updated_at -> BigInt,
         retention_days -> Nullable<BigInt>,
         removed_at -> Nullable<BigInt>,
+        answer_floor -> Text,
     }
 }
 

@@ -87,6 +87,23 @@ async fn a_word_with_a_typing_mistake_finds_its_word() {
 }
 
 #[tokio::test]
+async fn the_same_question_is_refused_by_a_cautious_agent_and_answered_by_an_eager_one() {
+    let client = client();
+    let agent = client.agent().await;
+    client.text(&agent, "The museum opens at nine. On Mondays it is closed.").await;
+    let ask = async |floor: &str| {
+        let path = format!("/v1/agents/{agent}");
+        client.patch(&path, json!({ "answer_floor": floor })).await.expect(200);
+        client.ask(&agent, "When does the museum close for lunch?").await
+    };
+    let cautious = ask("cautious").await;
+    assert_eq!(cautious["sources_used"], json!([]), "{cautious}");
+    let eager = ask("eager").await;
+    assert!(eager["reply"].as_str().unwrap().contains("museum"), "{eager}");
+    assert_ne!(eager["sources_used"], json!([]), "{eager}");
+}
+
+#[tokio::test]
 async fn what_is_said_of_one_name_does_not_answer_for_another() {
     let client = client();
     let agent = client.agent().await;

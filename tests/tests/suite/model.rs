@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cicerone_domain::agent::{
-    AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
+    AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
 use cicerone_domain::ports::{
     LanguageModel as _, ModelError, ModelReply, ReplyRequest, Stages, TokenSink,
@@ -100,6 +100,7 @@ fn request() -> ReplyRequest {
             temperature: Temperature::parse(0.25).unwrap(),
             max_tokens: ReplyTokens::parse(321).unwrap(),
             retention_days: None,
+            answer_floor: AnswerFloor::default(),
         },
         history: Vec::new(),
         question: "When does it open?".to_owned(),

@@ -1,7 +1,7 @@
 //! The agent that answers in evaluations.
 
 use cicerone_domain::agent::{
-    AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
+    AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
 
 /// An agent with default settings.
@@ -13,5 +13,6 @@ pub(crate) fn profile() -> AgentProfile {
         temperature: Temperature::default(),
         max_tokens: ReplyTokens::default(),
         retention_days: None,
+        answer_floor: AnswerFloor::default(),
     }
 }

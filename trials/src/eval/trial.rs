@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cicerone_domain::agent::AnswerFloor;
 use cicerone_domain::ports::PassageIndex as _;
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Id, Passage, kind};
@@ -38,8 +39,14 @@ impl Trial {
         question: &Question,
         limit: usize,
     ) -> anyhow::Result<Found> {
-        let query = Query { text: question.text.clone(), context: Vec::new() };
+        let query = Query { text: question.text.clone(), ..Query::default() };
         Ok(runtime.block_on(self.index.search(self.agent, &query, limit))?)
+    }
+
+    /// The least confidence with which an agent of that floor answers.
+    pub(crate) fn floor(&self, runtime: &Runtime, floor: AnswerFloor) -> anyhow::Result<f32> {
+        let query = Query { text: "floor".to_owned(), floor, ..Query::default() };
+        Ok(runtime.block_on(self.index.search(self.agent, &query, 1))?.floor)
     }
 
     /// The numbers of the passages that each question finds, best first.

@@ -144,7 +144,11 @@ impl Conversations {
 
         stages.begin(Stage::Wait);
         let version = AgentVersion::of(&agent);
-        let query = Query { text: message.text.to_string(), context: context_of(&history) };
+        let query = Query {
+            text: message.text.to_string(),
+            context: context_of(&history),
+            floor: agent.profile.answer_floor,
+        };
         // What others make is waited for without a turn on this machine's processors.
         let vector = self.index.meaning(version, &query).await;
         let mut turn = Some(self.thinking.turn(agent.account_id).await);

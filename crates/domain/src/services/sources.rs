@@ -12,7 +12,7 @@ use crate::idempotency::Completion;
 use crate::job::NewJob;
 use crate::page::{Page, PageRequest};
 use crate::ports::{AgentStore, PassageIndex, SourceFilter, SourceStore, WorkSignal};
-use crate::retrieval::{AgentVersion, Hit, Query, SearchLimit};
+use crate::retrieval::{AgentVersion, Found, Query, SearchLimit};
 use crate::services::thinking::Thinking;
 use crate::source::{CrawledPage, Source, SourceContent, SourceState};
 
@@ -170,25 +170,27 @@ impl Sources {
         self.store.list_pages(scope, id, page).await
     }
 
-    /// The best `limit` passages for a text, over the index and ranking that replies use, without
-    /// their floor. Fails with [`Error::NotFound`] for the agent.
+    /// The best `limit` passages for a text, over the index and ranking that replies use, with how sure it is that they
+    /// answer it and the floor of the agent. Passages below the floor are among them. Fails with [`Error::NotFound`] for
+    /// the agent.
     pub async fn search(
         &self,
         scope: &Scope,
         agent: Id<kind::Agent>,
         text: MessageText,
         limit: SearchLimit,
-    ) -> Result<Vec<Hit>, Error> {
+    ) -> Result<Found, Error> {
         let agent = self
             .agents
             .find_agent(scope, agent)
             .await?
             .ok_or_else(|| Error::not_found("agent", agent))?;
         let version = AgentVersion::of(&agent);
-        let query = Query { text: text.to_string(), context: Vec::new() };
+        let query =
+            Query { text: text.to_string(), floor: agent.profile.answer_floor, ..Query::default() };
         let vector = self.index.meaning(version, &query).await;
         let _turn = self.thinking.turn(agent.account_id).await;
         let limit = usize::try_from(limit.get()).unwrap_or(usize::MAX);
-        Ok(self.index.search_with(version, &query, vector, limit).await?.hits)
+        self.index.search_with(version, &query, vector, limit).await
     }
 }

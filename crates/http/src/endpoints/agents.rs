@@ -7,7 +7,7 @@ pub(super) mod list;
 pub(super) mod update;
 
 use actix_web::http::StatusCode;
-use cicerone_domain::agent::{MODELS, RetentionDays};
+use cicerone_domain::agent::{AnswerFloor, MODELS, RetentionDays};
 use cicerone_domain::idempotency::Subject;
 use cicerone_domain::{Agent, AgentStatus, Id, Timestamp, kind};
 use serde::Serialize;
@@ -40,6 +40,10 @@ pub(super) struct AgentView<'a> {
     /// Days after which a conversation without a new message is removed; null for never.
     #[schema(minimum = 1, maximum = 3650, required = true)]
     retention_days: Option<u32>,
+    /// How sure the search must be for a question to be answered: `cautious` is rather silent than wrong, `eager` rather
+    /// wrong than silent.
+    #[schema(value_type = String, pattern = "^(cautious|balanced|eager)$")]
+    answer_floor: AnswerFloor,
     /// A `paused` agent accepts no new conversations.
     #[schema(value_type = String, pattern = "^(active|paused)$")]
     status: AgentStatus,
@@ -61,6 +65,7 @@ impl<'a> From<&'a Agent> for AgentView<'a> {
             temperature: profile.temperature.get(),
             max_tokens: profile.max_tokens.get(),
             retention_days: profile.retention_days.map(RetentionDays::get),
+            answer_floor: profile.answer_floor,
             status: agent.status,
             created_at: agent.created_at,
             updated_at: agent.updated_at,
@@ -71,6 +76,15 @@ impl<'a> From<&'a Agent> for AgentView<'a> {
 /// The answer to a change of an agent.
 fn kept(status: StatusCode, agent: &Agent) -> StoredResponse {
     keep(status, &AgentView::from(agent), Some(Subject::of_agent(agent.id, agent.id)))
+}
+
+/// The schema of `answer_floor` in a body.
+fn answer_floor() -> Object {
+    name_of_or_null(
+        AnswerFloor::ALL.map(AnswerFloor::name),
+        "How sure the search must be for a question to be answered from the sources: `cautious` is rather silent than \
+         wrong, `eager` rather wrong than silent; null for the default, `balanced`.",
+    )
 }
 
 /// The schema of `model` in a body. The models that the configuration adds are added to the document.

@@ -9,7 +9,7 @@ use super::content::{Content, InMemory, Segments};
 use super::question::Question;
 use super::ranking::{Ranked, rank, stored};
 use super::recent::Recent;
-use super::weights::FLOOR;
+use super::weights::floor;
 use crate::store::{Store, Unusable};
 
 /// An index as it was when it was last up to date.
@@ -85,10 +85,11 @@ impl Snapshot {
     pub(crate) fn search(&self, query: &Query, limit: usize) -> tantivy::Result<Found> {
         let question = Question::new(query, &self.languages);
         let ranking = rank(self, &question, limit)?;
-        let is_answered = ranking.confidence >= FLOOR;
+        let floor = floor(query.floor);
+        let is_answered = ranking.confidence >= floor;
         let mut hits = Vec::with_capacity(ranking.best.len());
         for ranked in &ranking.best {
-            hits.push(self.hit(ranked, is_answered)?);
+            hits.push(self.hit(ranked, is_answered && ranked.confidence >= floor)?);
         }
         let terms = ranking
             .words
@@ -101,10 +102,10 @@ impl Snapshot {
                 })
             })
             .collect();
-        Ok(Found { hits, terms, confidence: ranking.confidence, floor: FLOOR })
+        Ok(Found { hits, terms, confidence: ranking.confidence, floor })
     }
 
-    fn hit(&self, ranked: &Ranked, is_answered: bool) -> tantivy::Result<Hit> {
+    fn hit(&self, ranked: &Ranked, is_relevant: bool) -> tantivy::Result<Hit> {
         let record = self.content.record(ranked.number)?;
         Ok(Hit {
             source_id: record.source,
@@ -118,7 +119,7 @@ impl Snapshot {
             language: record.language.clone(),
             score: ranked.score,
             coverage: ranked.coverage,
-            is_relevant: is_answered && ranked.confidence >= FLOOR,
+            is_relevant,
         })
     }
 }

@@ -1,5 +1,7 @@
 //! The numbers that ranking and the relevance floor rest on, tuned by `cargo trial eval`.
 
+use cicerone_domain::agent::AnswerFloor;
+
 use crate::store::SCORED;
 
 /// The weight of a field.
@@ -85,4 +87,10 @@ pub(super) const PAIR_CONFIDENCE: Confidence = Confidence { base: -3.5, ..CONFID
 pub(super) const GRAM_CONFIDENCE: Confidence =
     Confidence { base: -3.9, coverage: 4.2, strength: 7.4, missing: 0.0, missing_names: 0.0 };
 /// The relevance floor: the least confidence in passages on which a reply rests.
-pub(super) const FLOOR: f32 = 0.265;
+pub(super) const fn floor(floor: AnswerFloor) -> f32 {
+    match floor {
+        AnswerFloor::Cautious => 0.5,
+        AnswerFloor::Balanced => 0.265,
+        AnswerFloor::Eager => 0.1,
+    }
+}

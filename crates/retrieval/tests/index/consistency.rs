@@ -57,7 +57,7 @@ async fn a_deleted_agent_finds_nothing_and_leaves_no_folder() {
     world.rows.delete_agent(world.agent);
     world.index.remove(world.agent).await.unwrap();
     assert!(!world.folder().exists());
-    let query = Query { text: "museum".to_owned(), context: Vec::new() };
+    let query = Query { text: "museum".to_owned(), ..Query::default() };
     assert!(world.index.search(before, &query, 5).await.unwrap().hits.is_empty());
     assert!(!world.folder().exists());
 }

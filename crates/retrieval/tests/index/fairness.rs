@@ -19,7 +19,7 @@ fn agents(world: &World, count: usize) -> Vec<AgentVersion> {
 }
 
 fn question() -> Query {
-    Query { text: "When does the museum open?".to_owned(), context: Vec::new() }
+    Query { text: "When does the museum open?".to_owned(), ..Query::default() }
 }
 
 #[tokio::test]

@@ -260,6 +260,7 @@ impl World {
         let query = Query {
             text: question.to_owned(),
             context: context.iter().map(|message| (*message).to_owned()).collect(),
+            ..Query::default()
         };
         let found = self.index.search(self.rows.version(self.agent), &query, 5).await.unwrap();
         self.compare(&query, &found).await;

@@ -12,7 +12,7 @@ fn long_text() -> String {
 }
 
 fn query(text: &str) -> Query {
-    Query { text: text.to_owned(), context: Vec::new() }
+    Query { text: text.to_owned(), ..Query::default() }
 }
 
 /// A world whose index may be in memory.

@@ -22,7 +22,7 @@ fn memory_maps(directory: &std::path::Path) -> Option<usize> {
 #[tokio::test]
 async fn a_thousand_agents_keep_no_more_open_than_the_bound() {
     let world = World::with_open_agents(8);
-    let query = Query { text: "shared words".to_owned(), context: Vec::new() };
+    let query = Query { text: "shared words".to_owned(), ..Query::default() };
     let mut after_some = None;
     for number in 0..1_000 {
         let text = format!("The shared words of agent number{number} stand here.");

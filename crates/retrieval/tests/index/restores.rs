@@ -92,7 +92,7 @@ async fn an_index_that_is_rightly_ahead_of_its_caller_is_used_as_it_is() {
     world.put("zoo", vec![passage(0, "The zoo has an elephant.")]);
     assert_eq!(world.ask("elephant").await.hits.len(), 1);
     let work = world.rows.work();
-    let query = Query { text: "elephant".to_owned(), context: Vec::new() };
+    let query = Query { text: "elephant".to_owned(), ..Query::default() };
     let found = world.index.search(before, &query, 5).await.unwrap();
     assert_eq!(found.hits.len(), 1);
     assert_eq!(world.rows.work(), work, "nothing is read again");

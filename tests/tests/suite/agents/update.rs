@@ -37,6 +37,8 @@ async fn only_the_fields_that_are_given_change() {
         ("max_tokens", json!(4096)),
         ("retention_days", json!(3_650)),
         ("retention_days", json!(null)),
+        ("answer_floor", json!("eager")),
+        ("answer_floor", json!("cautious")),
         ("status", json!("paused")),
     ];
     let (mut expected, path) = agent(&client).await;
@@ -130,6 +132,7 @@ async fn a_bad_value_is_refused_and_changes_nothing() {
         ("temperature", json!("hot")),
         ("max_tokens", json!(0)),
         ("retention_days", json!(0)),
+        ("answer_floor", json!("EAGER")),
         ("max_tokens", json!(4097)),
     ];
     for (field, value) in bad {

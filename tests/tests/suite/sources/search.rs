@@ -37,12 +37,45 @@ async fn the_best_passage_comes_first() {
 }
 
 #[tokio::test]
+async fn a_search_says_whether_a_message_would_be_answered() {
+    let client = client();
+    let agent = client.agent().await;
+    client.text(&agent, "The museum opens at nine. On Mondays it is closed.").await;
+    let path = format!("/v1/agents/{agent}/search");
+    for (query, is_answered) in
+        [("When does the museum open?", true), ("How do trains cross the museum?", false)]
+    {
+        let found = client.post(&path, json!({ "query": query })).await.expect(200);
+        let number = |name: &str| found[name].as_f64().unwrap();
+        assert_eq!(number("confidence") >= number("floor"), is_answered, "{query} {found}");
+        let answer = client.ask(&agent, query).await;
+        assert_eq!(answer["sources_used"] != json!([]), is_answered, "{query} {answer}");
+    }
+}
+
+#[tokio::test]
+async fn the_floor_is_that_of_the_agent() {
+    let client = client();
+    let agent = client.agent().await;
+    let floor = async |name: &str| {
+        let body = json!({ "answer_floor": name });
+        client.patch(&format!("/v1/agents/{agent}"), body).await.expect(200);
+        let body = json!({ "query": "museum" });
+        let found = client.post(&format!("/v1/agents/{agent}/search"), body).await.expect(200);
+        found["floor"].as_f64().unwrap()
+    };
+    let floors = [floor("eager").await, floor("balanced").await, floor("cautious").await];
+    assert!(floors[0] < floors[1] && floors[1] < floors[2], "{floors:?}");
+}
+
+#[tokio::test]
 async fn search_changes_nothing_and_finds_nothing_in_an_empty_agent() {
     let client = client();
     let agent = client.agent().await;
     let path = format!("/v1/agents/{agent}/search");
     let found = client.post(&path, json!({ "query": "museum" })).await.expect(200);
-    assert_eq!(found, json!({ "data": [] }));
+    assert_eq!(found["data"], json!([]));
+    assert_eq!(found["confidence"], 0.0);
     let page = client.get(&format!("/v1/agents/{agent}/conversations")).await.expect(200);
     assert_eq!(page["data"], json!([]));
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use cicerone_domain::access::KeyHash;
 use cicerone_domain::agent::{
-    AgentName, AgentProfile, ModelName, ReplyTokens, SystemPrompt, Temperature,
+    AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
 use cicerone_domain::content::{
     CutDocument, Document, Extracted, Passage, Stretch, WarningReason, Warnings,
@@ -113,6 +113,7 @@ impl World {
                 temperature: Temperature::parse(0.3).unwrap(),
                 max_tokens: ReplyTokens::parse(512).unwrap(),
                 retention_days: None,
+                answer_floor: AnswerFloor::Cautious,
             },
             status: AgentStatus::Active,
             created_at: now,

@@ -6,7 +6,7 @@ use cicerone_domain::agent::{AgentDraft, AgentProfile};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{AgentView, kept, model};
+use super::{AgentView, answer_floor, kept, model};
 use crate::auth::Authorized;
 use crate::auth::permission::AgentsWrite;
 use crate::body::{Body, Current};
@@ -48,15 +48,23 @@ struct CreateAgent {
     /// Days after which a conversation without a new message is removed; null for never.
     #[schema(minimum = 1, maximum = 3650)]
     retention_days: Option<i64>,
+    #[schema(schema_with = answer_floor)]
+    answer_floor: Option<String>,
 }
 
 impl Body for CreateAgent {
     type Checked = AgentProfile;
 
     fn check(self, current: &Current<'_>) -> Result<AgentProfile, Error> {
-        let Self { name, model, system_prompt, temperature, max_tokens, retention_days } = self;
-        let draft =
-            AgentDraft { name, model, system_prompt, temperature, max_tokens, retention_days };
+        let draft = AgentDraft {
+            name: self.name,
+            model: self.model,
+            system_prompt: self.system_prompt,
+            temperature: self.temperature,
+            max_tokens: self.max_tokens,
+            retention_days: self.retention_days,
+            answer_floor: self.answer_floor,
+        };
         Ok(AgentProfile::parse(draft, current.knows_model)?)
     }
 }

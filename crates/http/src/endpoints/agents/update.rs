@@ -2,14 +2,15 @@
 
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::agent::{
-    MODEL_DEFAULT, ModelName, ReplyTokens, RetentionDays, SystemPrompt, Temperature, parse_status,
+    AnswerFloor, MODEL_DEFAULT, ModelName, ReplyTokens, RetentionDays, SystemPrompt, Temperature,
+    parse_status,
 };
 use cicerone_domain::{AgentName, AgentPatch, Error};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
 
-use super::{AgentView, kept, model};
+use super::{AgentView, answer_floor, kept, model};
 use crate::auth::Authorized;
 use crate::auth::permission::AgentsWrite;
 use crate::body::{Body, Current, Given, not_null};
@@ -62,6 +63,9 @@ struct UpdateAgent {
     #[serde(default)]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
     retention_days: Given<i64>,
+    #[serde(default)]
+    #[schema(schema_with = answer_floor)]
+    answer_floor: Given<String>,
     #[serde(default, deserialize_with = "not_null")]
     #[schema(schema_with = status)]
     status: Option<String>,
@@ -83,6 +87,7 @@ impl Body for UpdateAgent {
             temperature: self.temperature.or_default(Temperature::parse)?,
             max_tokens: self.max_tokens.or_default(ReplyTokens::parse)?,
             retention_days: self.retention_days.or_none(RetentionDays::parse)?,
+            answer_floor: self.answer_floor.or_default(|name| AnswerFloor::parse(&name))?,
             status: self.status.as_deref().map(parse_status).transpose()?,
         })
     }
@@ -105,6 +110,7 @@ async fn handle(caller: Authorized<AgentsWrite>, app: App, mut incoming: Incomin
 mod tests {
     use super::UpdateAgent;
     use crate::body::{Body as _, Current};
+    use cicerone_domain::agent::AnswerFloor;
     use cicerone_domain::{AgentPatch, AgentStatus, Error, Timestamp};
 
     fn patch(json: &str) -> Result<AgentPatch, Error> {
@@ -115,13 +121,14 @@ mod tests {
     #[test]
     fn null_sets_a_field_to_its_default() {
         let json = r#"{"model": null, "system_prompt": null, "temperature": null,
-            "max_tokens": null, "retention_days": null, "status": "paused"}"#;
+            "max_tokens": null, "retention_days": null, "answer_floor": null, "status": "paused"}"#;
         let patch = patch(json).unwrap();
         assert_eq!(patch.model.unwrap().as_str(), "gpt-4o");
         assert_eq!(patch.system_prompt.unwrap().as_str(), "");
         assert_eq!(patch.temperature.unwrap().get(), 0.7);
         assert_eq!(patch.max_tokens.unwrap().get(), 1_024);
         assert_eq!(patch.retention_days, Some(None));
+        assert_eq!(patch.answer_floor, Some(AnswerFloor::Balanced));
         assert_eq!((patch.name, patch.status), (None, Some(AgentStatus::Paused)));
     }
 

@@ -18,7 +18,8 @@ pub(crate) fn endpoint() -> Endpoint {
         .named("search", "Search an agent's sources")
         .details(
             "Returns the best passages first, from the same index and with the same ranking that \
-             replies use. The operation changes nothing and takes no idempotency key.",
+             replies use. A message with this text is answered from the sources if `confidence` \
+             reaches `floor`. The operation changes nothing and takes no idempotency key.",
         )
         .body::<Search>()
         .gives::<SearchView<'_>>(200)
@@ -52,6 +53,12 @@ impl Body for Search {
 struct SearchView<'a> {
     #[schema(max_items = 50)]
     data: Vec<HitView<'a>>,
+    /// How sure it is that the hits answer the query.
+    #[schema(minimum = 0, maximum = 1)]
+    confidence: f32,
+    /// The least confidence with which a message is answered from the sources, by the agent's `answer_floor`.
+    #[schema(minimum = 0, maximum = 1)]
+    floor: f32,
 }
 
 /// A passage that was found.
@@ -87,6 +94,10 @@ impl<'a> From<&'a Hit> for HitView<'a> {
 async fn handle(caller: Authorized<SourcesRead>, app: App, mut incoming: Incoming) -> Answer {
     let (query, limit) = incoming.body::<Search>(&app).await?;
     caller.context().expect_answer(&app).await?;
-    let hits = app.sources.search(caller.scope(), incoming.path_id()?, query, limit).await?;
-    Ok(ok(&SearchView { data: hits.iter().map(HitView::from).collect() }))
+    let found = app.sources.search(caller.scope(), incoming.path_id()?, query, limit).await?;
+    Ok(ok(&SearchView {
+        data: found.hits.iter().map(HitView::from).collect(),
+        confidence: found.confidence,
+        floor: found.floor,
+    }))
 }
