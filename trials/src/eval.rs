@@ -1,5 +1,6 @@
-//! `cargo trial eval`: how well passages are found, on public question sets.
+//! `cargo trial eval`: how well passages are found and questions answered, on public question sets and manuals.
 
+mod answers;
 mod collection;
 mod docx;
 mod feed;
@@ -14,6 +15,7 @@ mod pdf;
 pub(crate) mod profile;
 mod sets;
 mod silence;
+mod table;
 mod trial;
 mod words;
 
@@ -24,6 +26,8 @@ use clap::Args;
 
 use collection::Collection;
 use measures::Measure;
+use table::Table;
+use tokio::runtime::Runtime;
 use trial::Trial;
 
 /// What is measured, and on which data.
@@ -32,10 +36,14 @@ pub(crate) struct EvalArgs {
     /// The folder with the question sets
     #[arg(long)]
     data: PathBuf,
-    /// Only these sets; all of them if none is named. `docx`, `formats`, `html` or `pdf` alone: how well such files are read.
-    /// `manuals` alone: questions about manuals, with replies; `silence` alone: whether what has no answer is refused;
-    /// `hybrid` and sets: by words, by meaning and by both
+    /// Only these sets, or `floor`: which questions pass the floor; `silence`: whether what has no answer is refused;
+    /// `answers`: the chosen sentences; `manuals`: questions about manuals, with replies. All of them if none is named.
+    /// `docx`, `formats`, `html` or `pdf` alone: how well such files are read. `hybrid` and sets: by words, by meaning
+    /// and by both
     sets: Vec<String>,
+    /// Where the figures are kept, which are shown beside those of the next run
+    #[arg(long, default_value = "target/eval.tsv")]
+    figures: PathBuf,
     /// Questions of which the right passage was not first are printed
     #[arg(long)]
     misses: bool,
@@ -97,25 +105,41 @@ pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
     if args.sets == ["html"] {
         return html::run(&args.data);
     }
-    if args.sets == ["manuals"] {
-        return manuals::run(&args.manuals, args.misses);
-    }
-    if args.sets == ["silence"] {
-        return silence::run(&args.data);
-    }
     if let Some(("hybrid", sets)) =
         args.sets.split_first().map(|(name, sets)| (name.as_str(), sets))
     {
         let upstream = hybrid::Upstream { url: args.embeddings, model: args.model };
         return hybrid::run(&args.data, sets, &upstream);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let wanted = |set: &str| args.sets.is_empty() || args.sets.iter().any(|name| name == set);
-    if let Some(unknown) = args.sets.iter().find(|name| !sets::NAMES.contains(&name.as_str())) {
-        bail!("there is no set `{unknown}`; there are {}", sets::NAMES.join(", "));
+    let names = || sets::NAMES.into_iter().chain(OTHERS);
+    if let Some(unknown) = args.sets.iter().find(|set| !names().any(|name| name == *set)) {
+        let names: Vec<&str> = names().collect();
+        bail!("there is no set `{unknown}`; there are {}", names.join(", "));
     }
-    let mut collections: Vec<Collection> = Vec::new();
-    println!("{:14} {:>6} {:8} {:>7}  reference", "set", "asked", "measure", "");
+    let mut table = Table::open(&args.figures)?;
+    rank(&args, &wanted, &mut table)?;
+    if wanted("floor") {
+        floor::measure(&args.data, &mut table)?;
+    }
+    if wanted("silence") {
+        silence::measure(&args.data, &mut table)?;
+    }
+    if wanted("answers") {
+        answers::measure(&args.data, &mut table)?;
+    }
+    if wanted("manuals") {
+        manuals::measure(&args.manuals, args.misses, &mut table)?;
+    }
+    table.keep()
+}
+
+/// What is measured beside the sets.
+const OTHERS: [&str; 4] = ["floor", "silence", "answers", "manuals"];
+
+/// Measures the rankings of each wanted set.
+fn rank(args: &EvalArgs, wanted: &dyn Fn(&str) -> bool, table: &mut Table) -> anyhow::Result<()> {
+    let runtime = runtime()?;
     for name in sets::NAMES.into_iter().filter(|name| wanted(name)) {
         let collection = sets::load(&args.data, name)?;
         let trial = Trial::new(&runtime, &collection.passages)?;
@@ -131,18 +155,18 @@ pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
                 .reference
                 .map(|(value, tool)| format!("{value:.3} {tool}"))
                 .unwrap_or_default();
-            println!(
-                "{name:14} {:>6} {:8} {value:>7.3}  {reference}",
-                rankings.len(),
-                line.measure.name(),
-            );
+            table.add(name, line.measure.name(), rankings.len(), value, &reference);
         }
         if args.misses {
             print_misses(&collection, &rankings);
         }
-        collections.push(collection);
     }
-    floor::print(&runtime, &collections)
+    Ok(())
+}
+
+/// One thread: the index has its own.
+fn runtime() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
 fn print_misses(collection: &Collection, rankings: &[Vec<usize>]) {

@@ -13,7 +13,6 @@ mod crawl;
 mod database;
 mod disk_full;
 mod eval;
-mod eval_answers;
 mod formats;
 mod hostile;
 mod idempotency;
@@ -43,14 +42,8 @@ struct Arguments {
 enum Trial {
     /// Speed and memory of the release binary, on loopback
     Bench(bench::Arguments),
-    /// Quality of retrieval on public collections
+    /// Quality of retrieval, of silence and of replies without a model, on public collections and manuals
     Eval(eval::EvalArgs),
-    /// Quality of the embedded answerer's choice of sentences
-    EvalAnswers {
-        /// The folder with the question sets
-        #[arg(long)]
-        data: std::path::PathBuf,
-    },
     /// Public collections put through the whole service, over its API
     EvalService(service::Arguments),
     /// Kills the server under a mixed write load, again and again, and checks what it acknowledged
@@ -86,7 +79,6 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().trial {
         Trial::Bench(arguments) => runtime()?.block_on(bench::run(arguments)),
         Trial::Eval(arguments) => eval::run(arguments),
-        Trial::EvalAnswers { data } => eval_answers::run(&data),
         Trial::EvalService(arguments) => runtime()?.block_on(service::run(arguments)),
         Trial::Crash(arguments) => runtime()?.block_on(crash::run(arguments)),
         Trial::Crawl(arguments) => runtime()?.block_on(crawl::run(arguments)),

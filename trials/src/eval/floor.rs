@@ -1,22 +1,31 @@
 //! The relevance floor: answerable questions must pass it, unanswerable ones must not.
 
+use std::path::Path;
+
 use tokio::runtime::Runtime;
 
 use super::collection::{Collection, Question};
+use super::table::Table;
 use super::trial::Trial;
+use super::{runtime, sets};
 
 /// Questions of another set that are asked, at most.
 const FOREIGN: usize = 300;
 
-/// Prints, for each set, how many of its own questions find something relevant, how many of those
-/// that only its missing half answers, and how many of another set's.
-pub(crate) fn print(runtime: &Runtime, collections: &[Collection]) -> anyhow::Result<()> {
-    println!("\n{:14} {:>8} {:>8} {:>8}", "passing floor", "own", "missing", "foreign");
+/// Measures, for each set, how many of its own questions find something relevant, and how many of those that only its
+/// missing half answers, and of another set's, do not.
+pub(super) fn measure(data: &Path, table: &mut Table) -> anyhow::Result<()> {
+    let runtime = runtime()?;
+    let collections: anyhow::Result<Vec<Collection>> =
+        sets::NAMES.into_iter().map(|name| sets::load(data, name)).collect();
+    let collections = collections?;
     for (number, collection) in collections.iter().enumerate() {
         let (half, missing) = collection.halved();
-        let trial = Trial::new(runtime, &half.passages)?;
-        let own = passing(runtime, &trial, &half.questions)?;
-        let missing = passing(runtime, &trial, &missing)?;
+        let trial = Trial::new(&runtime, &half.passages)?;
+        let own = passing(&runtime, &trial, &half.questions)?;
+        table.add(half.name, "own answered", half.questions.len(), own, "");
+        let refused = 1.0 - passing(&runtime, &trial, &missing)?;
+        table.add(half.name, "missing refused", missing.len(), refused, "");
         let foreign: Vec<Question> = collections
             .iter()
             .enumerate()
@@ -26,8 +35,8 @@ pub(crate) fn print(runtime: &Runtime, collections: &[Collection]) -> anyhow::Re
             })
             .flat_map(|(_, other)| other.questions.iter().take(FOREIGN).cloned())
             .collect();
-        let foreign = passing(runtime, &trial, &foreign)?;
-        println!("{:14} {own:>8.3} {missing:>8.3} {foreign:>8.3}", collection.name);
+        let refused = 1.0 - passing(&runtime, &trial, &foreign)?;
+        table.add(half.name, "foreign refused", foreign.len(), refused, "");
     }
     Ok(())
 }

@@ -17,6 +17,8 @@ use url::Url;
 use super::collection::Question;
 use super::files;
 use super::profile::profile;
+use super::runtime;
+use super::table::Table;
 use super::trial::Trial;
 
 /// The questions to each manual. The last manual is kept apart: nothing is tuned on it.
@@ -65,14 +67,10 @@ struct Outcome {
 }
 
 /// Answers the questions to each manual that is in one of the `folders`, or with the installed Rust.
-pub(crate) fn run(folders: &[PathBuf], misses: bool) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+pub(super) fn measure(folders: &[PathBuf], misses: bool, table: &mut Table) -> anyhow::Result<()> {
+    let runtime = runtime()?;
     let mut folders = folders.to_vec();
     folders.extend([PathBuf::from("/usr/share/doc"), rust_documentation()?]);
-    println!(
-        "{:12} {:>6} {:>6} {:>8} {:>7} {:>8} {:>11}",
-        "manual", "pages", "asked", "holds", "page", "refused", "characters"
-    );
     for manual in MANUALS {
         let manual: Manual = serde_json::from_str(manual)?;
         let folder = folders.iter().map(|folder| folder.join(&manual.folder)).find(|f| f.is_dir());
@@ -87,16 +85,14 @@ pub(crate) fn run(folders: &[PathBuf], misses: bool) -> anyhow::Result<()> {
         let trial = Trial::new(&runtime, &passages)?;
         let outcome = manual.ask(&runtime, &trial, misses)?;
         let asked = manual.questions.len();
-        println!(
-            "{:12} {pages:>6} {asked:>6} {:>5.3} {:>2} {:>7.3} {:>6}/{} {:>11}",
-            manual.name,
-            outcome.held as f64 / asked as f64,
-            outcome.held,
-            outcome.found as f64 / asked as f64,
-            outcome.refused,
-            manual.strange.len(),
-            outcome.characters / asked.max(1),
-        );
+        let share = |count: usize, all: usize| count as f64 / all.max(1) as f64;
+        let characters = outcome.characters / asked.max(1);
+        let note = format!("{} of {asked}, {pages} pages, {characters} characters", outcome.held);
+        table.add(&manual.name, "reply holds", asked, share(outcome.held, asked), &note);
+        table.add(&manual.name, "page in three", asked, share(outcome.found, asked), "");
+        let strange = manual.strange.len();
+        let refused = share(outcome.refused, strange);
+        table.add(&manual.name, "strange refused", strange, refused, "");
     }
     Ok(())
 }

@@ -3,12 +3,14 @@
 
 use std::path::Path;
 
+use cicerone_domain::agent::AnswerFloor;
 use cicerone_domain::limits;
 use tokio::runtime::Runtime;
 
 use super::collection::{Collection, Question};
-use super::sets;
+use super::table::Table;
 use super::trial::Trial;
+use super::{runtime, sets};
 
 /// The sets, of which half of the passages is searched.
 const SETS: [&str; 6] =
@@ -16,102 +18,96 @@ const SETS: [&str; 6] =
 /// The share of the questions with an answer that must be answered.
 const ANSWERED: f64 = 0.95;
 
-/// Prints, for each set, how many of the questions with an answer are answered and how many of those without one are
+/// Which half of the passages is searched: the first, so that what the other questions are about is hardly mentioned; or
+/// every other passage, so that passages of the same article remain, which makes it harder.
+const HALVES: [&str; 2] = ["first", "other"];
+
+/// Measures, for each set, how many of the questions with an answer are answered and how many of those without one are
 /// refused; and how many would be refused with the floor at which 95 % are answered.
-///
-/// Of each set, first the first half of the passages is searched: what the other questions are about is hardly mentioned.
-/// Then every other passage: others of the same article remain, which makes it harder.
-pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    println!(
-        "{:14} {:6} {:>6} {:>9} {:>8} {:>11} {:>8}",
-        "set", "half", "asked", "answered", "refused", "at 95 %", "floor"
-    );
-    let mut sums = [Sum::default(), Sum::default()];
+pub(super) fn measure(data: &Path, table: &mut Table) -> anyhow::Result<()> {
+    let runtime = runtime()?;
+    let mut outcomes: [Vec<Outcome>; 2] = Default::default();
     for name in SETS {
         let collection = sets::load(data, name)?;
-        for (kind, sum) in sums.iter_mut().enumerate() {
-            let (half, missing) =
-                if kind == 0 { collection.halved() } else { collection.alternated() };
-            let outcome = Outcome::of(&runtime, &half, &missing)?;
-            outcome.print(name, KINDS.get(kind).copied().unwrap_or_default());
-            sum.add(&outcome);
+        let halves = [collection.halved(), collection.alternated()];
+        for ((half, missing), (kind, outcomes)) in
+            halves.iter().zip(HALVES.iter().zip(&mut outcomes))
+        {
+            let outcome = Outcome::of(&runtime, half, missing)?;
+            outcome.add_to(table, name, kind);
+            outcomes.push(outcome);
         }
     }
-    for (sum, kind) in sums.iter().zip(KINDS) {
-        println!(
-            "{:14} {kind:6} {:>6} {:>9.3} {:>8.3} {:>11.3}",
-            "mean",
-            "",
-            sum.answered / sum.sets,
-            sum.refused / sum.sets,
-            sum.refused_at / sum.sets
-        );
+    for (kind, outcomes) in HALVES.iter().zip(&outcomes) {
+        Outcome::mean(outcomes).add_to(table, "mean", kind);
     }
     Ok(())
 }
 
-const KINDS: [&str; 2] = ["first", "other"];
-
-#[derive(Default)]
-struct Sum {
-    sets: f64,
-    answered: f64,
-    refused: f64,
-    refused_at: f64,
-}
-
-impl Sum {
-    fn add(&mut self, outcome: &Outcome) {
-        self.sets += 1.0;
-        self.answered += outcome.answered;
-        self.refused += outcome.refused;
-        self.refused_at += outcome.refused_at;
-    }
-}
-
-/// What came of half a set.
+/// What came of half a set: shares of the questions.
+#[derive(Debug, Default)]
 struct Outcome {
     asked: usize,
-    answered: f64,
-    refused: f64,
-    /// Refused, with the floor at which 95 % are answered.
+    /// With each floor, the highest first.
+    answered: [f64; AnswerFloor::ALL.len()],
+    refused: [f64; AnswerFloor::ALL.len()],
+    /// Refused, with the floor at which 95 % are answered, and that floor.
     refused_at: f64,
-    floor: f32,
+    floor: f64,
 }
 
 impl Outcome {
     fn of(runtime: &Runtime, half: &Collection, missing: &[Question]) -> anyhow::Result<Self> {
         let trial = Trial::new(runtime, &half.passages)?;
-        let ask = |questions: &[Question]| -> anyhow::Result<Vec<(f32, bool)>> {
+        let mut floors = [0.0; AnswerFloor::ALL.len()];
+        for (floor, name) in floors.iter_mut().zip(AnswerFloor::ALL) {
+            *floor = f64::from(trial.floor(runtime, name)?);
+        }
+        let ask = |questions: &[Question]| -> anyhow::Result<Vec<f64>> {
             let asked = questions.iter().map(|question| {
                 let found = trial.ask(runtime, question, limits::REPLY_PASSAGES)?;
-                let is_answered = found.hits.iter().any(|hit| hit.is_relevant);
-                Ok((found.confidence, is_answered))
+                Ok(f64::from(found.confidence))
             });
             asked.collect()
         };
         let mut own = ask(&half.questions)?;
         let missing = ask(missing)?;
-        own.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        own.sort_by(f64::total_cmp);
         let refusable = ((1.0 - ANSWERED) * own.len() as f64).floor() as usize;
-        let floor = own.get(refusable).map_or(0.0, |(confidence, _)| *confidence);
-        let share = |all: &[(f32, bool)], counts: &dyn Fn(&(f32, bool)) -> bool| {
-            all.iter().filter(|one| counts(one)).count() as f64 / all.len().max(1) as f64
+        let floor = own.get(refusable).copied().unwrap_or_default();
+        let below = |all: &[f64], floor: f64| {
+            all.iter().filter(|confidence| **confidence < floor).count() as f64
+                / all.len().max(1) as f64
         };
         Ok(Self {
             asked: own.len() + missing.len(),
-            answered: share(&own, &|(_, is_answered)| *is_answered),
-            refused: share(&missing, &|(_, is_answered)| !is_answered),
-            refused_at: share(&missing, &|(confidence, _)| *confidence < floor),
+            answered: floors.map(|floor| 1.0 - below(&own, floor)),
+            refused: floors.map(|floor| below(&missing, floor)),
+            refused_at: below(&missing, floor),
             floor,
         })
     }
 
-    fn print(&self, name: &str, kind: &str) {
-        println!(
-            "{name:14} {kind:6} {:>6} {:>9.3} {:>8.3} {:>11.3} {:>8.3}",
-            self.asked, self.answered, self.refused, self.refused_at, self.floor
-        );
+    fn mean(all: &[Self]) -> Self {
+        let mean =
+            |of: &dyn Fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
+        Self {
+            asked: all.iter().map(|one| one.asked).sum(),
+            answered: std::array::from_fn(|at| mean(&|one| one.answered[at])),
+            refused: std::array::from_fn(|at| mean(&|one| one.refused[at])),
+            refused_at: mean(&|one| one.refused_at),
+            floor: mean(&|one| one.floor),
+        }
+    }
+
+    fn add_to(&self, table: &mut Table, name: &str, half: &str) {
+        let [cautious, balanced, eager] = self.answered;
+        let note = format!("cautious {cautious:.3}, eager {eager:.3}");
+        table.add(name, &format!("{half} answered"), self.asked, balanced, &note);
+        let [cautious, balanced, eager] = self.refused;
+        let note = format!("cautious {cautious:.3}, eager {eager:.3}");
+        table.add(name, &format!("{half} refused"), self.asked, balanced, &note);
+        let note = format!("floor {:.3}", self.floor);
+        table.add(name, &format!("{half} at 95 %"), self.asked, self.refused_at, &note);
     }
 }

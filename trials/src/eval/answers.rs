@@ -1,4 +1,4 @@
-//! How good the embedded answerer's choice of sentences is: whether its reply from the right
+//! `cargo trial eval answers`: how good the embedded answerer's choice of sentences is: whether its reply from the right
 //! passage holds the answer that people marked in it.
 
 use std::collections::{HashMap, HashSet};
@@ -13,38 +13,36 @@ use cicerone_language::{Language, sentences, terms};
 use cicerone_llm::Extractive;
 use serde_json::Value;
 
-use crate::eval::profile::profile;
+use super::profile::profile;
+use super::table::Table;
 
 /// Characters of a passage that a long paper is cut into.
 const PASSAGE_CHARS: usize = 1_600;
 /// The sets: name, file below the data folder, language.
 const SETS: [(&str, &str, &str); 5] = [
-    ("XQuAD es", "qa/xquad/xquad.es.json", "spa"),
-    ("XQuAD zh", "qa/xquad/xquad.zh.json", "cmn"),
-    ("XQuAD ar", "qa/xquad/xquad.ar.json", "ara"),
-    ("XQuAD hi", "qa/xquad/xquad.hi.json", "hin"),
-    ("COVID-QA", "qa/covid-qa/200423_covidQA.json", "eng"),
+    ("xquad-es", "qa/xquad/xquad.es.json", "spa"),
+    ("xquad-zh", "qa/xquad/xquad.zh.json", "cmn"),
+    ("xquad-ar", "qa/xquad/xquad.ar.json", "ara"),
+    ("xquad-hi", "qa/xquad/xquad.hi.json", "hin"),
+    ("covid-papers", "qa/covid-qa/200423_covidQA.json", "eng"),
 ];
 
-/// Answers every question of the sets from its own passage, alone and before two others, and prints
-/// how many replies hold the marked answer.
-pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
-    println!(
-        "set        questions   holds answer   its words   characters   microseconds   with others"
-    );
+/// Answers every question of the sets from its own passage, alone and before two others, and measures how many replies
+/// hold the marked answer.
+pub(super) fn measure(data: &Path, table: &mut Table) -> anyhow::Result<()> {
     for (name, file, language) in SETS {
         let set = Set::read(&data.join(file), language)?;
         let alone = set.measure(0);
         let among = set.measure(2);
-        println!(
-            "{name:<10} {:>9} {:>14.3} {:>11.3} {:>12.0} {:>14.0} {:>13.3}",
-            alone.questions,
-            alone.held / alone.questions,
-            alone.words / alone.questions,
+        let note = format!(
+            "{:.0} characters, {:.0} microseconds",
             alone.characters / alone.questions,
             alone.elapsed.as_secs_f64() * 1e6 / alone.questions,
-            among.held / among.questions,
         );
+        let asked = set.questions.len();
+        table.add(name, "reply holds", asked, alone.held / alone.questions, &note);
+        table.add(name, "reply's words", asked, alone.words / alone.questions, "");
+        table.add(name, "holds, of three", asked, among.held / among.questions, "");
     }
     Ok(())
 }
