@@ -94,12 +94,12 @@ async fn the_same_question_is_refused_by_a_cautious_agent_and_answered_by_an_eag
     let ask = async |floor: &str| {
         let path = format!("/v1/agents/{agent}");
         client.patch(&path, json!({ "answer_floor": floor })).await.expect(200);
-        client.ask(&agent, "When does the museum close for lunch?").await
+        client.ask(&agent, "Which day is it closed?").await
     };
     let cautious = ask("cautious").await;
     assert_eq!(cautious["sources_used"], json!([]), "{cautious}");
     let eager = ask("eager").await;
-    assert!(eager["reply"].as_str().unwrap().contains("museum"), "{eager}");
+    assert!(eager["reply"].as_str().unwrap().contains("On Mondays"), "{eager}");
     assert_ne!(eager["sources_used"], json!([]), "{eager}");
 }
 

@@ -22,6 +22,11 @@ async fn any_question_is_answered_quickly() {
         "👩‍👩‍👧‍👦".repeat(200),
         "\0plan\0".to_owned(),
         (0..4_000).map(|number| format!("word{number} ")).collect::<String>(),
+        "passsage generall wrod ".repeat(170),
+        (b'a'..=b'z')
+            .map(|letter| "gener".repeat(3) + &char::from(letter).to_string().repeat(20))
+            .collect::<Vec<_>>()
+            .join(" "),
         "plan ".repeat(800),
         "的".repeat(4_000),
         "a\u{301}".repeat(2_000),
@@ -40,6 +45,19 @@ async fn any_question_is_answered_quickly() {
     assert_eq!(world.ask("\0plan\0").await.hits.len(), 5);
     assert!(world.ask("((((").await.hits.is_empty());
     assert!(world.ask("*").await.hits.is_empty());
+}
+
+#[tokio::test]
+async fn eight_words_of_a_question_are_corrected_and_no_more() {
+    let world = World::new();
+    world.put("a", vec![passage(0, "The lighthouse was built on a rock.")]);
+    for (strange, is_corrected) in [(7, true), (8, false)] {
+        let strange: String =
+            (0..strange).map(|at| format!("zz{} ", "qx".repeat(at + 2))).collect();
+        let found = world.ask(&format!("{strange} lighthuose")).await;
+        let has_word = found.terms.iter().any(|term| term.text == "lighthous");
+        assert_eq!(has_word, is_corrected, "{strange} {:?}", found.terms);
+    }
 }
 
 #[tokio::test]
