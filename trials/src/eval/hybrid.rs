@@ -225,7 +225,7 @@ impl Trial {
         question: &Question,
         limit: usize,
     ) -> anyhow::Result<cicerone_domain::retrieval::Found> {
-        let query = Query { text: question.text.clone(), context: Vec::new() };
+        let query = Query { text: question.text.clone(), ..Query::default() };
         Ok(runtime.block_on(async {
             let vector = index.meaning(self.agent, &query).await;
             index.search_with(self.agent, &query, vector, limit).await

@@ -174,7 +174,11 @@ mod tests {
     #[test]
     fn a_short_follow_up_is_embedded_with_the_message_before_it() {
         let context = vec!["Do you sell bread?".to_owned(), "Earlier".to_owned()];
-        let asked = |text: &str| Query { text: text.to_owned(), context: context.clone() };
+        let asked = |text: &str| Query {
+            text: text.to_owned(),
+            context: context.clone(),
+            ..Query::default()
+        };
         assert_eq!(text(&asked("How much is it?")), "Do you sell bread?\nHow much is it?");
         let whole = "How much does a loaf of rye bread cost?";
         assert_eq!(text(&asked(whole)), whole);
