@@ -224,6 +224,9 @@ impl Analysed {
     }
 
     fn add_pair(&mut self, first: &Term, second: &Term) {
+        if self.pairs.len() >= EXTRAS {
+            return;
+        }
         // Two overlapping grams together say little more than each alone.
         let weight = if second.range.start < first.range.end { OVERLAPPING_PAIR } else { 1.0 };
         add(&mut self.pairs, &pair(first, second), weight);

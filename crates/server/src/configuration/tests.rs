@@ -88,7 +88,7 @@ fn a_bad_value_names_its_variable() {
         ("CICERONE_DATABASE_URL", "mysql://x", "must be `sqlite:PATH`"),
         ("CICERONE_OBJECT_STORE_URL", "ftp://b/p", "must be `file:PATH` or `s3:"),
         ("CICERONE_OBJECT_STORE_URL", "s3://", "must be `file:PATH` or `s3:"),
-        ("CICERONE_ROOT_KEY", "short", "32 or more"),
+        ("CICERONE_ROOT_KEY", "short", "at least 32"),
         ("CICERONE_EGRESS_ALLOW", "10.0.0.0/33", "such as `10.0.0.0/8`, not `10.0.0.0/33` (from"),
         ("CICERONE_EGRESS_ALLOW", "::1, localhost", "such as `10.0.0.0/8`, not `localhost` (from"),
         ("CICERONE_RATE_LIMIT_PER_MINUTE", "many", "bad value"),
