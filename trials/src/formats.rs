@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use cicerone_domain::UploadType;
 use cicerone_ingestion::{Readers, SandboxSettings};
 
@@ -34,11 +34,15 @@ pub(crate) fn named(names: &[String]) -> anyhow::Result<Vec<(&'static str, Uploa
 }
 
 /// Readers in child processes, which are the given program, or this one.
-pub(crate) fn readers(processes: usize, program: Option<&Path>) -> Readers {
+pub(crate) fn readers(processes: usize, program: Option<&Path>) -> anyhow::Result<Readers> {
     let own = SandboxSettings::default();
-    let program = program.map_or(own.program.clone(), Path::to_owned);
+    let program = match program {
+        // A child process starts in another folder.
+        Some(program) => program.canonicalize().with_context(|| program.display().to_string())?,
+        None => own.program.clone(),
+    };
     let arguments = vec![READ_WORKER.into()];
-    Readers::new(SandboxSettings { program, arguments, processes, ..own })
+    Ok(Readers::new(SandboxSettings { program, arguments, processes, ..own }))
 }
 
 /// What became of a document that could not be read, by the sentence that its owner gets.

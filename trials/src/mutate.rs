@@ -131,7 +131,7 @@ async fn change_all(
     kind: UploadType,
     originals: &Arc<Vec<Original>>,
 ) -> anyhow::Result<Tally> {
-    let readers = formats::readers(arguments.processes, arguments.reader.as_deref());
+    let readers = formats::readers(arguments.processes, arguments.reader.as_deref())?;
     let next = Arc::new(AtomicUsize::new(0));
     let mut tasks = Vec::new();
     for _ in 0..arguments.processes.max(1) {

@@ -52,7 +52,7 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
         }
         let readers = {
             let _guard = runtime.enter();
-            readers(1, None)
+            readers(1, None)?
         };
         let mut trials = Vec::new();
         for path in &paths {

@@ -132,10 +132,17 @@ fn of_archive(bytes: &[u8]) -> Option<UploadType> {
     }
 }
 
-/// The beginning of a part of an archive. What cannot be decompressed says nothing.
+/// The beginning of a part of an archive, whose name is compared without regard to case, as the standard has it. What
+/// cannot be decompressed says nothing.
 fn part(archive: &mut ZipArchive<Cursor<&[u8]>>, name: &str) -> Option<String> {
     let mut text = Vec::new();
-    archive.by_name(name).ok()?.take(CONTENT_TYPES_BYTES).read_to_end(&mut text).ok()?;
+    let has_name = |at: &usize| {
+        let stored = archive.name_for_index(*at).and_then(Result::ok);
+        stored
+            .is_some_and(|stored| stored.trim_start_matches(['/', '\\']).eq_ignore_ascii_case(name))
+    };
+    let at = (0..archive.len()).find(has_name)?;
+    archive.by_index(at).ok()?.take(CONTENT_TYPES_BYTES).read_to_end(&mut text).ok()?;
     decoded(&text).ok().map(Cow::into_owned)
 }
 

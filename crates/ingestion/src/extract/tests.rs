@@ -131,6 +131,8 @@ fn an_archive_is_what_it_declares() {
     let sheet = content_types("spreadsheetml.sheet.main+xml");
     let docx = archive(&[("word/document.xml", "<w:document/>"), ("[Content_Types].xml", &word)]);
     assert_eq!(detect_upload_type(&docx), Some(UploadType::Docx));
+    let other_case = archive(&[("[content_types].xml", &word), ("word/document.xml", "<x/>")]);
+    assert_eq!(detect_upload_type(&other_case), Some(UploadType::Docx));
     let xlsx = archive(&[("[Content_Types].xml", &sheet), ("xl/workbook.xml", "<x/>")]);
     assert_eq!(detect_upload_type(&xlsx), Some(UploadType::Xlsx));
     let book = archive(&[("mimetype", "application/epub+zip"), ("[Content_Types].xml", &word)]);
