@@ -6,20 +6,21 @@ mod synchronisation;
 mod turns;
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use cicerone_domain::fairness::{FairPool, Urgency};
 use cicerone_domain::meaning::Vector;
-use cicerone_domain::ports::{PassageFeed, PassageIndex};
+use cicerone_domain::ports::{PassageFeed, PassageIndex, Stages};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 
 use crate::meaning::{Meaning, MeaningConfig, MeaningPorts, WINDOW};
 use crate::search::{Recent, Snapshot};
 use crate::store::Unusable;
-use folders::Folders;
+pub(crate) use folders::Folders;
 use opened::Opened;
 pub(crate) use opened::Pool;
 pub(crate) use turns::Turns;
@@ -40,6 +41,9 @@ const LARGE_SEARCHES: u64 = 4;
 /// If what is stored of an agent's sources takes at most this many bytes, its index is in memory only. Indexing that
 /// takes up to 5 ms, and the index takes about ten times the bytes of the passages.
 const SMALL_BYTES: u64 = 64 * 1_024;
+
+/// The folder beside those of the agents that has a folder of vectors for each agent.
+const VECTORS: &str = "vectors";
 
 /// Where and how the indexes are kept.
 #[derive(Debug, Clone)]
@@ -90,8 +94,18 @@ impl Index {
         meaning: Option<(MeaningPorts, MeaningConfig)>,
     ) -> Result<Self, std::io::Error> {
         let open = Opened::new(config.open_agents, config.memory_bytes);
-        let meaning = meaning.map(|(ports, how)| Meaning::new(ports, how, config.open_agents));
+        let vectors = config.directory.join(VECTORS);
         let folders = Folders::open(config.directory)?;
+        let meaning = match meaning {
+            Some((ports, how)) => {
+                let vectors = Folders::open(vectors)?;
+                Some(Meaning::new(ports, how, vectors, config.open_agents))
+            }
+            None => {
+                remove_folder(&vectors)?;
+                None
+            }
+        };
         let shared = Shared {
             feed,
             folders,
@@ -112,6 +126,9 @@ impl Index {
     pub async fn sweep(&self, live: &[Id<kind::Agent>]) -> Result<usize, Error> {
         let mut gone: BTreeSet<_> = self.shared.folders.agents().await?.into_iter().collect();
         gone.extend(self.shared.open.agents());
+        if let Some(meaning) = &self.shared.meaning {
+            gone.extend(meaning.agents().await?);
+        }
         let live: HashSet<_> = live.iter().collect();
         gone.retain(|agent| !live.contains(agent));
         for agent in &gone {
@@ -165,9 +182,6 @@ impl Index {
     async fn discard(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
         let _turn = self.shared.turns.take(agent).await;
         self.shared.open.remove(agent);
-        if let Some(meaning) = &self.shared.meaning {
-            meaning.projections.forget(agent);
-        }
         self.shared.folders.remove(agent).await
     }
 }
@@ -218,9 +232,9 @@ impl PassageIndex for Index {
         }
     }
 
-    async fn meaning(&self, agent: AgentVersion, query: &Query) -> Option<Vector> {
+    async fn meaning(&self, agent: AgentVersion, query: &Query, stages: &Stages) -> Option<Vector> {
         match &self.shared.meaning {
-            Some(meaning) => meaning.question(agent, query).await,
+            Some(meaning) => meaning.question(agent, query, stages).await,
             None => None,
         }
     }
@@ -236,22 +250,31 @@ impl PassageIndex for Index {
             return self.search(agent, query, limit).await;
         };
         let found = self.search(agent, query, limit.max(WINDOW)).await?;
-        let folder = self.shared.folders.of(agent.id);
-        Ok(meaning.add(agent, folder, vector, query, found, limit).await)
+        Ok(meaning.add(agent, vector, query, found, limit).await)
     }
 
     async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error> {
         let exists = self.in_step(agent, Urgency::Learning).await?.is_some();
         match &self.shared.meaning {
-            Some(meaning) if exists => {
-                meaning.synchronise(agent, self.shared.folders.of(agent.id)).await
-            }
+            Some(meaning) if exists => meaning.synchronise(agent).await,
             Some(_) | None => Ok(()),
         }
     }
 
     async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
-        self.discard(agent).await
+        self.discard(agent).await?;
+        match &self.shared.meaning {
+            Some(meaning) => meaning.remove(agent).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Removes a folder, if there is one.
+pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -11,16 +11,22 @@ mod vectors;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cicerone_domain::fairness::{FairPool, Urgency};
 use cicerone_domain::meaning::{CurrentSpace, Vector};
-use cicerone_domain::ports::{Embedder, VectorFeed};
+use cicerone_domain::ports::{Embedder, Stage, Stages, VectorFeed};
 use cicerone_domain::retrieval::{AgentVersion, Found, Hit, Query};
-use cicerone_domain::{Error, Passage};
+use cicerone_domain::{Error, Id, Passage, kind};
+
+use crate::index::Folders;
 
 use self::fuse::{Close, Closeness};
 pub(crate) use self::fuse::{WINDOW, fuse};
-pub(crate) use self::projections::Projections;
+use self::projections::Projections;
 use self::question::Questions;
 use self::vectors::Vectors;
+
+/// Searches of many vectors at once, and as many in reserve for accounts below their share. Each takes a thread.
+const LARGE_SEARCHES: u64 = 4;
 
 /// What a search by meaning needs.
 #[derive(Clone)]
@@ -49,18 +55,38 @@ pub(crate) struct Meaning {
     ports: MeaningPorts,
     weight: f32,
     questions: Questions,
-    pub(crate) projections: Projections,
+    projections: Arc<Projections>,
+    large_searches: FairPool<Id<kind::Account>>,
 }
 
 impl Meaning {
-    pub(crate) fn new(ports: MeaningPorts, config: MeaningConfig, open_agents: u64) -> Self {
+    /// Keeps the vectors under `folders`, and those of so many agents open.
+    pub(crate) fn new(
+        ports: MeaningPorts,
+        config: MeaningConfig,
+        folders: Folders,
+        open_agents: u64,
+    ) -> Self {
         let questions = Questions::new(config.patience, config.kept);
-        Self { ports, weight: config.weight, questions, projections: Projections::new(open_agents) }
+        let projections = Projections::new(Arc::clone(&ports.feed), folders, open_agents);
+        Self {
+            ports,
+            weight: config.weight,
+            questions,
+            projections: Arc::new(projections),
+            large_searches: FairPool::new(LARGE_SEARCHES, LARGE_SEARCHES),
+        }
     }
 
     /// The vector of a question; `None` if it is not to be had in time.
-    pub(crate) async fn question(&self, agent: AgentVersion, query: &Query) -> Option<Vector> {
+    pub(crate) async fn question(
+        &self,
+        agent: AgentVersion,
+        query: &Query,
+        stages: &Stages,
+    ) -> Option<Vector> {
         let space = self.ports.space.get()?;
+        stages.begin(Stage::Embed);
         let text = question::text(query);
         let asked = self.questions.vector(&self.ports, &space, agent.account_id, &text).await;
         if asked.is_none() {
@@ -70,32 +96,35 @@ impl Meaning {
     }
 
     /// Brings the vectors of an agent on this machine up to date.
-    pub(crate) async fn synchronise(
-        &self,
-        agent: AgentVersion,
-        folder: std::path::PathBuf,
-    ) -> Result<(), Error> {
+    pub(crate) async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error> {
         match self.ports.space.get() {
-            Some(space) => self
-                .projections
-                .in_step(self.ports.feed.as_ref(), agent, &space, folder)
-                .await
-                .map(drop),
+            Some(space) => {
+                self.projections.in_step(agent, &space, Urgency::Learning).await.map(drop)
+            }
             None => Ok(()),
         }
+    }
+
+    /// The agents that have vectors on this machine.
+    pub(crate) async fn agents(&self) -> Result<Vec<Id<kind::Agent>>, Error> {
+        self.projections.agents().await
+    }
+
+    /// Removes the vectors of a deleted agent from this machine.
+    pub(crate) async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
+        self.projections.remove(agent).await
     }
 
     /// Puts what is close in meaning beside what was found by words.
     pub(crate) async fn add(
         &self,
         agent: AgentVersion,
-        folder: std::path::PathBuf,
         question: Vector,
         query: &Query,
         found: Found,
         limit: usize,
     ) -> Found {
-        match self.closeness(agent, folder, question, &found).await {
+        match self.closeness(agent, question, &found).await {
             Ok(Some((closeness, others))) => {
                 count("fused");
                 fuse(found, &closeness, others, &query.text, self.weight, limit)
@@ -117,17 +146,20 @@ impl Meaning {
     async fn closeness(
         &self,
         agent: AgentVersion,
-        folder: std::path::PathBuf,
         question: Vector,
         found: &Found,
     ) -> Result<Option<(Closeness, Vec<Hit>)>, Error> {
         let Some(space) = self.ports.space.get() else { return Ok(None) };
-        let feed = self.ports.feed.as_ref();
-        let vectors = self.projections.in_step(feed, agent, &space, folder).await?;
+        let vectors = self.projections.for_question(agent, &space).await?;
         let Some(vectors) = vectors.filter(|vectors| !vectors.is_empty()) else { return Ok(None) };
         let known: Vec<_> = found.hits.iter().map(|hit| (hit.source_id, hit.position)).collect();
         let closest = if vectors.is_large() {
-            let work = move || search(&vectors, &question, &known);
+            let place = self.large_searches.acquire(agent.account_id, 1, Urgency::Question).await;
+            let work = move || {
+                // Held until the thread is free, also if the caller is cancelled.
+                let _place = place;
+                search(&vectors, &question, &known)
+            };
             tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
         } else {
             search(&vectors, &question, &known)
@@ -169,7 +201,7 @@ type Searched = (Vec<Close>, Vec<Option<f32>>, f32);
 fn search(
     vectors: &Vectors,
     question: &Vector,
-    known: &[(cicerone_domain::Id<cicerone_domain::kind::Source>, i64)],
+    known: &[(Id<kind::Source>, i64)],
 ) -> Option<Searched> {
     let close = vectors.closest(question, WINDOW)?;
     let lowest = close.last().map(|close| close.cosine)?;

@@ -1,5 +1,6 @@
 //! Search by meaning, against an embeddings upstream that a test controls.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
 use cicerone_tests::embedder::{Behaviour, TestEmbedder};
@@ -19,7 +20,7 @@ const ASKED: &str = "Dónde aparcar mi coche?";
 /// A server with this upstream and these further settings.
 struct Served {
     server: Server,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Served {
@@ -40,7 +41,7 @@ impl Served {
         if let Some(database) = database {
             builder = builder.env("CICERONE_DATABASE_URL", database);
         }
-        Self { server: builder.start(), _folder: folder }
+        Self { server: builder.start(), folder }
     }
 
     /// The value of a metric, 0 if there is none.
@@ -294,4 +295,56 @@ async fn on_postgresql_two_servers_find_by_meaning_what_one_learned() {
     one.server.client().delete(&format!("/v1/sources/{source}")).await.expect_nothing();
     let hits = search(&client, &agent, ASKED).await;
     assert!(!sources(&hits).contains(&source.as_str()), "{hits:?}");
+}
+
+#[tokio::test]
+async fn vectors_of_a_small_agent_survive_a_restart_and_go_with_it() {
+    let upstream = TestEmbedder::start(128).await;
+    let mut served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let (agent, source) = learned(&client).await;
+    let folder = served.server.data().join("index/vectors").join(&agent);
+    let written = || std::fs::metadata(folder.join("vectors")).unwrap().ino();
+    let before = written();
+    served.server.restart();
+    let client = served.server.client();
+    found(&client, &agent, ASKED, &source).await;
+    assert_eq!(written(), before, "the files were made again");
+    client.delete(&format!("/v1/agents/{agent}")).await.expect_nothing();
+    let deadline = Instant::now() + PATIENCE;
+    while folder.exists() {
+        assert!(Instant::now() < deadline, "the vectors of a deleted agent are still there");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn vectors_are_removed_from_the_disk_if_the_upstream_is() {
+    let upstream = TestEmbedder::start(128).await;
+    let mut served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let (agent, _) = learned(&client).await;
+    let folder = served.server.data().join("index/vectors");
+    assert!(folder.join(&agent).exists());
+    std::fs::write(served.folder.path().join("cicerone.toml"), "").unwrap();
+    served.server.restart();
+    assert!(!folder.exists());
+    let client = served.server.client();
+    let hits = search(&client, &agent, "When does the museum open?").await;
+    assert!(hits[0]["text"].as_str().unwrap().contains("nine"), "{hits:?}");
+}
+
+#[tokio::test]
+async fn waiting_for_the_vector_of_a_question_is_a_stage_of_its_own() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "[http]\nserver_timing = true");
+    let client = served.server.client();
+    let (agent, _) = learned(&client).await;
+    upstream.behave_to_questions(Behaviour::Waits(Duration::from_millis(300)));
+    let question = json!({ "agent_id": agent, "message": "When does the museum open today?" });
+    let reply = client.post("/v1/conversations", question).await;
+    let stages = reply.header("server-timing").unwrap();
+    let (_, rest) = stages.split_once("embed;dur=").unwrap();
+    let taken: f64 = rest.split(',').next().unwrap().parse().unwrap();
+    assert!(taken >= 300.0, "{stages}");
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use cicerone_tests::embedder::TestEmbedder;
 use cicerone_tests::receiver::Receiver;
 use cicerone_tests::upstream::{Script, Upstream};
 use cicerone_tests::{Answer, Server};
@@ -164,7 +165,13 @@ fn shown() -> BTreeSet<String> {
 async fn every_metric_of_the_dashboard_is_there() {
     let receiver = Receiver::start().await;
     let upstream = Upstream::start([Script::whole("In the hall.")]).await;
+    let embedder = TestEmbedder::start(64).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cicerone.toml");
+    let settings = format!("[embeddings]\nbase_url = \"{}\"\nmodel = \"test\"\n", embedder.url());
+    std::fs::write(&file, settings).unwrap();
     let server = Server::of(&program())
+        .env("CICERONE_CONFIG", file.to_str().unwrap())
         .env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8")
         .env("OPENAI_BASE_URL", upstream.url())
         .start();
@@ -180,6 +187,8 @@ async fn every_metric_of_the_dashboard_is_there() {
     missing.remove("cicerone_database_wait_timeouts_total");
     let deadline = Instant::now() + PATIENCE;
     while !missing.is_empty() {
+        // Goes by meaning as soon as the model is known.
+        client.ask(&agent, "When does the museum open?").await;
         let metrics = client.anonymous().get("/metrics").await;
         missing.retain(|name| !metrics.text().lines().any(|line| line.starts_with(name.as_str())));
         for secret in [TOLD, agent.as_str(), "default"] {

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cicerone_domain::meaning::{CurrentSpace, PAIRS, PROBE, Space, Vector, calibrate};
-use cicerone_domain::ports::{AgentVectors, Embedder, PassageIndex as _, Purpose, VectorFeed};
+use cicerone_domain::ports::{
+    AgentVectors, Embedder, PassageIndex as _, Purpose, Stages, VectorFeed,
+};
 use cicerone_domain::retrieval::{AgentVersion, Query};
 use cicerone_domain::{Error, Id, Passage, SystemClock, kind, limits};
 use cicerone_llm::{Embeddings, EmbeddingsConfig};
@@ -227,7 +229,7 @@ impl Trial {
     ) -> anyhow::Result<cicerone_domain::retrieval::Found> {
         let query = Query { text: question.text.clone(), ..Query::default() };
         Ok(runtime.block_on(async {
-            let vector = index.meaning(self.agent, &query).await;
+            let vector = index.meaning(self.agent, &query, &Stages::default()).await;
             index.search_with(self.agent, &query, vector, limit).await
         })?)
     }

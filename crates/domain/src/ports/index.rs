@@ -6,6 +6,7 @@ use crate::content::Passage;
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::meaning::Vector;
+use crate::ports::Stages;
 use crate::retrieval::{AgentVersion, Found, Query};
 
 /// Finds passages. The index is a projection of the rows: if it is deleted, it is built again.
@@ -20,9 +21,14 @@ pub trait PassageIndex: Send + Sync {
         query: &Query,
         limit: usize,
     ) -> Result<Found, Error>;
-    /// The vector of a query, if searches go by meaning too: asked for at its model, with a short patience.
-    /// `None` if it is not to be had.
-    async fn meaning(&self, _agent: AgentVersion, _query: &Query) -> Option<Vector> {
+    /// The vector of a query from the embedding model, if searches go by meaning too. `None` if they do not, or if
+    /// the model does not send it within a short time. `stages` are notified if the model is asked.
+    async fn meaning(
+        &self,
+        _agent: AgentVersion,
+        _query: &Query,
+        _stages: &Stages,
+    ) -> Option<Vector> {
         None
     }
     /// [`PassageIndex::search`] by meaning too, if there is a vector of the query.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub enum Stage {
     /// What the message refers to is read: the agent, the conversation, the quotas.
     Read,
+    /// Waiting for the vector of the question. Only if searches go by meaning too.
+    Embed,
     /// Waiting for the account's turn at the processors.
     Wait,
     /// The passages are searched.
@@ -26,8 +28,9 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in their order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Read,
+        Self::Embed,
         Self::Wait,
         Self::Search,
         Self::Prompt,
@@ -40,6 +43,7 @@ impl Stage {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
+            Self::Embed => "embed",
             Self::Wait => "wait",
             Self::Search => "search",
             Self::Prompt => "prompt",

@@ -142,15 +142,15 @@ impl Conversations {
         let (conversation, history) = conversation.unzip();
         let history = history.unwrap_or_default();
 
-        stages.begin(Stage::Wait);
         let version = AgentVersion::of(&agent);
         let query = Query {
             text: message.text.to_string(),
             context: context_of(&history),
             floor: agent.profile.answer_floor,
         };
-        // What others make is waited for without a turn on this machine's processors.
-        let vector = self.index.meaning(version, &query).await;
+        // The account takes no turn at the processors while it waits for another machine.
+        let vector = self.index.meaning(version, &query, &stages).await;
+        stages.begin(Stage::Wait);
         let mut turn = Some(self.thinking.turn(agent.account_id).await);
         stages.begin(Stage::Search);
         let limit = limits::REPLY_PASSAGES;

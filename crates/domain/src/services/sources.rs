@@ -11,7 +11,7 @@ use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::job::NewJob;
 use crate::page::{Page, PageRequest};
-use crate::ports::{AgentStore, PassageIndex, SourceFilter, SourceStore, WorkSignal};
+use crate::ports::{AgentStore, PassageIndex, SourceFilter, SourceStore, Stages, WorkSignal};
 use crate::retrieval::{AgentVersion, Found, Query, SearchLimit};
 use crate::services::thinking::Thinking;
 use crate::source::{CrawledPage, Source, SourceContent, SourceState};
@@ -188,7 +188,7 @@ impl Sources {
         let version = AgentVersion::of(&agent);
         let query =
             Query { text: text.to_string(), floor: agent.profile.answer_floor, ..Query::default() };
-        let vector = self.index.meaning(version, &query).await;
+        let vector = self.index.meaning(version, &query, &Stages::default()).await;
         let _turn = self.thinking.turn(agent.account_id).await;
         let limit = usize::try_from(limit.get()).unwrap_or(usize::MAX);
         self.index.search_with(version, &query, vector, limit).await

@@ -40,8 +40,8 @@ pub(super) struct AgentView<'a> {
     /// Days after which a conversation without a new message is removed; null for never.
     #[schema(minimum = 1, maximum = 3650, required = true)]
     retention_days: Option<u32>,
-    /// How sure the search must be for a question to be answered: `cautious` is rather silent than wrong, `eager` rather
-    /// wrong than silent.
+    /// How sure the search must be before a question is answered from the sources. `cautious` leaves more questions
+    /// unanswered and gives fewer wrong answers; `eager` does the opposite.
     #[schema(value_type = String, pattern = "^(cautious|balanced|eager)$")]
     answer_floor: AnswerFloor,
     /// A `paused` agent accepts no new conversations.
@@ -82,8 +82,8 @@ fn kept(status: StatusCode, agent: &Agent) -> StoredResponse {
 fn answer_floor() -> Object {
     name_of_or_null(
         AnswerFloor::ALL.map(AnswerFloor::name),
-        "How sure the search must be for a question to be answered from the sources: `cautious` is rather silent than \
-         wrong, `eager` rather wrong than silent; null for the default, `balanced`.",
+        "How sure the search must be before a question is answered from the sources. `cautious` leaves more questions \
+         unanswered and gives fewer wrong answers; `eager` does the opposite; null for the default, `balanced`.",
     )
 }
 

@@ -1,4 +1,4 @@
-//! The folders of the indexes, one for each agent.
+//! Folders with one folder for each agent: of the indexes by words, and of the vectors.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use cicerone_domain::{Error, Id, kind};
 
 /// A folder of folders, each named after its agent's id.
-pub(super) struct Folders {
+pub(crate) struct Folders {
     root: PathBuf,
 }
 
 impl Folders {
     /// The folders under `root`, which is created if it is missing.
-    pub(super) fn open(root: PathBuf) -> io::Result<Self> {
+    pub(crate) fn open(root: PathBuf) -> io::Result<Self> {
         std::fs::create_dir_all(&root)?;
         Ok(Self { root })
     }
 
     /// The folder of an agent, whether it exists or not.
-    pub(super) fn of(&self, agent: Id<kind::Agent>) -> PathBuf {
+    pub(crate) fn of(&self, agent: Id<kind::Agent>) -> PathBuf {
         self.root.join(agent.to_string())
     }
 
@@ -34,7 +34,7 @@ impl Folders {
     }
 
     /// The agents that have a folder.
-    pub(super) async fn agents(&self) -> Result<Vec<Id<kind::Agent>>, Error> {
+    pub(crate) async fn agents(&self) -> Result<Vec<Id<kind::Agent>>, Error> {
         let root = self.root.clone();
         blocking(move || {
             let mut agents: Vec<Id<kind::Agent>> = Vec::new();
@@ -48,13 +48,9 @@ impl Folders {
     }
 
     /// Removes an agent's folder, if there is one.
-    pub(super) async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
+    pub(crate) async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
         let folder = self.of(agent);
-        blocking(move || match std::fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        })
-        .await
+        blocking(move || super::remove_folder(&folder)).await
     }
 }
 

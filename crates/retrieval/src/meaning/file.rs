@@ -178,17 +178,6 @@ pub(super) fn open(folder: &Path, generation: u64) -> io::Result<Vectors> {
     if is_whole { Ok(Vectors::new(generation, held, codes, exact)) } else { Err(damaged()) }
 }
 
-/// Removes the files of a folder, if there are any.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    for name in [CODES.to_owned(), EXACT.to_owned(), draft_of(CODES), draft_of(EXACT)] {
-        match std::fs::remove_file(folder.join(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 fn map(folder: &Path, name: &str) -> io::Result<OwnedBytes> {
     if std::fs::metadata(folder.join(name))?.len() == 0 {
         return Ok(OwnedBytes::empty());

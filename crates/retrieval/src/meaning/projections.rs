@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cicerone_domain::fairness::{FairPool, Urgency};
 use cicerone_domain::meaning::Space;
@@ -12,52 +13,100 @@ use cicerone_domain::{Error, Id, kind, limits};
 
 use super::file::{self, Draft};
 use super::vectors::Vectors;
-use crate::index::{Pool, Turns};
+use crate::index::{Folders, Pool, Turns, remove_folder};
 
 /// How often the content may change during one synchronisation.
 const ATTEMPTS: usize = 5;
 /// Projections that are changed at once, and as many in reserve for accounts below their share.
 const CHANGED_AT_ONCE: u64 = 2;
+/// The longest that a question waits for vectors that are being brought up to date.
+const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The open projections.
-pub(crate) struct Projections {
+/// The projections on this machine.
+pub(super) struct Projections {
+    feed: Arc<dyn VectorFeed>,
+    folders: Folders,
     open: Pool<Vectors>,
     turns: Turns,
     places: FairPool<Id<kind::Account>>,
 }
 
 impl Projections {
-    pub(super) fn new(open_agents: u64) -> Self {
+    /// Keeps the files under `folders`, and those of so many agents open.
+    pub(super) fn new(feed: Arc<dyn VectorFeed>, folders: Folders, open_agents: u64) -> Self {
         let places = FairPool::new(CHANGED_AT_ONCE, CHANGED_AT_ONCE);
-        Self { open: Pool::new(open_agents.max(1)), turns: Turns::default(), places }
+        let open = Pool::new(open_agents.max(1));
+        Self { feed, folders, open, turns: Turns::default(), places }
     }
 
-    /// Closes that of an agent.
-    pub(crate) fn forget(&self, agent: Id<kind::Agent>) {
+    /// The agents that have files.
+    pub(super) async fn agents(&self) -> Result<Vec<Id<kind::Agent>>, Error> {
+        self.folders.agents().await
+    }
+
+    /// Removes the files of an agent.
+    pub(super) async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
+        let _turn = self.turns.take(agent).await;
         self.open.remove(agent);
+        self.folders.remove(agent).await
+    }
+
+    /// The vectors of an agent for a question, which waits for a change for a tenth of a second only. If that is not
+    /// enough, those of before the change, if they are open; `None` if not, or if the agent was deleted.
+    ///
+    /// Vectors of before the change lead to no old text: passages are read by the version of their source.
+    pub(super) async fn for_question(
+        self: &Arc<Self>,
+        agent: AgentVersion,
+        space: &Space,
+    ) -> Result<Option<Arc<Vectors>>, Error> {
+        if let Some(current) = self.current(agent, space) {
+            return Ok(Some(current));
+        }
+        let change = self.in_step(agent, space, Urgency::Question);
+        match tokio::time::timeout(PATIENCE, change).await {
+            Ok(vectors) => vectors,
+            Err(_) => Ok(self.open.get(agent.id).filter(|vectors| is_of(vectors, space))),
+        }
     }
 
     /// The vectors of an agent at its generation; `None` if it was deleted.
     ///
     /// Invariant: vectors of a generation hold sources that the agent has at that generation, and no others.
     pub(super) async fn in_step(
-        &self,
-        feed: &dyn VectorFeed,
+        self: &Arc<Self>,
         agent: AgentVersion,
         space: &Space,
-        folder: PathBuf,
+        urgency: Urgency,
     ) -> Result<Option<Arc<Vectors>>, Error> {
         if let Some(current) = self.current(agent, space) {
             return Ok(Some(current));
         }
-        let _turn = self.turns.take(agent.id).await;
+        let turn = self.turns.take(agent.id).await;
         if let Some(current) = self.current(agent, space) {
             return Ok(Some(current));
         }
-        let _place = self.places.acquire(agent.account_id, 1, Urgency::Question).await;
+        let place = self.places.acquire(agent.account_id, 1, urgency).await;
+        let (projections, space) = (Arc::clone(self), space.clone());
+        let change = async move {
+            let (_turn, _place) = (turn, place);
+            projections.catch_up(agent, &space).await
+        };
+        // A caller that no longer waits must not leave an unfinished change.
+        tokio::spawn(change).await.map_err(Error::internal)?
+    }
+
+    /// The same, for a caller that has the turn and a place.
+    async fn catch_up(
+        &self,
+        agent: AgentVersion,
+        space: &Space,
+    ) -> Result<Option<Arc<Vectors>>, Error> {
+        let feed = self.feed.as_ref();
         for _ in 0..ATTEMPTS {
             let Some(content) = feed.agent_vectors(agent.id, space.id).await? else {
                 self.open.remove(agent.id);
+                self.folders.remove(agent.id).await?;
                 return Ok(None);
             };
             if content.generation < agent.generation {
@@ -65,8 +114,9 @@ impl Projections {
                 tokio::task::yield_now().await;
                 continue;
             }
+            let folder = self.folders.of(agent.id);
             let before = self.before(agent, space, folder.clone()).await?;
-            if let Some(vectors) = make(feed, before, space, folder.clone(), content).await? {
+            if let Some(vectors) = make(feed, before, space, folder, content).await? {
                 let vectors = Arc::new(vectors);
                 self.open.insert(agent, Arc::clone(&vectors), 1);
                 return Ok(Some(vectors));
@@ -80,7 +130,7 @@ impl Projections {
 
     fn current(&self, agent: AgentVersion, space: &Space) -> Option<Arc<Vectors>> {
         let vectors = self.open.get(agent.id)?;
-        let is_current = vectors.generation == agent.generation && vectors.held.space == space.id;
+        let is_current = vectors.generation == agent.generation && is_of(&vectors, space);
         is_current.then_some(vectors)
     }
 
@@ -91,15 +141,12 @@ impl Projections {
         space: &Space,
         folder: PathBuf,
     ) -> Result<Option<Arc<Vectors>>, Error> {
-        let is_of_space = |vectors: &Arc<Vectors>| {
-            vectors.held.space == space.id && vectors.held.dimension == space.dimension
-        };
         if let Some(open) = self.open.get(agent.id) {
-            return Ok(Some(open).filter(is_of_space));
+            return Ok(Some(open).filter(|vectors| is_of(vectors, space)));
         }
         let opened = blocking(move || Ok(file::open(&folder, 0))).await?;
         match opened {
-            Ok(vectors) => Ok(Some(Arc::new(vectors)).filter(is_of_space)),
+            Ok(vectors) => Ok(Some(Arc::new(vectors)).filter(|vectors| is_of(vectors, space))),
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {
                     tracing::warn!(agent_id = %agent.id, %error,
@@ -109,6 +156,11 @@ impl Projections {
             }
         }
     }
+}
+
+/// Whether vectors are of a space.
+fn is_of(vectors: &Vectors, space: &Space) -> bool {
+    vectors.held.space == space.id && vectors.held.dimension == space.dimension
 }
 
 /// Makes the vectors of `content` out of those before and the rows; `None` if the rows changed meanwhile.
@@ -126,11 +178,8 @@ async fn make(
         return Ok(Some(before.at(generation)));
     }
     if sources.is_empty() {
-        let gone = folder.clone();
-        blocking(move || file::remove(&gone)).await?;
-        if !folder.exists() {
-            return Ok(Some(Vectors::none(generation, space)));
-        }
+        blocking(move || remove_folder(&folder)).await?;
+        return Ok(Some(Vectors::none(generation, space)));
     }
     let (id, dimension) = (space.id, space.dimension);
     let mut draft = blocking(move || Draft::begin(&folder, id, dimension)).await?;

@@ -116,18 +116,18 @@ async fn handle(
     let ((message, is_streamed), key) = incoming.keyed_body::<SendMessage>(&app).await?;
     let change = Change::new(&app, &caller, key);
     let times = StageTimes::new(caller.context().authenticated_in.get());
-    let kept = times.clone();
+    let clock = times.clone();
     let mut response = if is_streamed {
         let (sink, tokens) = TokenSink::channel();
         let task = change.spawn(streamed, |app, caller, completion| async move {
-            reply(&app, &caller, completion, message, Some(sink), &kept).await
+            reply(&app, &caller, completion, message, Some(sink), &clock).await
         });
         let (heartbeat, ending) = (app.settings.heartbeat, app.ending.clone());
         stream_reply(&incoming.request, caller.request_id(), tokens, task, heartbeat, ending)
             .await?
     } else {
         let work = |app: App, caller: Arc<Caller>, completion| async move {
-            reply(&app, &caller, completion, message, None, &kept).await
+            reply(&app, &caller, completion, message, None, &clock).await
         };
         change.answer(replied, work).await?
     };
