@@ -304,7 +304,16 @@ async fn vectors_of_a_small_agent_survive_a_restart_and_go_with_it() {
     let client = served.server.client();
     let (agent, source) = learned(&client).await;
     let folder = served.server.data().join("index/vectors").join(&agent);
-    let written = || std::fs::metadata(folder.join("vectors")).unwrap().ino();
+    let file = folder.join("vectors");
+    // The file ends with the ids of the sources that it has.
+    let sources =
+        || String::from_utf8_lossy(&std::fs::read(&file).unwrap()).matches("\"src_").count();
+    let deadline = Instant::now() + PATIENCE;
+    while sources() < 3 {
+        assert!(Instant::now() < deadline, "the file has {} sources", sources());
+        found(&client, &agent, ASKED, &source).await;
+    }
+    let written = || std::fs::metadata(&file).unwrap().ino();
     let before = written();
     served.server.restart();
     let client = served.server.client();
