@@ -110,7 +110,7 @@ pub(crate) fn find(
     query.get_result(c).optional()?.map(Agent::try_from).transpose()
 }
 
-/// The agent; refused if it is not in the scope.
+/// Returns the agent. Fails if it is not in the scope.
 pub(crate) fn require(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -119,7 +119,7 @@ pub(crate) fn require(
     find(c, visible, id)?.ok_or_else(|| Error::not_found("agent", id).into())
 }
 
-/// The agent; refused if it is not in the scope. Its row is held.
+/// Like [`require`], and locks the agent's row.
 pub(crate) fn require_locked(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -129,11 +129,11 @@ pub(crate) fn require_locked(
     require(c, visible, id)
 }
 
-/// Raises the number of an agent's content and gives the new one. The row must be held.
+/// Raises the number of an agent's content and returns it. The caller must hold the row's lock.
 ///
-/// Its lower 32 bits are drawn at random, so that a number never stands for two contents. Counting
-/// alone would repeat numbers after the database was put back to an earlier moment: by a backup, a
-/// copy of its file, a failover. An index that holds a version then holds exactly that content.
+/// The lower 32 bits are random, so that a number never stands for two contents. A plain counter
+/// would repeat numbers after the database was restored to an earlier state: from a backup, a copy
+/// of its file, or by a failover. So an index built for a number holds exactly that content.
 pub(crate) fn raise_generation(c: &mut AnyConnection, id: &str) -> Result<i64, TransactionError> {
     Ok(dialect::raise_generation(c, id)?)
 }
@@ -232,7 +232,7 @@ fn list(
         query = query.filter(agents::status.eq(status.name()));
     }
     if let Some((at, id)) = created_before(page)? {
-        // The first condition alone lets the index skip what was seen.
+        // SQLite needs the first condition alone to skip the rows before the position in the index.
         query = query
             .filter(agents::created_at.le(at))
             .filter(agents::created_at.lt(at).or(agents::id.lt(id)));

@@ -1,11 +1,13 @@
-//! How many bytes accounts keep.
+//! How many bytes each account stores.
 //!
-//! A source counts with its content, and twice with the text of its documents: as a whole and in passages.
-//! The total of an account is one number in its row, so that checking it costs the same for any total.
+//! A source counts with its content, and with the text of its documents twice: as a whole and in
+//! passages. The total of an account is one number in its row, so that checking it costs the same
+//! for any total.
 //!
-//! Invariant: every transaction that adds, changes or removes a source, its documents or a file changes
-//! that number by as much. The account's row is held last, after agents, sources, jobs and files; keys and
-//! webhook endpoints, which are changed under it, are never held with these.
+//! Invariant: every transaction that adds, changes or removes a source, its documents or a file
+//! changes that number by the same amount. The account's row is locked last, after agents, sources,
+//! jobs and files. Keys and webhook endpoints, which change under the account's lock, are never
+//! locked together with these.
 
 use cicerone_domain::usage::check_bytes;
 use cicerone_domain::{Id, Source, kind};
@@ -34,8 +36,8 @@ const OF_DOCUMENT: &str = "\
 const OF_SOURCE: &str = "octet_length(content) \
     + coalesce((SELECT sum(d.stored_bytes) FROM documents d WHERE d.source_id = sources.id), 0)";
 
-/// Counts the bytes of a source again, after those of its new documents. The source's row is
-/// held.
+/// Counts the bytes of a source again, after its new documents were counted. The caller must hold
+/// the lock of the source's row.
 pub(crate) fn recount(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
     let id = source.id.to_string();
     let new =
@@ -50,7 +52,7 @@ pub(crate) fn recount(c: &mut AnyConnection, source: &Source) -> Result<(), Tran
     change(c, &source.account_id.to_string(), after - before)
 }
 
-/// Changes what an account keeps.
+/// Changes the number of bytes that an account stores.
 pub(crate) fn change(
     c: &mut AnyConnection,
     account: &str,
@@ -71,10 +73,10 @@ pub(crate) fn kept(c: &mut AnyConnection, account: &str) -> Result<u64, Transact
     narrow("accounts.stored_bytes", kept.unwrap_or_default())
 }
 
-/// Checks that an account may keep `more` bytes: see [`check_bytes`]. `default` holds for an account
-/// without a quota of its own.
+/// Checks that an account may store `more` bytes: see [`check_bytes`]. `default` applies to an
+/// account without a quota of its own.
 ///
-/// The row of an account with a quota is held, so that what is added to it is checked one after the
+/// Locks the row of an account with a quota, so that concurrent additions are checked one after the
 /// other.
 pub(crate) fn check(
     c: &mut AnyConnection,
@@ -93,7 +95,7 @@ pub(crate) fn check(
     Ok(check_bytes(limit, kept(c, &account)?, more)?)
 }
 
-/// Counts a source that was added, and checks the quota of its account.
+/// Counts a source that was added, and checks its account's quota.
 pub(crate) fn add_source(
     c: &mut AnyConnection,
     default: Option<u64>,

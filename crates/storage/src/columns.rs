@@ -1,4 +1,4 @@
-//! Values on their way into columns and back.
+//! Conversion of values to columns and back.
 
 use std::str::FromStr as _;
 
@@ -9,12 +9,12 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{TransactionError, Unreadable};
 
-/// An id as it was written.
+/// Parses an id from its column.
 pub(crate) fn id<K: Kind>(column: &'static str, text: &str) -> Result<Id<K>, TransactionError> {
     Id::from_str(text).map_err(|_| unreadable(column, text))
 }
 
-/// A name that `found` was looked up by.
+/// Parses a name that was looked up in its column.
 pub(crate) fn named<T>(
     column: &'static str,
     text: &str,
@@ -23,7 +23,7 @@ pub(crate) fn named<T>(
     found(text).ok_or_else(|| unreadable(column, text))
 }
 
-/// A number of a narrower type than its column.
+/// Converts a number to a narrower type than its column's.
 pub(crate) fn narrow<T: TryFrom<i64>>(
     column: &'static str,
     value: i64,
@@ -44,7 +44,7 @@ pub(crate) fn wide(value: impl TryInto<i64>) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }
 
-/// A moment as it was written.
+/// Converts a column of milliseconds.
 pub(crate) const fn time(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }

@@ -14,7 +14,7 @@ use crate::error::OpenError;
 use crate::storage::Limits;
 use crate::url::{DatabaseUrl, Target};
 
-/// What the derive writes beside the type is public in its own module.
+/// The derive generates public items beside the type, in this private module.
 #[allow(unreachable_pub, reason = "written by the derive")]
 mod multi {
     use diesel::{PgConnection, SqliteConnection};
@@ -45,14 +45,14 @@ const WAL_PAUSE: Duration = Duration::from_millis(20);
 /// The first SQLite without the WAL-reset fault.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
 
-/// Connects. The error carries the database's own message.
+/// Connects. The error contains the database's own message.
 pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection, OpenError> {
     let failed = |cause: String| OpenError::Connect { url: url.clone(), cause };
     match &url.0 {
         Target::Postgres(address) => {
             let mut connection = PgConnection::establish(address)
                 .map_err(|error| failed(error.to_string().trim_end().to_owned()))?;
-            // libpq writes notices to standard error, as that of a table that exists already.
+            // libpq writes notices to standard error, for example that a table already exists.
             connection
                 .batch_execute("SET client_min_messages TO WARNING")
                 .map_err(|error| failed(error.to_string()))?;
@@ -61,11 +61,12 @@ pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection
         Target::Sqlite(path) => {
             deadline::install();
             let path = path.to_str().ok_or_else(|| failed("the path is not UTF-8".to_owned()))?;
-            // In front of a name, `./` keeps SQLite from reading a meaning into it.
+            // With `./` in front, SQLite does not interpret the name as a URI or a special name.
             let path = if path.starts_with('/') { path.to_owned() } else { format!("./{path}") };
             let mut connection =
                 SqliteConnection::establish(&path).map_err(|error| failed(error.to_string()))?;
-            // First of all: every statement may meet another process that switches the journal.
+            // This comes first: any statement may meet another process that is switching the
+            // journal mode.
             let wait = format!("PRAGMA busy_timeout = {}", BUSY_TIMEOUT.as_millis());
             connection.batch_execute(&wait).map_err(|error| failed(error.to_string()))?;
             check_version(&mut connection).map_err(|found| match found {
@@ -78,7 +79,7 @@ pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection
     }
 }
 
-/// Fails with the version that was found, or with the error that kept it from being found.
+/// Returns an error with the version that was found, or with the reason why it could not be read.
 fn check_version(connection: &mut SqliteConnection) -> Result<(), Result<String, DieselError>> {
     let version: String =
         diesel::select(diesel::dsl::sql::<diesel::sql_types::Text>("sqlite_version()"))
@@ -88,10 +89,10 @@ fn check_version(connection: &mut SqliteConnection) -> Result<(), Result<String,
     if parts.as_slice() < OLDEST_SQLITE.as_slice() { Err(Ok(version)) } else { Ok(()) }
 }
 
-/// Sets what SQLite leaves open. `secure_delete` overwrites what is deleted; the caches are small,
-/// as the system's page cache lies behind them. The server carries the log over on a thread of its own
-/// (`db/checkpoint`): SQLite's checkpoint within a commit, at 64 MB, is for what that cannot keep up
-/// with, and for programs without it.
+/// Sets what SQLite leaves to its users. `secure_delete` overwrites deleted data. The caches are
+/// small, because the system's page cache lies behind them. The server runs checkpoints on a thread
+/// of its own (`db/checkpoint`); SQLite's checkpoint within a commit, at 64 MB, is for loads that
+/// this thread cannot keep up with, and for programs without it.
 fn prepare(connection: &mut SqliteConnection, access: Access) -> QueryResult<()> {
     let (cache_kib, query_only) = match access {
         Access::Write => (4_000, "OFF"),
@@ -128,9 +129,9 @@ fn enter_wal(connection: &mut SqliteConnection) -> QueryResult<()> {
     connection.batch_execute("PRAGMA journal_mode = WAL")
 }
 
-/// Tells PostgreSQL how long a statement may run, and how long a transaction may stand still.
-/// Transactions that write have a limit of their own, which they begin with. SQLite's statements end at
-/// the deadline of their thread.
+/// Limits how long a PostgreSQL statement may run, and how long a transaction may stay idle.
+/// Transactions that write have a limit of their own, set when they begin. SQLite's statements end
+/// at the deadline of their thread.
 fn bound(connection: &mut AnyConnection, limits: Limits) -> QueryResult<()> {
     match connection {
         AnyConnection::Postgres(connection) => connection.batch_execute(&format!(
@@ -154,8 +155,8 @@ pub(crate) struct Manager {
 /// A connection of a pool.
 pub(crate) struct Pooled {
     pub(crate) connection: AnyConnection,
-    /// Set by the work that found the connection lost; the pool then replaces it. Diesel alone does not
-    /// see that of a statement that could not even be sent.
+    /// Set by the work that finds the connection lost; the pool then replaces it. Diesel alone does
+    /// not notice a connection lost while a statement was being sent.
     pub(crate) is_lost: bool,
 }
 

@@ -26,7 +26,7 @@ use crate::schema::{conversation_metadata, conversations, messages};
 use crate::scope::Visible;
 use crate::storage::Storage;
 
-/// Most conversations of a filter that are collected before the others are checked.
+/// Most conversations with a metadata pair for which they are collected first.
 const FEW: i64 = 1_000;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -125,7 +125,7 @@ impl ConversationStore for Storage {
         self.db
             .of(scope.account)
             .lookup(move |c| match conversation {
-                // One query sees one moment by itself.
+                // A single query sees a consistent state by itself.
                 None => {
                     let agent = agents::require(c, &visible, agent)?;
                     Ok(ConversationContext { agent, conversation: None })
@@ -175,7 +175,7 @@ impl ConversationStore for Storage {
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
                     let Some(conversation) = find(c, &visible, id)? else { return Ok(None) };
-                    // More of them than this do not fit.
+                    // No answer has room for more messages than this.
                     let size = u32::try_from(PageRequest::MOST_ITEMS).unwrap_or(u32::MAX);
                     let newest = PageRequest { size, after: None };
                     Ok(Some((conversation, list_messages(c, id, &newest)?)))
@@ -219,8 +219,8 @@ impl ConversationStore for Storage {
     }
 }
 
-/// Begins to delete an agent's conversations whose last message is from before a moment, at most
-/// `limit`, and erases the stored answers that contain them. Returns their number.
+/// Begins to delete an agent's conversations without a message since `before`, at most `limit`, and
+/// erases the stored answers that contain them. Returns their number.
 pub(crate) fn expire(
     c: &mut AnyConnection,
     agent: &str,
@@ -228,7 +228,7 @@ pub(crate) fn expire(
     now: Timestamp,
     limit: i64,
 ) -> Result<usize, TransactionError> {
-    // No message is older than its conversation, whose beginning is in the index.
+    // A conversation begins before its messages, and its beginning is in the index.
     let ids: Vec<String> = conversations::table
         .filter(conversations::agent_id.eq(agent))
         .filter(conversations::removed_at.is_null())
@@ -238,7 +238,7 @@ pub(crate) fn expire(
         .limit(limit)
         .select(conversations::id)
         .load(c)?;
-    // One that has gone on meanwhile stays.
+    // A conversation that was continued in the meantime is kept.
     let over = conversations::table
         .filter(conversations::id.eq_any(ids))
         .filter(conversations::updated_at.lt(before.as_millis()));
@@ -252,7 +252,7 @@ pub(crate) fn expire(
     Ok(removed.len())
 }
 
-/// The conversation, if its agent lies in the scope.
+/// Returns the conversation if its agent is in the scope.
 fn find(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -279,7 +279,8 @@ fn require(
     find(c, visible, id)?.ok_or_else(|| Error::not_found("conversation", id).into())
 }
 
-/// A page of a conversation's messages, newest first. The conversation is known to lie in the scope.
+/// A page of a conversation's messages, newest first. The caller has checked that the conversation
+/// is in the scope.
 fn list_messages(
     c: &mut AnyConnection,
     conversation: Id<kind::Conversation>,
@@ -326,7 +327,7 @@ fn context(
     Ok(ConversationContext { agent, conversation: Some((conversation, history?)) })
 }
 
-/// The first of these pairs that few of the agent's conversations have, if any.
+/// The first of these pairs that only a few of the agent's conversations have, if any.
 fn rare_pair(
     c: &mut AnyConnection,
     agent: &str,
@@ -374,8 +375,9 @@ fn list(
     }
     let rare = rare_pair(c, &agent, &filter.metadata)?;
     for (number, (name, value)) in filter.metadata.iter().enumerate() {
-        // Those with a rare pair are few: they are gathered, and whether they have the other pairs is
-        // looked up for each. Gathering all that have a common pair costs more than the list.
+        // Few conversations have a rare pair: they are collected, and the other pairs are looked up
+        // for each of them. Collecting all conversations that have a common pair costs more than
+        // the list.
         if rare == Some(number) {
             let with_pair = conversation_metadata::table
                 .filter(conversation_metadata::agent_id.eq(&agent))

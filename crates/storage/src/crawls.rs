@@ -32,11 +32,11 @@ use crate::sources::remove_unseen;
 use crate::storage::Storage;
 use rows::{CrawlRow, KnownRow, SeenRow, ShownRow};
 
-/// A job works on it.
+/// A job is working on it.
 const RUNNING: &str = "running";
-/// Its pages are those of the source.
+/// Its pages are the source's pages.
 const SUCCEEDED: &str = "succeeded";
-/// Its pages are listed until another one begins.
+/// Its pages are listed until another crawl begins.
 const FAILED: &str = "failed";
 
 #[async_trait]
@@ -90,7 +90,7 @@ impl CrawlStore for Storage {
     }
 }
 
-/// Starts counting crashes anew if that many pages mean progress.
+/// Resets the count of crashes if that many new pages count as progress.
 fn note_progress(
     c: &mut AnyConnection,
     lease: &Lease,
@@ -106,7 +106,7 @@ fn note_progress(
     Ok(())
 }
 
-/// How often the workers of the lease's job crashed.
+/// How often workers crashed on the lease's job.
 fn crashes(c: &mut AnyConnection, lease: &Lease) -> Result<Crashes, TransactionError> {
     let (in_a_row, in_all): (i64, i64) = jobs::table
         .find(lease.job_id.to_string())
@@ -118,13 +118,13 @@ fn crashes(c: &mut AnyConnection, lease: &Lease) -> Result<Crashes, TransactionE
     })
 }
 
-/// The source of a lease that still holds; its row and the job's are held.
+/// The source of a lease that is still valid. Locks its row and the job's.
 fn leased_source(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Source>, TransactionError> {
     let found = dialect::leased_job(c, &lease.job_id.to_string(), &lease.token)?;
     found.map(|(_, source)| Source::try_from(source)).transpose()
 }
 
-/// The number of the crawl that the lease's job has begun.
+/// The number of the crawl that the lease's job began.
 fn running(c: &mut AnyConnection, lease: &Lease) -> Result<i64, TransactionError> {
     let crawl = running_row(c, lease)?;
     crawl
@@ -156,7 +156,7 @@ fn begin(
         }
         return Ok(Some(so_far));
     }
-    // What another job left behind is of no use: pages are looked at anew.
+    // Another job's unfinished crawl is discarded: all pages are visited again.
     let source_id = source.id.to_string();
     remove_unseen(c, &source_id)?;
     bytes::recount(c, &source)?;
@@ -233,14 +233,15 @@ fn known(c: &mut AnyConnection, lease: &Lease) -> Result<Option<Vec<KnownPage>>,
         .map(Some)
 }
 
-/// A page of what a source's last crawl has visited. The source is known to lie in the scope.
+/// A page of the list of pages that a source's last crawl visited. The caller has checked that the
+/// source is in the scope.
 pub(crate) fn pages(
     c: &mut AnyConnection,
     source: Id<kind::Source>,
     page: &PageRequest,
 ) -> Result<Page<CrawledPage>, TransactionError> {
     let source = source.to_string();
-    // While it is under way, and after it failed, the last crawl is not the last that succeeded.
+    // During a crawl, and after a failed one, the last crawl is not the last successful one.
     let number = last_number(c, &source)?.unwrap_or_default();
     let begin = numbered_after(page)?;
     let query = || {

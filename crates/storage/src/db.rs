@@ -1,4 +1,4 @@
-//! The two doors to a database: reading and writing.
+//! Access to a database: reading and writing.
 
 mod checkpoint;
 mod threads;
@@ -25,19 +25,19 @@ use threads::Threads;
 use writer::{Purpose, Writer};
 use writes::Writes;
 
-/// How long work waits for a connection, by the door that it takes.
+/// How long work waits for a connection, by kind of access.
 pub(crate) const WAIT: &str = "cicerone_database_wait_seconds";
-/// How often work took longer than it may, by the door.
+/// How often work exceeded its time limit, by kind of access.
 pub(crate) const TIMEOUTS: &str = "cicerone_database_timeouts_total";
-/// How often work that met a deadlock, or a fault without a name, is done again.
+/// How often work is repeated after a deadlock, or an error without a name.
 const REPEATS: u32 = 4;
 
-/// Whose work it is: an account's, or `None` if the process works for itself. All that it does for
-/// itself is one party among the accounts.
+/// For whom work is done: an account, or `None` for the process itself. All of the process's own
+/// work is one party among the accounts.
 type Party = Option<Id<kind::Account>>;
 
-/// A database, open, as one party uses it. Cloning it gives another handle; when the last one is
-/// dropped, its threads end.
+/// An open database, as used by one party. Clones share it; when the last one is dropped, its
+/// threads end.
 #[derive(Clone)]
 pub(crate) struct Db {
     pool: Pool<Manager>,
@@ -51,13 +51,13 @@ pub(crate) struct Db {
 }
 
 impl Db {
-    /// The same database on behalf of an account: its work shares threads and the writer with that of
-    /// others.
+    /// The same database on behalf of an account, whose work shares threads and the writer with
+    /// that of others.
     pub(crate) fn of(&self, account: Id<kind::Account>) -> Self {
         Self { party: Some(account), ..self.clone() }
     }
 
-    /// Connects, failing with the database's own message if that does not work.
+    /// Connects. The error contains the database's own message.
     pub(crate) fn open(url: &DatabaseUrl, options: &StorageOptions) -> Result<Self, OpenError> {
         let is_sqlite = url.sqlite_path().is_some();
         let limits = Limits { read: options.read_timeout, write: options.write_timeout };
@@ -83,7 +83,7 @@ impl Db {
             .idle_timeout(if is_sqlite { None } else { Some(Duration::from_secs(600)) })
             .error_handler(Box::new(LogErrors))
             .build_unchecked(Manager { url: url.clone(), access, limits });
-        // On SQLite only long reads go through the threads. They leave two connections to short ones.
+        // On SQLite only long reads use the threads. They leave two connections to short reads.
         let threads = if is_sqlite { size.saturating_sub(2).max(1) } else { size };
         let threads = Arc::new(Threads::start("storage", threads, options.connection_timeout)?);
         let (writes, url) = (Arc::default(), Arc::new(url.clone()));
@@ -101,8 +101,8 @@ impl Db {
         self.threads.run(self.party, move || pooled(&pool, &mut work)).await
     }
 
-    /// Reads a few rows by their keys. On SQLite this takes microseconds, less than the way to a
-    /// thread and back, and happens right here if a connection is free.
+    /// Reads a few rows by their keys. On SQLite this takes microseconds, less than handing it to a
+    /// thread, so it runs on the calling thread if a connection is free.
     pub(crate) async fn lookup<T, F>(&self, mut work: F) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -117,9 +117,9 @@ impl Db {
         self.read(work).await
     }
 
-    /// Changes something in one transaction, which is committed when this returns. Once begun it goes
-    /// on, also if the caller goes away. An error of `work` rolls it back; `work` may run again
-    /// after a deadlock or on a lost connection.
+    /// Changes something in one transaction, which is committed when this returns. Once begun it
+    /// continues even if the caller goes away. An error of `work` rolls it back; `work` may run
+    /// again after a deadlock or on a lost connection.
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -130,8 +130,8 @@ impl Db {
         outcome
     }
 
-    /// [`Db::write`] that gives space back. It is carried out on a full disk too, in the space that is
-    /// held back for it.
+    /// Like [`Db::write`], for work that frees space. It also runs on a full disk, in the space
+    /// that is reserved for it.
     pub(crate) async fn free<T, F>(&self, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -140,8 +140,8 @@ impl Db {
         self.change(Purpose::Deletion, work).await
     }
 
-    /// Whether to try if writes work: the last one failed because of the disk or the server. Fails if that
-    /// was tried a moment ago.
+    /// Whether to test that writes work, because the last one failed due to the disk or the server.
+    /// Returns an error if that was tested a moment ago.
     pub(crate) fn probe_is_due(&self) -> Result<bool, Error> {
         self.writes.probe_is_due()
     }
@@ -156,7 +156,7 @@ impl Db {
         }
         let (pool, limits) = (self.pool.clone(), self.limits);
         let mut work = move |c: &mut AnyConnection| {
-            // A change that waits for a row ends as early as a read.
+            // A change that waits for a row has the time limit of a read.
             timed("write", limits.read, || {
                 transaction(c, Begin::BoundedWrite(limits), |c| guarded(c, &mut work))
             })
@@ -164,8 +164,8 @@ impl Db {
         self.threads.run(self.party, move || pooled(&pool, &mut work)).await
     }
 
-    /// [`Db::write`] that completes the claim of an idempotency key with its outcome, in the same
-    /// transaction.
+    /// Like [`Db::write`], and completes the claim of an idempotency key with the outcome, in the
+    /// same transaction.
     pub(crate) async fn write_completing<T, F>(
         &self,
         completion: Option<Completion<T>>,
@@ -178,8 +178,8 @@ impl Db {
         self.write(completing(completion, work)).await
     }
 
-    /// [`Db::free`] that completes the claim of an idempotency key with its outcome, in the same
-    /// transaction.
+    /// Like [`Db::free`], and completes the claim of an idempotency key with the outcome, in the
+    /// same transaction.
     pub(crate) async fn free_completing<T, F>(
         &self,
         completion: Option<Completion<T>>,
@@ -209,7 +209,7 @@ impl Db {
         self.threads.run(self.party, work).await
     }
 
-    /// Takes no more work, and returns when what was taken is done and the threads have ended.
+    /// Accepts no more work, and returns when accepted work is done and the threads have ended.
     pub(crate) async fn close(&self) {
         self.threads.close().await;
         if let Some(writer) = &self.writer {
@@ -218,7 +218,7 @@ impl Db {
     }
 }
 
-/// `work` that holds the claim of a completion before, and completes it with its outcome.
+/// Wraps `work`: locks the claim of a completion first, and completes it with the outcome.
 fn completing<T>(
     completion: Option<Completion<T>>,
     mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
@@ -231,8 +231,8 @@ fn completing<T>(
     }
 }
 
-/// Runs `work` on a connection of the pool, again on the next one if it was lost, and again
-/// after a deadlock. A lost connection leaves the pool, which replaces it.
+/// Runs `work` on a connection of the pool: again on the next one if it was lost, and again after a
+/// deadlock. A lost connection leaves the pool, which replaces it.
 fn pooled<T>(
     pool: &Pool<Manager>,
     mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
@@ -247,7 +247,7 @@ fn pooled<T>(
     }
 }
 
-/// A connection of the pool, which is waited for.
+/// Waits for a connection of the pool.
 fn check_out(pool: &Pool<Manager>) -> Result<r2d2::PooledConnection<Manager>, Error> {
     let began = Instant::now();
     let pooled = pool.get();
@@ -258,21 +258,21 @@ fn check_out(pool: &Pool<Manager>) -> Result<r2d2::PooledConnection<Manager>, Er
     })
 }
 
-/// Counts that work has waited for a connection since `began`.
+/// Records how long work has waited for a connection since `began`.
 fn waited(door: &'static str, began: Instant) {
     metrics::histogram!(WAIT, "door" => door).record(began.elapsed());
 }
 
-/// How often work is done again.
+/// How often work may still be repeated.
 struct Patience {
-    /// On lost connections: when a server restarts, every one of the pool is lost at once.
+    /// On lost connections: when a server restarts, all of the pool's connections are lost at once.
     lost: u32,
-    /// After deadlocks, and faults without a name.
+    /// After deadlocks and errors without a name.
     repeats: u32,
 }
 
 impl Patience {
-    /// Fails with `failure` if the work is not to be done again.
+    /// Returns `failure` if the work is not to be repeated.
     fn try_again(&mut self, pooled: &mut Pooled, failure: TransactionError) -> Result<(), Error> {
         pooled.is_lost = failure.is_lost_connection();
         let left = if pooled.is_lost { &mut self.lost } else { &mut self.repeats };
@@ -284,8 +284,8 @@ impl Patience {
     }
 }
 
-/// Runs `work`, which may take `limit` on SQLite; on PostgreSQL the server ends its statements. What
-/// was ended becomes a refusal: it is not done again.
+/// Runs `work`, which may take `limit` on SQLite; PostgreSQL's server ends statements itself. Work
+/// that was cut off is refused, not repeated.
 fn timed<T>(
     door: &'static str,
     limit: Duration,
@@ -294,7 +294,8 @@ fn timed<T>(
     let began = Instant::now();
     let (outcome, is_cut_off) = deadline::within(limit, work);
     match outcome {
-        // Neither database's error has a name in diesel, and PostgreSQL's is in the server's language.
+        // Diesel names neither database's error, and PostgreSQL's message is in the server's
+        // language.
         Err(failure) if failure.is_unnamed() && (is_cut_off || began.elapsed() >= limit) => {
             metrics::counter!(TIMEOUTS, "door" => door).increment(1);
             tracing::warn!(
@@ -308,18 +309,18 @@ fn timed<T>(
     }
 }
 
-/// Runs `work`; a panic in it becomes a fault, so that the thread lives on and the transaction around
-/// it is rolled back.
+/// Runs `work` and turns a panic into an error, so that the thread survives and the surrounding
+/// transaction is rolled back.
 fn guarded<T>(
     c: &mut AnyConnection,
     mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
 ) -> Result<T, TransactionError> {
-    // Whatever the panic left half done is in the transaction, or in `work`, which is not used again.
+    // What the panic left half done is in the transaction, or in `work`, which is not used again.
     catch_unwind(AssertUnwindSafe(|| work(c)))
         .unwrap_or_else(|_| Err(TransactionError::internal("a panic in a database transaction")))
 }
 
-/// Reports why a pool could not connect; the next attempt follows by itself.
+/// Logs why a pool could not connect; it tries again by itself.
 #[derive(Debug)]
 struct LogErrors;
 

@@ -1,20 +1,21 @@
 //! How long a statement may run on a SQLite connection.
 //!
-//! SQLite works in the thread that asks, and asks a progress handler at every few thousand steps
-//! whether to go on. Every connection of this process gets a handler that looks at a deadline of its
-//! thread: so the caller that runs work sets the deadline, without knowing the connection.
+//! SQLite works in the calling thread, and calls a progress handler every few thousand steps to ask
+//! whether to continue. Every connection of this process gets a handler that checks a deadline of
+//! its thread. So the caller that runs work sets the deadline, without knowing the connection.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// The deadline of what a thread does.
+/// The deadline of a thread's work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Deadline {
     /// No deadline.
     Never,
-    /// Statements that run longer than until then are interrupted.
+    /// Statements that still run at this moment are interrupted.
     At(Instant),
-    /// It was reached and a statement interrupted. What follows, such as a rollback, is not.
+    /// It was reached and a statement was interrupted. Later statements, such as a rollback, are
+    /// not.
     Reached,
 }
 
@@ -22,8 +23,8 @@ thread_local! {
     static CURRENT: Cell<Deadline> = const { Cell::new(Deadline::Never) };
 }
 
-/// Runs `work`, during which the SQLite statements of this thread are interrupted as soon as `limit` is
-/// over. Tells whether one was.
+/// Runs `work`. SQLite statements of this thread are interrupted when `limit` is over. Also returns
+/// whether one was.
 pub(crate) fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> (T, bool) {
     let deadline = Instant::now().checked_add(limit).map_or(Deadline::Never, Deadline::At);
     let before = CURRENT.replace(deadline);
@@ -41,9 +42,9 @@ impl Drop for Restored {
     }
 }
 
-/// Whether the statement that runs in this thread is to be interrupted: once for each deadline.
+/// Whether to interrupt the statement that runs in this thread: once for each deadline.
 fn is_over() -> bool {
-    // If the thread is ending, there is no deadline any more.
+    // A thread that is ending has no deadline any more.
     let current = CURRENT.try_with(Cell::get).unwrap_or(Deadline::Never);
     let is_over = matches!(current, Deadline::At(at) if Instant::now() >= at);
     if is_over {
@@ -63,10 +64,10 @@ mod handler {
 
     use libsqlite3_sys as ffi;
 
-    /// Steps of SQLite's virtual machine between two looks at the clock: some 50 microseconds.
+    /// Steps of SQLite's virtual machine between two checks of the clock: about 50 microseconds.
     const STEPS: c_int = 4_000;
 
-    /// Gives every SQLite connection that this process opens from now on the handler.
+    /// Installs the handler on every SQLite connection that this process opens from now on.
     pub(crate) fn install() {
         static INSTALLED: Once = Once::new();
         INSTALLED.call_once(|| {
@@ -123,7 +124,7 @@ mod tests {
         let (outcome, is_cut_off) = within(Duration::from_millis(50), || run(QUICK));
         assert!(!is_cut_off && outcome.unwrap() == 7);
         assert_eq!(run(QUICK).unwrap(), 7);
-        // What follows a cut is not cut.
+        // Statements after the interrupted one run normally.
         let (outcome, _) = within(Duration::ZERO, || (run(SLOW).is_err(), run(QUICK)));
         assert!(outcome.0 && outcome.1.unwrap() == 7);
     }

@@ -1,6 +1,6 @@
 //! Deliveries: work on events as rows with leases.
 //!
-//! A transaction that changes what belongs to an endpoint holds the endpoint's row first.
+//! A transaction that changes something of an endpoint locks the endpoint's row first.
 
 mod attempts;
 
@@ -41,7 +41,7 @@ pub(crate) struct DeliveryRow {
 }
 
 impl DeliveryRow {
-    /// A delivery of `account` that was not attempted yet.
+    /// A delivery of `account` that has not been attempted yet.
     fn new(delivery: &Delivery, account: Id<kind::Account>) -> Result<Self, TransactionError> {
         Ok(Self {
             id: delivery.id.to_string(),
@@ -60,8 +60,8 @@ impl DeliveryRow {
     }
 }
 
-/// The columns that change with an attempt, or when a delivery is sent again. A worker that attempts it
-/// loses the lease.
+/// The columns that change with an attempt, or when a delivery is sent again. A worker that is
+/// attempting it loses its lease.
 #[derive(AsChangeset)]
 #[diesel(table_name = deliveries, treat_none_as_null = true)]
 pub(crate) struct DeliveryChange {
@@ -102,13 +102,13 @@ impl TryFrom<DeliveryRow> for Delivery {
     }
 }
 
-/// Whether an endpoint with that list of names takes an event.
+/// Whether an endpoint with that list of names subscribes to an event.
 pub(crate) fn takes(events: &str, event: EventName) -> Result<bool, TransactionError> {
     let names: Vec<String> = from_json(events)?;
     Ok(names.iter().any(|name| name == event.name()))
 }
 
-/// Queues an event for an endpoint, whose row is held.
+/// Queues an event for an endpoint. The caller must hold the lock of the endpoint's row.
 pub(crate) fn queue(
     c: &mut AnyConnection,
     endpoint: Id<kind::WebhookEndpoint>,
@@ -128,8 +128,8 @@ pub(crate) fn exists_of_event() -> _ {
     )
 }
 
-/// Removes deliveries from before a moment, at most `limit`: all but those that an enabled endpoint
-/// still waits for. Returns their number.
+/// Removes deliveries from before a moment, at most `limit`, except those that an enabled endpoint
+/// is still to receive. Returns their number.
 pub(crate) fn expire(
     c: &mut AnyConnection,
     before: Timestamp,
@@ -144,7 +144,7 @@ pub(crate) fn expire(
             .select(deliveries::id)
     };
     let over: Vec<String> = old().filter(deliveries::next_attempt_at.is_null()).load(c)?;
-    // One that is sent again meanwhile stays.
+    // A delivery that was sent again in the meantime is kept.
     let over = deliveries::table
         .filter(deliveries::id.eq_any(over))
         .filter(deliveries::next_attempt_at.is_null());
@@ -155,7 +155,7 @@ pub(crate) fn expire(
     Ok(removed + diesel::delete(kept).execute(c)?)
 }
 
-/// Deliveries that are pending, and those of them that are due at `now`.
+/// Counts the pending deliveries, and those of them that are due at `now`.
 pub(crate) fn counts(c: &mut AnyConnection, now: Timestamp) -> QueryResult<(i64, i64)> {
     let pending = deliveries::table
         .inner_join(webhook_endpoints::table)
@@ -214,11 +214,11 @@ impl DeliveryStore for Storage {
     }
 }
 
-/// The enabled endpoints that something is due for. While an attempt is under way, its delivery is due
+/// The enabled endpoints with a due delivery. While an attempt is under way, its delivery is due
 /// when its lease ends.
 ///
-/// The index leads from one endpoint for which something waits to the next, so that a look costs nothing
-/// for the others, however many there are.
+/// The index leads from one endpoint with pending deliveries to the next, so that the query costs
+/// nothing for the others, however many there are.
 fn due_endpoints(
     c: &mut AnyConnection,
     now: Timestamp,
@@ -237,12 +237,12 @@ fn due_endpoints(
     Ok(due)
 }
 
-/// An endpoint for which something waits.
+/// An endpoint with pending deliveries.
 #[derive(QueryableByName)]
 struct DueRow {
     #[diesel(sql_type = Text)]
     id: String,
-    /// Since when its oldest delivery is due.
+    /// When its oldest delivery became due.
     #[diesel(sql_type = Nullable<BigInt>)]
     since: Option<i64>,
     /// Attempts that are under way.
@@ -257,7 +257,7 @@ struct DueRow {
 }
 
 fn due_endpoints_sql(now: Timestamp) -> String {
-    // A number of this program's own. Databases count placeholders in different ways.
+    // This number comes from the program itself, and the databases write placeholders differently.
     let now = now.as_millis();
     format!(
         "WITH RECURSIVE waiting (endpoint_id) AS (
@@ -294,7 +294,7 @@ pub(crate) fn health(
     })
 }
 
-/// Holds an endpoint's row. False if it does not exist.
+/// Locks an endpoint's row. Returns false if it does not exist.
 pub(crate) fn hold(c: &mut AnyConnection, endpoint: &str) -> QueryResult<bool> {
     dialect::lock_endpoint(c, endpoint)
 }
@@ -333,7 +333,7 @@ mod tests {
         for table in ["webhook_endpoints", "deliveries"] {
             let scan = format!("SCAN {table}");
             let scans: Vec<_> = plan.iter().filter(|step| step.starts_with(&scan)).collect();
-            // The smallest id is the first entry of the index.
+            // Finding the smallest id reads the first entry of the index.
             let are_entries = scans.iter().all(|step| step.contains("INDEX deliveries_due"));
             assert!(are_entries, "{plan:#?}");
         }

@@ -1,4 +1,4 @@
-//! The differences between the two databases. Every match on the backend of a query is here.
+//! The differences between the two databases. Every match on a query's backend is in this module.
 
 mod vectors;
 
@@ -34,21 +34,20 @@ pub(crate) const ROWS: usize = 500;
 /// A job with its source.
 type Work = (JobRow, SourceRow);
 
-/// What a transaction is for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Begin {
-    /// Several queries that must see the same moment.
+    /// Several queries that must see the same state.
     Snapshot,
-    /// Changes within a transaction that can be taken back on their own.
+    /// Changes within a transaction that can be rolled back on their own.
     Savepoint,
-    /// Changes. SQLite takes its write lock at once, so that no later statement can find it taken.
+    /// Changes. SQLite acquires its write lock at once, so that no later statement finds it taken.
     Write,
-    /// Changes that a server makes, which end in time.
+    /// Changes with a time limit, made by a server.
     BoundedWrite(Limits),
 }
 
-/// Runs `work` in a transaction. A failed commit cannot be repeated: on a lost connection nobody
-/// knows whether it came through.
+/// Runs `work` in a transaction. A failed commit cannot be repeated: if the connection is lost,
+/// nobody knows whether it succeeded.
 pub(crate) fn transaction<T>(
     c: &mut AnyConnection,
     begin: Begin,
@@ -60,8 +59,9 @@ pub(crate) fn transaction<T>(
     outcome
 }
 
-/// Commits what succeeded. What failed is rolled back; if the connection is lost, or SQLite ended
-/// the transaction by itself, that fails as well, and says less than the failure before.
+/// Commits after a success and rolls back after a failure. If the connection is lost, or SQLite
+/// ended the transaction by itself, the rollback fails too; its error is only logged, as it says
+/// less than the first one.
 fn end_transaction(c: &mut AnyConnection, is_commit: bool) -> Result<(), TransactionError> {
     if is_commit {
         return AnyConnection::commit_transaction(c).map_err(TransactionError::Final);
@@ -83,7 +83,7 @@ pub(crate) fn begin_transaction(c: &mut AnyConnection, begin: Begin) -> QueryRes
         (AnyConnection::Postgres(c), Begin::Write) => {
             AnsiTransactionManager::begin_transaction_sql(c, "BEGIN ISOLATION LEVEL READ COMMITTED")
         }
-        // One message to the server for all three.
+        // One message to the server instead of three.
         (AnyConnection::Postgres(c), Begin::BoundedWrite(limits)) => {
             let sql = format!(
                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {}; \
@@ -102,7 +102,7 @@ pub(crate) fn begin_transaction(c: &mut AnyConnection, begin: Begin) -> QueryRes
     }
 }
 
-/// Whether diesel's table of applied migrations is there.
+/// Whether diesel's table of applied migrations exists.
 pub(crate) fn has_migrations_table(c: &mut AnyConnection) -> QueryResult<bool> {
     let sql = match c {
         AnyConnection::Postgres(_) => "to_regclass('__diesel_schema_migrations') IS NOT NULL",
@@ -113,8 +113,8 @@ pub(crate) fn has_migrations_table(c: &mut AnyConnection) -> QueryResult<bool> {
     diesel::select(diesel::dsl::sql::<Bool>(sql)).get_result(c)
 }
 
-/// Waits until no other process holds this number, and holds it for as long as the transaction lasts. SQLite's
-/// transaction has taken its write lock with its first statement.
+/// Waits until no other process holds this lock number, and holds it until the transaction ends. A
+/// transaction on SQLite already holds the write lock.
 pub(crate) fn lock_number(c: &mut AnyConnection, number: i64) -> QueryResult<()> {
     match c {
         AnyConnection::Postgres(c) => {
@@ -124,8 +124,8 @@ pub(crate) fn lock_number(c: &mut AnyConnection, number: i64) -> QueryResult<()>
     }
 }
 
-/// Holds an agent's row until the transaction ends, so that changes of its content follow each
-/// other; conversations do not wait for it. False if it does not exist.
+/// Locks an agent's row until the transaction ends, so that changes of its content follow each
+/// other; conversations do not wait for it. Returns false if it does not exist.
 pub(crate) fn lock_agent(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
     let query = agents::table
         .filter(agents::id.eq(id))
@@ -138,7 +138,7 @@ pub(crate) fn lock_agent(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
     Ok(found.is_some())
 }
 
-/// Holds a key's row, so that changes of it follow each other.
+/// Locks a key's row, so that changes of it follow each other.
 pub(crate) fn lock_key(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
     match c {
         AnyConnection::Postgres(c) => {
@@ -149,7 +149,7 @@ pub(crate) fn lock_key(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
     }
 }
 
-/// Holds an account's row, so that changes of what is counted by account follow each other.
+/// Locks an account's row, so that changes of what is counted by account follow each other.
 pub(crate) fn lock_account_row(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
     match c {
         AnyConnection::Postgres(c) => {
@@ -160,8 +160,8 @@ pub(crate) fn lock_account_row(c: &mut AnyConnection, id: &str) -> QueryResult<(
     }
 }
 
-/// Holds a webhook endpoint's row, so that changes of it and claims of its deliveries follow each
-/// other; new deliveries do not wait for it. False if it does not exist.
+/// Locks a webhook endpoint's row, so that changes of it and claims of its deliveries follow each
+/// other; new deliveries do not wait for it. Returns false if it does not exist.
 pub(crate) fn lock_endpoint(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
     let query =
         webhook_endpoints::table.filter(webhook_endpoints::id.eq(id)).select(webhook_endpoints::id);
@@ -172,8 +172,8 @@ pub(crate) fn lock_endpoint(c: &mut AnyConnection, id: &str) -> QueryResult<bool
     Ok(found.is_some())
 }
 
-/// The enabled webhook endpoints of an account with the events that they take. None of them can be
-/// removed until the transaction ends.
+/// The enabled webhook endpoints of an account with the events they subscribe to. None of them can
+/// be removed until the transaction ends.
 pub(crate) fn hold_endpoints(
     c: &mut AnyConnection,
     account: &str,
@@ -189,7 +189,7 @@ pub(crate) fn hold_endpoints(
     }
 }
 
-/// Holds the rows of these uploads, so that nobody begins to use them.
+/// Locks the rows of these uploads, so that no source begins to use them.
 pub(crate) fn lock_uploads(c: &mut AnyConnection, ids: &[String]) -> QueryResult<()> {
     match c {
         AnyConnection::Postgres(c) => {
@@ -200,7 +200,8 @@ pub(crate) fn lock_uploads(c: &mut AnyConnection, ids: &[String]) -> QueryResult
     }
 }
 
-/// Holds an upload's row so that it cannot be removed. False if it does not exist in the account.
+/// Locks an upload's row so that it cannot be removed. Returns false if it does not exist in the
+/// account.
 pub(crate) fn hold_upload(c: &mut AnyConnection, account: &str, id: &str) -> QueryResult<bool> {
     let query = uploads::table
         .filter(uploads::id.eq(id))
@@ -213,8 +214,8 @@ pub(crate) fn hold_upload(c: &mut AnyConnection, account: &str, id: &str) -> Que
     Ok(found.is_some())
 }
 
-/// Raises the number of an agent's content and gives the new one. Its upper half counts, its lower
-/// half is drawn by the database.
+/// Raises the number of an agent's content and returns it. The upper half is a counter, the lower
+/// half is a random number from the database.
 pub(crate) fn raise_generation(c: &mut AnyConnection, agent: &str) -> QueryResult<i64> {
     let drawn = match c {
         AnyConnection::Postgres(_) => "floor(random() * 4294967296)::bigint",
@@ -227,8 +228,9 @@ pub(crate) fn raise_generation(c: &mut AnyConnection, agent: &str) -> QueryResul
         .get_result(c)
 }
 
-/// The queued job of an account in a lane that has been due the longest, with its source. PostgreSQL
-/// holds both rows and passes over those that another worker holds; SQLite has one writer.
+/// The queued job of an account in a lane that has been due the longest, with its source.
+/// PostgreSQL locks both rows and skips those that another worker has locked; SQLite has one
+/// writer.
 pub(crate) fn next_job(
     c: &mut AnyConnection,
     lane: Lane,
@@ -251,7 +253,7 @@ pub(crate) fn next_job(
     }
 }
 
-/// Rows of a statement that diesel cannot express.
+/// Loads the rows of a statement that diesel cannot express.
 pub(crate) fn load_sql<T>(c: &mut AnyConnection, sql: &str) -> QueryResult<Vec<T>>
 where
     T: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static,
@@ -262,7 +264,7 @@ where
     }
 }
 
-/// The job of a lease that still holds, with its source; both rows are held.
+/// The job of a lease that is still valid, with its source; both rows are locked.
 pub(crate) fn leased_job(
     c: &mut AnyConnection,
     id: &str,
@@ -281,8 +283,8 @@ pub(crate) fn leased_job(
     }
 }
 
-/// Jobs whose lease ended at or before `until`, with their sources, at most `limit`; PostgreSQL
-/// passes over those that another server is taking back.
+/// Jobs whose lease ended at or before `until`, with their sources, at most `limit`. PostgreSQL
+/// skips those that another server is taking back.
 pub(crate) fn abandoned_jobs(
     c: &mut AnyConnection,
     until: i64,
@@ -302,7 +304,7 @@ pub(crate) fn abandoned_jobs(
     }
 }
 
-/// The record of an idempotency key, held until the transaction ends.
+/// The record of an idempotency key, locked until the transaction ends.
 pub(crate) fn lock_record(
     c: &mut AnyConnection,
     account: &str,
@@ -317,7 +319,7 @@ pub(crate) fn lock_record(
     }
 }
 
-/// Adds an idempotency record; false if the key has one.
+/// Adds an idempotency record. Returns false if the key already has one.
 pub(crate) fn insert_record(c: &mut AnyConnection, row: &ClaimRow) -> QueryResult<bool> {
     let statement = || diesel::insert_into(idempotency::table).values(row).on_conflict_do_nothing();
     let count = match c {
@@ -327,7 +329,7 @@ pub(crate) fn insert_record(c: &mut AnyConnection, row: &ClaimRow) -> QueryResul
     Ok(count == 1)
 }
 
-/// Adds an account unless one has its name.
+/// Adds an account unless one with its name exists.
 pub(crate) fn insert_account_once(c: &mut AnyConnection, row: &AccountRow) -> QueryResult<()> {
     let statement = || {
         let insert = diesel::insert_into(accounts::table).values(row);
@@ -339,7 +341,7 @@ pub(crate) fn insert_account_once(c: &mut AnyConnection, row: &AccountRow) -> Qu
     }
 }
 
-/// The id of the account of that name; its row is held.
+/// The id of the account with that name; its row is locked.
 pub(crate) fn lock_account(c: &mut AnyConnection, name: &str) -> QueryResult<String> {
     let query = accounts::table.filter(accounts::name.eq(name)).select(accounts::id);
     match c {
@@ -348,7 +350,7 @@ pub(crate) fn lock_account(c: &mut AnyConnection, name: &str) -> QueryResult<Str
     }
 }
 
-/// Stores a value of the installation unless there is one.
+/// Stores a value of the installation unless it exists.
 pub(crate) fn insert_installation_once(
     c: &mut AnyConnection,
     name: &str,
@@ -365,7 +367,7 @@ pub(crate) fn insert_installation_once(
     }
 }
 
-/// Notes that an object is to be removed at `due_at`, whatever was noted before.
+/// Records that an object is to be removed at `due_at`, replacing an earlier record.
 pub(crate) fn discard_object(c: &mut AnyConnection, key: &str, due_at: i64) -> QueryResult<()> {
     let statement = || {
         diesel::insert_into(discarded_objects::table)
@@ -380,7 +382,7 @@ pub(crate) fn discard_object(c: &mut AnyConnection, key: &str, due_at: i64) -> Q
     }
 }
 
-/// Adds to what was used on a day.
+/// Adds to the usage of a day.
 pub(crate) fn add_usage(c: &mut AnyConnection, row: &UsageRow) -> QueryResult<()> {
     let statement = || {
         diesel::insert_into(usage_days::table)
@@ -400,7 +402,7 @@ pub(crate) fn add_usage(c: &mut AnyConnection, row: &UsageRow) -> QueryResult<()
     }
 }
 
-/// Adds to what an account used in a month.
+/// Adds to the usage of an account in a month.
 pub(crate) fn add_month_usage(c: &mut AnyConnection, row: &MonthRow) -> QueryResult<()> {
     let statement = || {
         diesel::insert_into(usage_months::table)
@@ -418,7 +420,6 @@ pub(crate) fn add_month_usage(c: &mut AnyConnection, row: &MonthRow) -> QueryRes
     }
 }
 
-/// Adds documents.
 pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(documents::table).values(rows);
@@ -430,7 +431,6 @@ pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> Q
     Ok(())
 }
 
-/// Adds the texts of documents.
 pub(crate) fn insert_texts(c: &mut AnyConnection, rows: &[TextRow<'_>]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(document_texts::table).values(rows);
@@ -442,7 +442,6 @@ pub(crate) fn insert_texts(c: &mut AnyConnection, rows: &[TextRow<'_>]) -> Query
     Ok(())
 }
 
-/// Adds pages of a crawl.
 pub(crate) fn insert_crawl_pages(c: &mut AnyConnection, rows: &[PageRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(crawl_pages::table).values(rows);
@@ -454,7 +453,6 @@ pub(crate) fn insert_crawl_pages(c: &mut AnyConnection, rows: &[PageRow]) -> Que
     Ok(())
 }
 
-/// Adds passages.
 pub(crate) fn insert_passages(c: &mut AnyConnection, rows: &[PassageRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(passages::table).values(rows);
@@ -466,7 +464,6 @@ pub(crate) fn insert_passages(c: &mut AnyConnection, rows: &[PassageRow]) -> Que
     Ok(())
 }
 
-/// Adds the metadata pairs of a conversation.
 pub(crate) fn insert_metadata(c: &mut AnyConnection, rows: &[MetadataRow]) -> QueryResult<()> {
     if rows.is_empty() {
         return Ok(());
@@ -478,8 +475,8 @@ pub(crate) fn insert_metadata(c: &mut AnyConnection, rows: &[MetadataRow]) -> Qu
     }
 }
 
-/// Adds the two messages of a turn. SQLite takes them one by one: a statement for a fixed number of
-/// rows is prepared once, and nothing travels to a server.
+/// Adds the two messages of a turn. SQLite takes them one by one: a statement with a fixed number
+/// of rows is prepared only once, and there is no round trip to a server.
 pub(crate) fn insert_messages(c: &mut AnyConnection, rows: &[MessageRow; 2]) -> QueryResult<()> {
     match c {
         AnyConnection::Postgres(c) => {

@@ -1,4 +1,4 @@
-//! What can fail here, and the domain's error that the caller of a port gets for it.
+//! The errors of this crate, and the domain's error that a port returns for each.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use crate::url::DatabaseUrl;
 
-/// The database could not be opened, or its schema does not fit this program.
+/// The database could not be opened, or its schema does not match this program.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// No connection came about; the cause is the database's own message.
+    /// No connection could be made; the cause is the database's own message.
     #[error("cannot open the database `{url}`: {cause}")]
     Connect {
         /// Which database.
         url: DatabaseUrl,
-        /// What it, or its library, said.
+        /// The message of the database or its library.
         cause: String,
     },
     /// The SQLite library has a fault that damages databases.
@@ -52,7 +52,7 @@ pub enum OpenError {
         /// What went wrong.
         cause: String,
     },
-    /// A database could not be copied, or a copy is not whole.
+    /// A database could not be copied, or a copy is damaged.
     #[error("copying the database `{url}` failed: {cause}")]
     Snapshot {
         /// Which database.
@@ -65,28 +65,28 @@ pub enum OpenError {
     Thread(#[source] std::io::Error),
 }
 
-/// What ends a transaction without a commit.
+/// Why a transaction ends without a commit.
 #[derive(Debug)]
 pub(crate) enum TransactionError {
-    /// An error of the domain, which is passed on as it is.
+    /// An error of the domain, which is returned unchanged.
     Refused(Error),
     /// The database failed before anything could have been committed: the work may be repeated.
     Database(DieselError),
-    /// The database failed, and repeating could do the work twice or is not possible.
+    /// The database failed, and repeating the work could do it twice or is impossible.
     Final(DieselError),
 }
 
 impl TransactionError {
-    /// A fault in the service: what the database holds, or what it was asked, makes no sense.
+    /// An internal error: the database's content, or the request to it, makes no sense.
     pub(crate) fn internal(cause: impl Into<cicerone_domain::error::Cause>) -> Self {
         Self::Refused(Error::internal(cause))
     }
 
-    /// Whether the same work may succeed when it is done again from the start, on another connection
+    /// Whether the same work may succeed when it is repeated from the start, on another connection
     /// if this one was lost.
     ///
-    /// Diesel does not name every kind of error: PostgreSQL's deadlock comes as `Unknown`, with a
-    /// message in the server's language. So whatever is unnamed is worth another try; the
+    /// Diesel does not name every kind of error: PostgreSQL's deadlock is reported as `Unknown`,
+    /// with a message in the server's language. So every error without a name is worth a retry; the
     /// transaction was rolled back as a whole.
     pub(crate) fn is_repeatable(&self) -> bool {
         match self {
@@ -102,14 +102,14 @@ impl TransactionError {
         }
     }
 
-    /// Whether the database failed in a way that diesel has no name for, as the end of a statement that
-    /// took too long.
+    /// Whether the database failed with an error that diesel has no name for, such as a statement
+    /// that took too long.
     pub(crate) fn is_unnamed(&self) -> bool {
         let (Self::Database(error) | Self::Final(error)) = self else { return false };
         matches!(error, DieselError::DatabaseError(DatabaseErrorKind::Unknown, _))
     }
 
-    /// Whether the connection is gone, which says nothing about the next one.
+    /// Whether the connection is lost, which says nothing about the next one.
     pub(crate) fn is_lost_connection(&self) -> bool {
         let (Self::Database(error) | Self::Final(error)) = self else { return false };
         matches!(
@@ -156,8 +156,8 @@ impl From<TransactionError> for Error {
     }
 }
 
-/// Whether the fault lies in the surroundings (another writer, the disk, the network, a server that
-/// stops) rather than in what was asked.
+/// Whether the error comes from the environment (another writer, the disk, the network, a server
+/// that is stopping) rather than from the request.
 fn is_passing(error: &DieselError) -> bool {
     match error {
         DieselError::BrokenTransactionManager => true,
@@ -177,7 +177,7 @@ fn is_passing(error: &DieselError) -> bool {
     }
 }
 
-/// Parts of the messages of SQLite, then PostgreSQL, for which diesel has no name.
+/// Parts of messages that diesel has no name for, first SQLite's, then PostgreSQL's.
 const PASSING: [&str; 17] = [
     "database is locked",
     "database table is locked",
@@ -198,8 +198,8 @@ const PASSING: [&str; 17] = [
     "read-only transaction",
 ];
 
-/// A column contains a value that this program never writes. The message names the column, and the value
-/// only if it is an id or a name.
+/// A column contains a value that this program never writes. The message names the column, and
+/// contains the value only if it is an id or a name.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) column: &'static str,

@@ -1,5 +1,5 @@
-//! Events, written in the transaction of the change that they report, and queued there for the endpoints
-//! that take them.
+//! Events, written in the transaction of the change that they report, and queued there for the
+//! endpoints that subscribe to them.
 
 use cicerone_domain::Timestamp;
 use cicerone_domain::event::{Event, without_content};
@@ -12,7 +12,7 @@ use crate::dialect;
 use crate::error::TransactionError;
 use crate::schema::events;
 
-/// Source ids of one statement.
+/// Source ids in one statement.
 const AT_ONCE: usize = 500;
 
 #[derive(Insertable)]
@@ -27,9 +27,9 @@ struct EventRow<'a> {
     request_id: Option<String>,
 }
 
-/// Stores an event and queues it for every enabled endpoint of its account that takes it. Until
-/// the transaction ends, none of these endpoints can be removed. If no endpoint takes it, it is stored
-/// without the content of its source.
+/// Stores an event and queues it for every enabled endpoint of its account that subscribes to it.
+/// None of these endpoints can be removed until the transaction ends. If no endpoint subscribes to
+/// it, it is stored without the content of its source.
 pub(crate) fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
     let mut takers = Vec::new();
     for (endpoint, events) in dialect::hold_endpoints(c, &event.account_id.to_string())? {
@@ -47,7 +47,6 @@ pub(crate) fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), Transacti
     Ok(())
 }
 
-/// Stores an event.
 pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
     let row = EventRow {
         id: event.id.to_string(),

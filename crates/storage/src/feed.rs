@@ -1,4 +1,4 @@
-//! What an index is made from.
+//! The data from which an index is built.
 
 use async_trait::async_trait;
 use cicerone_domain::content::Passage;
@@ -153,7 +153,7 @@ fn generation(c: &mut AnyConnection, agent: &str) -> Result<Option<u64>, Transac
     narrow_option("agents.index_generation", generation)
 }
 
-/// The passages of some sources. Documents that have no version are still being stored.
+/// The passages of some sources. Documents without a version are still being stored.
 fn all_passages(
     c: &mut AnyConnection,
     sources: &[String],
@@ -174,7 +174,7 @@ fn all_passages(
 }
 
 impl Storage {
-    /// What `work` reads of a source; `None` if it is not at `version`.
+    /// Runs `work`, which reads a source. Returns `None` if the source is not at `version`.
     pub(crate) async fn at_version<T, F>(
         &self,
         source: String,

@@ -1,4 +1,4 @@
-//! Regular removal of what is no longer needed, and counts for the metrics.
+//! Regular removal of data that is no longer needed, and counts for the metrics.
 
 use async_trait::async_trait;
 use cicerone_domain::agent::RetentionDays;
@@ -23,7 +23,7 @@ use crate::storage::Storage;
 use crate::uploads::remove_unused;
 use crate::usage;
 
-/// Rows that are removed in one transaction, so that other writes do not wait long.
+/// Rows that are removed in one transaction, so that other writes are not delayed for long.
 const AT_ONCE: u32 = 500;
 
 #[async_trait]
@@ -213,8 +213,8 @@ impl Housekeeping for Storage {
     }
 }
 
-/// Removes some idempotency records whose life ended by `now`, the oldest first. Returns their number, and
-/// whether these were all.
+/// Removes some idempotency records that expired by `now`, the oldest first. Returns their number,
+/// and whether these were all.
 fn expire_records(c: &mut AnyConnection, now: i64) -> Result<(usize, bool), TransactionError> {
     let last: Option<i64> = idempotency::table
         .filter(idempotency::expires_at.le(now))

@@ -19,14 +19,14 @@ use crate::keys;
 use crate::schema::idempotency;
 use crate::storage::Storage;
 
-/// The request is being carried out.
+/// The request is being processed.
 const CLAIMED: &str = "claimed";
 /// Its answer is stored.
 const COMPLETED: &str = "completed";
-/// Its answer was erased: the resource in it was deleted, or its secret was replaced.
+/// Its answer was erased: the resource in it was deleted, or a secret in it was replaced.
 const ERASED: &str = "erased";
 
-/// How often a claim looks again when the record vanishes between two statements.
+/// How often a claim tries again if the record disappears between two statements.
 const LOOKS: usize = 8;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -153,8 +153,8 @@ impl TryFrom<KeptAnswer> for AnswerRow {
     }
 }
 
-/// Begins a transaction with a completion: holds the record of its claim, so that no other request can
-/// take it over before it is completed, and checks the key that makes the change.
+/// Begins a transaction with a completion: locks the record of its claim, so that no other request
+/// can take it over before it is completed, and checks the key that makes the change.
 pub(crate) fn begin<T>(
     c: &mut AnyConnection,
     completion: Option<&Completion<T>>,
@@ -188,7 +188,7 @@ pub(crate) fn finish<T>(
     }
 }
 
-/// Stores an answer; false if the claim was lost.
+/// Stores an answer. Returns false if the claim was lost.
 fn complete(
     c: &mut AnyConnection,
     claim: &Claim,
@@ -213,7 +213,7 @@ pub(crate) fn erase_of(c: &mut AnyConnection, subject: &str) -> Result<(), Trans
     Ok(())
 }
 
-/// Erases the answers that hold a secret of this resource, which was replaced.
+/// Erases the answers that contain a secret of this resource, which was replaced.
 pub(crate) fn erase_secrets_of(
     c: &mut AnyConnection,
     subject: &str,
@@ -225,7 +225,7 @@ pub(crate) fn erase_secrets_of(
     Ok(())
 }
 
-/// The same as [`erase_of`] for an agent and everything that belonged to it.
+/// Like [`erase_of`], for an agent and everything that belonged to it.
 pub(crate) fn erase_of_agent(c: &mut AnyConnection, agent: &str) -> Result<(), TransactionError> {
     erase_of(c, agent)?;
     diesel::update(idempotency::table.filter(idempotency::subject_agent_id.eq(agent)))
@@ -234,13 +234,13 @@ pub(crate) fn erase_of_agent(c: &mut AnyConnection, agent: &str) -> Result<(), T
     Ok(())
 }
 
-/// Frees the keys of requests whose process has ended.
+/// Frees the keys of requests whose process ended.
 pub(crate) fn free_claims(c: &mut AnyConnection) -> Result<(), TransactionError> {
     diesel::delete(idempotency::table.filter(idempotency::state.eq(CLAIMED))).execute(c)?;
     Ok(())
 }
 
-/// The columns of an erased answer. The columns that say who may get it stay as they are.
+/// The columns of an erased answer. The columns that determine who may receive it stay unchanged.
 #[derive(AsChangeset)]
 #[diesel(table_name = idempotency, treat_none_as_null = true)]
 struct ErasedRow {
@@ -274,7 +274,7 @@ impl IdempotencyStore for Storage {
         self.db
             .of(claim.account)
             .write(move |c| {
-                // If the claim was lost, another request's answer is kept.
+                // If the claim was lost, the other request's answer is kept.
                 complete(c, &claim, answer.clone())?;
                 Ok(())
             })
@@ -309,7 +309,7 @@ fn take(
         if dialect::insert_record(c, &row)? {
             return Ok(Claimed::Granted(claim.clone()));
         }
-        // On PostgreSQL the record may be released in between.
+        // On PostgreSQL the record may be released between the two statements.
         let Some(found) = dialect::lock_record(c, &row.account_id, &row.idempotency_key)? else {
             continue;
         };

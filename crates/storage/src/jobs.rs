@@ -1,7 +1,8 @@
 //! Jobs: work on sources as rows with leases.
 //!
-//! A transaction that changes what belongs to an agent holds the agent's row first, then the source's,
-//! then the job's; claiming and taking back skip rows that others hold. So there are no deadlocks.
+//! A transaction that changes something of an agent locks the agent's row first, then the source's,
+//! then the job's. Claiming and taking back skip rows that others have locked. So there are no
+//! deadlocks.
 
 mod claims;
 
@@ -34,12 +35,12 @@ use crate::sources::{Intake, clear, remove_unseen, show, update_state};
 use crate::storage::Storage;
 use crate::vectors;
 
-/// Waits for a worker.
+/// Waiting for a worker.
 pub(crate) const QUEUED: &str = "queued";
 /// A worker has it.
 pub(crate) const LEASED: &str = "running";
 
-/// How often a claim looks again if other workers took all jobs that it found.
+/// How often a claim tries again if other workers took all jobs that it found.
 const CLAIM_ATTEMPTS: u32 = 3;
 /// Jobs that are taken back in one transaction.
 const RECLAIMED_AT_ONCE: i64 = 100;
@@ -106,7 +107,7 @@ impl JobStore for Storage {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<ClaimedJob>, Error> {
-        // Most calls find nothing, and reading disturbs no writer.
+        // Most calls find nothing, and a read does not disturb the writer.
         if self.next_due(which.lane).await?.is_none_or(|due| due > now) {
             return Ok(None);
         }
@@ -123,7 +124,7 @@ impl JobStore for Storage {
                 return Ok(claimed);
             }
         }
-        // Other workers take them as fast as they are found.
+        // Other workers take jobs as fast as they are found.
         Ok(None)
     }
 
@@ -209,7 +210,7 @@ impl JobStore for Storage {
         let until = match which {
             Reclaim::Expired => now.as_millis(),
             Reclaim::All => {
-                // With every other process gone, so are the requests that they carried out.
+                // If no other process is running, neither are the requests of one.
                 self.db.write(free_claims).await?;
                 i64::MAX
             }
@@ -257,7 +258,7 @@ impl Storage {
     }
 }
 
-/// The source of a lease that still holds, with its agent's row, its own and the job's held.
+/// The source of a lease that is still valid. Locks the rows of its agent, the source and the job.
 pub(crate) fn hold_lease(
     c: &mut AnyConnection,
     lease: &Lease,
@@ -275,20 +276,20 @@ pub(crate) fn hold_lease(
     found.map(|(_, source)| Source::try_from(source)).transpose()
 }
 
-/// What became of a part of a source.
+/// The outcome of storing a part of a source.
 enum Part {
     /// The lease is no longer held.
     Lost,
-    /// It is stored, and more is to come.
+    /// It is stored, and more follows.
     Stored(Intake),
     /// It was the last one.
     Ended(Source),
 }
 
-/// Stores the next part of what was extracted, and with the last part ends the job.
+/// Stores the next part of what was extracted. The last part ends the job.
 ///
-/// A source that answers already gets everything in one transaction, so that the old content answers
-/// until the new one does.
+/// A source that is already searchable gets everything in one transaction, so that searches use the
+/// old content until the new one is complete.
 fn store_part(
     c: &mut AnyConnection,
     lease: &Lease,
@@ -301,7 +302,7 @@ fn store_part(
     let extracted = intake.extracted();
     let account = source.account_id;
     if intake.is_at_start() {
-        // Before it is written: a content that is far too large costs no disk.
+        // Checked before anything is written: content that is far too large uses no disk space.
         bytes::check(c, quota, account, extracted.character_count())?;
         clear(c, &source)?;
     }
@@ -339,7 +340,7 @@ fn fail(
     end(c, job, source.fail(message), event, now)
 }
 
-/// Ends a job: the source's state, its event, and the job gone.
+/// Ends a job: updates the source's state, adds its event, and removes the job.
 pub(crate) fn end(
     c: &mut AnyConnection,
     job: &str,
@@ -348,7 +349,7 @@ pub(crate) fn end(
     now: Timestamp,
 ) -> Result<Source, TransactionError> {
     update_state(c, &source)?;
-    // Before the endpoints that take the event are held.
+    // This comes before the endpoints that subscribe to the event are locked.
     bytes::recount(c, &source)?;
     vectors::expect(c, &source)?;
     let request_id: Option<Option<String>> =
@@ -361,7 +362,7 @@ pub(crate) fn end(
     Ok(source)
 }
 
-/// The request that a row names.
+/// The request id in a row.
 pub(crate) fn request(text: Option<&str>) -> Result<Option<Id<kind::Request>>, TransactionError> {
     text.map(|text| id("request_id", text)).transpose()
 }

@@ -1,8 +1,8 @@
-//! Accounts, keys, and what the installation keeps for itself.
+//! Accounts, keys, and the installation's own values.
 //!
-//! A transaction that adds, changes or removes a key holds the row of its account first: keys and secrets
-//! of an account change one after the other, so the key that makes such a change still exists when the
-//! change is committed.
+//! A transaction that adds, changes or removes a key locks the row of its account first. Keys and
+//! secrets of an account therefore change one after the other, and the key that makes such a change
+//! still exists when the change is committed.
 
 mod managed;
 
@@ -109,7 +109,7 @@ impl KeyRow {
     }
 }
 
-/// Writes the cursor secret as it is, to see whether writes work.
+/// Writes the cursor secret unchanged, to test whether writes work.
 pub(crate) fn rewrite_secret(c: &mut AnyConnection) -> Result<(), TransactionError> {
     diesel::update(installation::table.find(CURSOR_SECRET))
         .set(installation::value.eq(installation::value))
@@ -352,7 +352,7 @@ impl KeyStore for Storage {
     }
 }
 
-/// The account's row is held, so that two servers that start together follow each other.
+/// Locks the account's row, so that two servers that start at the same time take turns.
 fn set_root_key(
     c: &mut AnyConnection,
     account: &Account,

@@ -1,20 +1,20 @@
 //! The store ports over SQLite and PostgreSQL, and uploads in an object store.
 //!
-//! Every port is written once, over [diesel]'s `MultiConnection`; what differs between the two
-//! databases stands in one module, `dialect`. There are two doors to a database, reading and
-//! writing, and both leave the caller's thread: SQLite and libpq block.
+//! Every port is written once, over [diesel]'s `MultiConnection`; the differences between the two
+//! databases are in one module, `dialect`. Reads and writes enter a database separately, and both
+//! leave the caller's thread, because SQLite and libpq block.
 //!
-//! - On SQLite all writes go through one thread, which commits together whatever has queued up;
+//! - On SQLite all writes go through one thread, which commits everything that is queued together;
 //!   lookups by key run on the calling thread, as they take microseconds.
-//! - On PostgreSQL a bounded pool of connections, each with its thread, serves both doors.
+//! - On PostgreSQL a bounded pool of connections, each with its thread, serves reads and writes.
 //!
-//! Two things keep statements prepared: a lookup by key has no `LIMIT` (`get_result`, not `first`), as
-//! SQLite prepares a statement anew whenever the value of its `LIMIT` is bound, which triples the
-//! cost; and rows write their nulls (`treat_none_as_default_value = false`), as an insert whose
-//! columns vary is never kept.
+//! Two rules keep statements prepared. A lookup by key has no `LIMIT` (`get_result`, not `first`),
+//! because SQLite prepares a statement anew whenever the value of its `LIMIT` is bound, which
+//! triples the cost. Rows write their nulls (`treat_none_as_default_value = false`), because an
+//! insert with varying columns is never cached.
 //!
-//! Invariant: a query for something owned names the account, and the agents of the scope if
-//! those are restricted, in its `WHERE`.
+//! Invariant: a query for something with an owner names the account in its `WHERE`, and the agents
+//! of the scope if those are restricted.
 
 mod agents;
 mod audit;

@@ -18,8 +18,8 @@ use crate::url::DatabaseUrl;
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
-/// Held on PostgreSQL while migrations run, so that servers that start together take turns. The
-/// number is `cicerone` in ASCII.
+/// Held on PostgreSQL while migrations run, so that servers that start at the same time take turns.
+/// The number is `cicerone` in ASCII.
 const ADVISORY_LOCK: i64 = 0x6369_6365_726f_6e65;
 
 /// A migration, and whether the database has it.
@@ -31,7 +31,7 @@ pub struct MigrationStatus {
     pub is_applied: bool,
 }
 
-/// Applies what is missing and gives the names; all of it or nothing. Fails with
+/// Applies all missing migrations, or none if one fails, and returns their names. Fails with
 /// [`OpenError::Newer`] if the database has migrations that this program does not know. Blocks.
 pub fn run(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
     exclusively(url, |c, statuses| {
@@ -55,7 +55,7 @@ pub fn revert(url: &DatabaseUrl) -> Result<Option<String>, OpenError> {
     })
 }
 
-/// Takes the last migration back, applies it again, and gives its name. Blocks.
+/// Reverts the last migration, applies it again, and returns its name. Blocks.
 pub fn redo(url: &DatabaseUrl) -> Result<Option<String>, OpenError> {
     exclusively(url, |c, statuses| {
         let Some(last) = statuses.iter().rfind(|status| status.is_applied) else {
@@ -70,7 +70,7 @@ pub fn redo(url: &DatabaseUrl) -> Result<Option<String>, OpenError> {
 /// Every migration of this program, oldest first. Blocks.
 pub fn status(url: &DatabaseUrl) -> Result<Vec<MigrationStatus>, OpenError> {
     let mut connection = connect(url, Access::Write)?;
-    // Reading only, so that nobody who writes at the moment is waited for.
+    // A read-only connection does not wait for a writer.
     let (statuses, unknown) = stored(&mut connection).map_err(|failure| failed(url, failure))?;
     match unknown {
         Some(migration) => Err(OpenError::Newer { url: url.clone(), migration }),
@@ -78,7 +78,7 @@ pub fn status(url: &DatabaseUrl) -> Result<Vec<MigrationStatus>, OpenError> {
     }
 }
 
-/// Succeeds if the schema is exactly this program's.
+/// Returns an error unless the schema is exactly this program's.
 pub(crate) fn check(url: &DatabaseUrl) -> Result<(), OpenError> {
     let statuses = status(url)?;
     match statuses.into_iter().find(|status| !status.is_applied) {
@@ -89,7 +89,7 @@ pub(crate) fn check(url: &DatabaseUrl) -> Result<(), OpenError> {
     }
 }
 
-/// [`check`] over a connection that is open, for a health check.
+/// Like [`check`], over an open connection, for a health check.
 pub(crate) fn check_applied(c: &mut AnyConnection) -> Result<(), TransactionError> {
     let (statuses, unknown) = stored(c)?;
     let pending = statuses.into_iter().find(|status| !status.is_applied);
@@ -102,7 +102,7 @@ pub(crate) fn check_applied(c: &mut AnyConnection) -> Result<(), TransactionErro
     }
 }
 
-/// The status of each migration of this program, and one that the database has beyond them, without
+/// The status of each migration of this program, and one that the database has in addition, without
 /// changing anything. Both databases have migrations of the same names.
 fn stored(
     c: &mut AnyConnection,
@@ -133,7 +133,7 @@ enum Direction {
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Runs `work` in one transaction, alone, with every migration's status.
+/// Runs `work` with every migration's status, in one transaction and excluding other processes.
 fn exclusively<T>(
     url: &DatabaseUrl,
     work: impl FnOnce(&mut AnyConnection, &[MigrationStatus]) -> Result<T, BoxError>,
@@ -150,7 +150,7 @@ fn exclusively<T>(
     .unwrap_or_else(|failure| Err(failed(url, failure)))
 }
 
-/// The same as [`stored`], within the transaction of a change. Makes the table if it is missing.
+/// Like [`stored`], within the transaction of a change. Creates the table if it is missing.
 fn compare(c: &mut AnyConnection) -> Result<(Vec<MigrationStatus>, Option<String>), BoxError> {
     match c {
         AnyConnection::Postgres(c) => Ok(matched(&migrations::<Pg>(POSTGRES)?, applied(c)?)),
@@ -170,7 +170,7 @@ where
     Ok(migrations)
 }
 
-/// The versions that the database has.
+/// The versions of the applied migrations.
 fn applied<DB: diesel::backend::Backend>(
     c: &mut impl MigrationHarness<DB>,
 ) -> Result<BTreeSet<String>, BoxError> {

@@ -16,19 +16,19 @@ use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{ObjectStore as Backend, ObjectStoreExt as _, RetryConfig};
 
-/// Attempts after the first at a request to a bucket.
+/// How often a request to a bucket is repeated.
 const RETRIES: usize = 2;
-/// How long attempts at a request to a bucket are begun: callers are waiting for it.
+/// For how long repetitions of a request to a bucket are started: callers are waiting for it.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The object store for uploads: a folder on this machine, or an S3 bucket.
 ///
-/// Every object is written by one request, a rename or a `PUT`. In a bucket, an upload in parts
-/// would leave parts behind a crash that nobody sees and everybody pays for.
+/// Every object is written by one request, a rename or a `PUT`. After a crash, a multipart upload
+/// would leave parts in the bucket that nobody sees and somebody pays for.
 #[derive(Debug, Clone)]
 pub struct UploadObjects {
     backend: Arc<dyn Backend>,
-    /// The folder, if objects are files.
+    /// The folder, if objects are stored as files.
     folder: Option<PathBuf>,
 }
 
@@ -38,7 +38,7 @@ pub enum OpenObjectsError {
     /// The setting is neither a folder nor a bucket.
     #[error("must be a folder, `file:FOLDER` or `s3://BUCKET/PREFIX`, not `{scheme}:…`")]
     Scheme {
-        /// What it begins with.
+        /// The text before the colon.
         scheme: String,
     },
     /// The folder cannot be made.
@@ -50,15 +50,15 @@ pub enum OpenObjectsError {
         #[source]
         cause: std::io::Error,
     },
-    /// The object store refused what it was given.
+    /// The object store refused its settings.
     #[error("cannot open the object store")]
     Backend(#[from] object_store::Error),
 }
 
 impl UploadObjects {
-    /// Opens `file:FOLDER` or a plain folder, which is made if it does not exist, or
+    /// Opens `file:FOLDER` or a plain folder, which is created if it does not exist, or
     /// `s3://BUCKET/PREFIX`, with the credentials, region and endpoint that the AWS tools read from
-    /// the environment. Nothing is asked of a bucket yet; its client needs the process's TLS
+    /// the environment. No request is sent to a bucket yet; its client needs the process's TLS
     /// provider to be installed. Blocks.
     pub fn open(url: &str) -> Result<Self, OpenObjectsError> {
         if let Some(place) = url.strip_prefix("s3://") {
@@ -66,7 +66,7 @@ impl UploadObjects {
             let prefix = Path::parse(prefix).map_err(object_store::Error::from)?;
             let store = AmazonS3Builder::from_env()
                 .with_bucket_name(bucket)
-                // `DELETE` is what every S3-compatible server has; the bulk request is not.
+                // Every S3-compatible server has `DELETE`; not all have the bulk request.
                 .with_disable_bulk_delete(true)
                 .with_retry(RetryConfig {
                     max_retries: RETRIES,
@@ -88,8 +88,8 @@ impl UploadObjects {
         Ok(Self { backend: Arc::new(store), folder: Some(path) })
     }
 
-    /// Removes what an interrupted write left: the file that was to be renamed. Ids are never used
-    /// twice, so a key is written at most once and only the first such name can exist.
+    /// Removes the temporary file of an interrupted write. Ids are never reused, so a key is
+    /// written at most once and only the first temporary name can exist.
     async fn delete_staged(&self, key: &ObjectKey) -> Result<(), Error> {
         let Some(folder) = &self.folder else { return Ok(()) };
         match tokio::fs::remove_file(folder.join(format!("{}#1", key.0))).await {

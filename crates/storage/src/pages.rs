@@ -1,7 +1,7 @@
 //! Pages of lists: how many rows to read, and the position after which to read them.
 //!
-//! A list whose rows can be large is read in two queries of one snapshot: the sizes of its rows, and
-//! then as many rows as fit. No list is in memory beyond its bound, whatever its rows hold.
+//! A list whose rows can be large is read by two queries of one snapshot: first the sizes of its
+//! rows, then as many rows as fit. So memory stays bounded, whatever the rows contain.
 
 use cicerone_domain::PageRequest;
 
@@ -9,18 +9,18 @@ use crate::columns::wide;
 use crate::error::TransactionError;
 
 diesel::define_sql_function! {
-    /// Bytes of a text. Neither database reads the text for it.
+    /// Bytes of a text. Neither database reads the text to compute it.
     fn octet_length(text: diesel::sql_types::Nullable<diesel::sql_types::Text>)
         -> diesel::sql_types::Nullable<diesel::sql_types::Integer>;
 }
 
 diesel::define_sql_function! {
-    /// Bytes of a value that is no text.
+    /// Bytes of a value that is not text.
     #[sql_name = "octet_length"]
     fn binary_length(value: diesel::sql_types::Binary) -> diesel::sql_types::Integer;
 }
 
-/// The size of a text in bytes, as the database gives it; `None` of a text that is not there.
+/// The size of a text in bytes, as returned by the database; `None` for a null.
 pub(crate) type Size = Option<i32>;
 
 /// How many rows of a list a page shows.
@@ -28,7 +28,7 @@ pub(crate) type Size = Option<i32>;
 pub(crate) struct Rows {
     /// The rows to read.
     pub(crate) count: i64,
-    /// Whether others follow.
+    /// Whether more rows follow.
     pub(crate) more: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Deletion of agents, sources and conversations, part by part.
+//! Deletion of agents, sources and conversations in parts.
 //!
 //! SQLite has one writer, so deleting a gigabyte in one transaction would delay all other changes.
-//! Anything that is not larger than one part is deleted at once. Otherwise the first transaction
-//! sets `removed_at`, and the next ones delete what belongs to the row, and the row itself last.
-//! The caller waits for them; if they are interrupted, the housekeeper continues.
+//! Anything that fits into one part is deleted at once. Otherwise the first transaction sets
+//! `removed_at`, the next ones delete what belongs to the row, and the last one the row itself. The
+//! caller waits for them; if they are interrupted, the housekeeper continues.
 //!
 //! Invariant: a row with a `removed_at`, or one that belongs to it, is never found, and no job works on
 //! it.
@@ -25,13 +25,13 @@ use crate::schema::{
 };
 use crate::uploads::remove_unused;
 
-/// Most bytes of texts that one part deletes, unless one text alone is larger.
+/// Most bytes of text that one part deletes, unless a single text is larger.
 const PART_BYTES: usize = 1_024 * 1_024;
 /// Most rows that one part deletes.
 const PART_ROWS: usize = 1_000;
 
-/// Whether the agent of a row is not removed. For diesel a query of sources and one of agents in it
-/// would be a join.
+/// True if the agent of a row is not removed. Plain SQL, because diesel treats a subquery of agents
+/// in a query of sources as a join.
 pub(crate) const AGENT_IS_THERE: &str = "EXISTS (SELECT 1 FROM agents AS owner \
     WHERE owner.id = agent_id AND owner.removed_at IS NULL)";
 
@@ -43,7 +43,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// A whole part.
+    /// A part of full size.
     pub(crate) fn new() -> Self {
         Self { bytes: PART_BYTES, rows: PART_ROWS }
     }
@@ -52,13 +52,13 @@ impl Part {
         self.bytes == 0 || self.rows == 0
     }
 
-    /// Rows to look at.
+    /// The number of rows to read.
     fn limit(&self) -> i64 {
         wide(self.rows)
     }
 
-    /// Takes as many of these rows as the part allows, and gives the position of the last one. Fewer
-    /// than there are only if the part is used up.
+    /// Takes as many of these rows as the part allows, and returns the position of the last one. It
+    /// takes fewer than all only if the part is used up.
     fn take<S: IntoIterator<Item = Size>>(&mut self, rows: Vec<(i64, S)>) -> Option<i64> {
         let mut last = None;
         for (position, sizes) in rows {
@@ -74,10 +74,9 @@ impl Part {
     }
 }
 
-/// A thing that is deleted.
 #[derive(Debug, Clone)]
 pub(crate) enum Removed {
-    /// An agent with everything of it.
+    /// An agent with everything that belongs to it.
     Agent(String),
     /// A source with its documents.
     Source(String),
@@ -86,7 +85,7 @@ pub(crate) enum Removed {
 }
 
 impl Removed {
-    /// Deletes as much as the part allows. True if nothing is left.
+    /// Deletes as much as the part allows. Returns true if nothing is left.
     fn delete(
         &self,
         c: &mut AnyConnection,
@@ -100,7 +99,7 @@ impl Removed {
         }
     }
 
-    /// Hides it, and everything of it.
+    /// Hides the object and everything that belongs to it.
     fn hide(&self, c: &mut AnyConnection, now: Timestamp) -> Result<(), TransactionError> {
         let at = now.as_millis();
         match self {
@@ -110,7 +109,8 @@ impl Removed {
                 diesel::delete(jobs::table.filter(jobs::source_id.eq_any(of_agent))).execute(c)?;
             }
             Self::Source(id) => {
-                // The content may be large, and would be written with the row once more.
+                // The content is cleared now: it may be large, and every later update of the row
+                // would write it again.
                 diesel::update(sources::table.find(id))
                     .set((
                         sources::removed_at.eq(at),
@@ -130,11 +130,12 @@ impl Removed {
     }
 }
 
-/// Deletes something, after what `before` finds and changes in the first transaction, which also
-/// completes the claim of an idempotency key. Returns what `before` gave.
+/// Deletes something in parts. `before` finds it and makes the first changes; they share a
+/// transaction with the first part and the completion of an idempotency key's claim. Returns the
+/// value of `before`.
 ///
-/// After the first transaction nobody can see it any more, so a later failure is not reported to the
-/// caller.
+/// After the first transaction the object is no longer visible, so a later failure is not reported
+/// to the caller.
 pub(crate) async fn remove<T, F>(
     db: &Db,
     removed: Removed,
@@ -178,7 +179,7 @@ pub(crate) async fn finish(db: &Db, removed: Removed, now: Timestamp) -> Result<
     }
 }
 
-/// A deletion that has begun and is not done.
+/// A deletion that was begun and is not finished.
 pub(crate) fn unfinished(c: &mut AnyConnection) -> Result<Option<Removed>, TransactionError> {
     let agent = agents::table
         .filter(agents::removed_at.is_not_null())
@@ -265,7 +266,7 @@ fn delete_source(
     Ok(true)
 }
 
-/// Deletes vectors before their passages, so that a part is bounded by them too.
+/// Deletes vectors before their passages, so that vectors count towards the size of a part too.
 fn delete_vectors(
     c: &mut AnyConnection,
     source: &str,

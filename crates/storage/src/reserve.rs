@@ -1,8 +1,8 @@
-//! Space that is held back on the disk of a SQLite database, so that something can be deleted when the
-//! disk is full.
+//! Space that is reserved on the disk of a SQLite database, so that deletions work when the disk is
+//! full.
 //!
 //! A deletion needs space before it frees any, because SQLite first writes the changed pages to its
-//! log. So a file beside the database holds some space, and is removed when a deletion finds the
+//! log. So a file beside the database reserves some space, and is removed when a deletion finds the
 //! disk full. Until there is room for the file again, only deletions are carried out.
 
 use std::fs::{self, File};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// How often the program tries to hold the space again.
+/// How often the program tries to reserve the space again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Space that is held back, or was freed.
+/// Space that is reserved, or was released.
 #[derive(Debug)]
 pub(crate) struct Reserve {
     path: PathBuf,
@@ -26,13 +26,13 @@ pub(crate) struct Reserve {
 #[derive(Debug)]
 struct State {
     is_held: bool,
-    /// When it was last tried to hold it, or was freed.
+    /// When the space was released, or when reserving it was last tried.
     changed: Instant,
 }
 
 impl Reserve {
-    /// Holds `bytes` in a file beside the database at `database`. If there is no room, it counts as
-    /// given free.
+    /// Reserves `bytes` in a file beside the database at `database`. If there is no room, the space
+    /// counts as released.
     pub(crate) fn hold(database: &Path, bytes: u64) -> Self {
         let mut name = database.as_os_str().to_owned();
         name.push(".reserve");
@@ -49,12 +49,12 @@ impl Reserve {
         }
     }
 
-    /// Whether the space is held back at present.
+    /// Whether the space is reserved at present.
     pub(crate) fn is_held(&self) -> bool {
         self.state.lock().is_held
     }
 
-    /// Frees the space. False if it was free already.
+    /// Releases the space. Returns false if it was released already.
     pub(crate) fn release(&self) -> bool {
         let mut state = self.state.lock();
         if !state.is_held {
@@ -71,7 +71,7 @@ impl Reserve {
         true
     }
 
-    /// Holds the space again if there is room for it and for half as much beside it.
+    /// Reserves the space again if there is room for it and for half as much in addition.
     pub(crate) fn retake(&self) {
         let mut state = self.state.lock();
         if state.is_held || state.changed.elapsed() < RETRY {
@@ -86,7 +86,7 @@ impl Reserve {
     }
 }
 
-/// Creates a file that takes `bytes` bytes of the disk. Leaves no file if there is no room.
+/// Creates a file that occupies `bytes` bytes of the disk. Leaves no file if there is no room.
 fn allocate(path: &Path, bytes: u64) -> io::Result<()> {
     let allocated = File::create(path).and_then(|file| take(&file, bytes));
     if allocated.is_err() {
@@ -110,7 +110,7 @@ fn take(file: &File, bytes: u64) -> io::Result<()> {
     fill(file, bytes)
 }
 
-/// Writes so many bytes: a file system that cannot allot them has them then.
+/// Writes that many bytes, for a file system that cannot allocate them otherwise.
 fn fill(mut file: &File, bytes: u64) -> io::Result<()> {
     let mut left = bytes;
     let zeros = [0; 64 * 1_024];
@@ -143,7 +143,7 @@ mod tests {
         assert!(!reserve.release());
         reserve.retake();
         assert!(!reserve.is_held(), "it is tried once a second");
-        // No disk has so much room.
+        // No disk has that much room.
         assert!(!Reserve::hold(&database, 1 << 60).is_held());
         assert!(!file.exists());
     }

@@ -1,5 +1,5 @@
-//! The tables as diesel knows them. The migrations are the truth; the contract suite reads and writes
-//! every column named here on both databases.
+//! The tables as diesel sees them. The migrations are authoritative; the contract suite reads and
+//! writes every column named here on both databases.
 
 use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
 

@@ -1,13 +1,11 @@
-//! What a caller can see, as queries compare it.
+//! What a caller can see, in the form that queries compare.
 
 use cicerone_domain::Scope;
 
-/// A [`Scope`] in columns' words.
+/// A [`Scope`] as column values.
 #[derive(Debug, Clone)]
 pub(crate) struct Visible {
-    /// The scope itself.
     pub(crate) scope: Scope,
-    /// The account.
     pub(crate) account: String,
     /// The only agents that exist for the caller; `None` for all of the account.
     pub(crate) agents: Option<Vec<String>>,

@@ -1,4 +1,4 @@
-//! Copies of an embedded database, taken while it is used, and whether one is whole.
+//! Copies of an embedded database, taken while it is in use, and checks of copies.
 
 use std::path::Path;
 
@@ -24,10 +24,10 @@ struct Finding {
     integrity_check: String,
 }
 
-/// Copies the SQLite database `url` as it is at one moment to the new file `into`, also while servers
-/// use it, and returns the names of the objects of its uploads. Blocks.
+/// Copies the SQLite database `url` to the new file `into`, as it is at one moment, even while
+/// servers use it, and returns the names of the objects of its uploads. Blocks.
 ///
-/// Fails if `into` exists, and for another kind of database.
+/// Fails if `into` exists, and for any other kind of database.
 pub fn take(url: &DatabaseUrl, into: &Path) -> Result<Vec<ObjectKey>, OpenError> {
     let failed = |cause: String| OpenError::Snapshot { url: url.clone(), cause };
     let path = into.to_str().ok_or_else(|| failed("the path is not UTF-8".to_owned()))?;
@@ -55,8 +55,8 @@ fn objects(c: &mut AnyConnection) -> Result<Vec<ObjectKey>, cicerone_domain::Err
     Ok(ids.iter().map(key).collect::<Result<_, TransactionError>>()?)
 }
 
-/// Checks that every page of the SQLite file `path` is as it was written, and that this program knows
-/// all of its migrations. Blocks.
+/// Checks that the SQLite file `path` is intact, and that this program knows all of its migrations.
+/// Blocks.
 pub fn verify(path: &Path) -> Result<(), OpenError> {
     let url = DatabaseUrl::sqlite(path);
     let failed = |cause: String| OpenError::Snapshot { url: url.clone(), cause };

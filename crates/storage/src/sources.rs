@@ -1,4 +1,4 @@
-//! Sources: rows, and the use of them by callers. Jobs change them too.
+//! Sources: their rows, and changes by callers. Jobs change them too.
 
 mod content;
 mod intake;
@@ -113,7 +113,7 @@ pub(crate) fn update_state(c: &mut AnyConnection, source: &Source) -> Result<(),
     Ok(())
 }
 
-/// The source, if its agent lies in the scope.
+/// Returns the source if its agent is in the scope.
 fn find(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -132,7 +132,7 @@ fn find(
     query.get_result(c).optional()?.map(Source::try_from).transpose()
 }
 
-/// The source; refused if it is not in the scope.
+/// Returns the source. Fails if it is not in the scope.
 fn require(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -141,7 +141,7 @@ fn require(
     find(c, visible, id)?.ok_or_else(|| Error::not_found("source", id).into())
 }
 
-/// The same, with its agent's row held: every change of a source holds that first.
+/// Like [`require`], with its agent's row locked: every change of a source locks that first.
 fn require_locked(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -149,7 +149,7 @@ fn require_locked(
 ) -> Result<Source, TransactionError> {
     let source = require(c, visible, id)?;
     dialect::lock_agent(c, &source.agent_id.to_string())?;
-    // Another may have changed or deleted it while this one waited.
+    // It may have been changed or deleted while this call waited.
     require(c, visible, id)
 }
 

@@ -1,4 +1,4 @@
-//! Files on their way in: nameless files in a folder.
+//! Incoming files: nameless files in a folder.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -12,11 +12,12 @@ use cicerone_domain::ports::{Spool, SpooledFile};
 use memmap2::MmapMut;
 use tokio::runtime::Handle;
 
-/// What is gathered in memory before it is written; a file that is smaller never meets the disk.
+/// The bytes that are collected in memory before they are written; a smaller file never reaches the
+/// disk.
 const GATHERED_BYTES: usize = 64 * 1_024;
 
-/// A folder for files on their way in. Their names are gone as soon as they are open, so that the
-/// system frees them with their last handle: no crash leaves one behind.
+/// A folder for incoming files. Their names are removed as soon as they are open, so that the
+/// system frees them with their last handle, even after a crash.
 #[derive(Debug, Clone)]
 pub struct SpoolFolder {
     folder: Arc<Path>,
@@ -24,8 +25,8 @@ pub struct SpoolFolder {
 }
 
 impl SpoolFolder {
-    /// Files in `folder`, which must exist, written on the blocking threads of the tokio runtime
-    /// that this is called in.
+    /// Files in `folder`, which must exist. They are written on the blocking threads of the tokio
+    /// runtime in which this is called.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into().into(), runtime: Handle::current() }
     }
@@ -40,14 +41,14 @@ impl Spool for SpoolFolder {
 struct Spooled {
     spool: SpoolFolder,
     gathered: Vec<u8>,
-    /// None until something is written, and after a failure.
+    /// `None` until something is written, and after a failure.
     file: Option<File>,
     /// Bytes in the file.
     length: usize,
 }
 
 impl Spooled {
-    /// Writes what was gathered, and gives the file.
+    /// Writes the collected bytes, and returns the file.
     async fn write(&mut self) -> Result<File, Error> {
         let (gathered, file) = (std::mem::take(&mut self.gathered), self.file.take());
         let folder = Arc::clone(&self.spool.folder);
@@ -86,8 +87,8 @@ impl SpooledFile for Spooled {
         let mut file = self.write().await?;
         let length = self.length;
         let read = move || {
-            // Pages of its own, which go back to the system at once: an allocator that is asked for
-            // megabytes on every thread keeps them on every thread.
+            // A separate mapping, which returns to the system at once: an allocator that is asked
+            // for megabytes on every thread keeps them on every thread.
             let mut bytes = MmapMut::map_anon(length)?;
             file.rewind()?;
             file.read_exact(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! The database as the ports see it.
+//! The implementation of the ports.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::keys;
 use crate::migrations;
 use crate::url::DatabaseUrl;
 
-/// Every store port over one database. Cloned freely; when the last clone is dropped, its threads
-/// finish what they have and end.
+/// Every store port over one database. Clones share it; when the last clone is dropped, its threads
+/// finish their work and end.
 #[derive(Clone)]
 pub struct Storage {
     pub(crate) db: Arc<Db>,
-    /// Bytes that an account without a quota of its own may keep; `None` for any number.
+    /// The bytes that an account without a quota of its own may store; `None` for no limit.
     pub(crate) account_bytes: Option<u64>,
 }
 
@@ -30,17 +30,17 @@ pub struct StorageOptions {
     pub read_connections: u32,
     /// Connections to PostgreSQL, each with a thread of its own.
     pub connections: u32,
-    /// How long a request waits for a connection before the database counts as out of reach.
+    /// How long a request waits for a connection before the database is considered unreachable.
     pub connection_timeout: Duration,
-    /// How long a read may take, and how long a change waits for a row that another holds.
+    /// How long a read may take, and how long a change waits for a locked row.
     pub read_timeout: Duration,
     /// How long a change may take, and on SQLite how long it waits for its turn.
     pub write_timeout: Duration,
-    /// Bytes that are held back on the disk of a SQLite file, for deletions when the disk is full; 0
-    /// for none. The file's only server may hold them.
+    /// Bytes that are reserved on the disk of a SQLite file, for deletions when the disk is full; 0
+    /// for none. Only the file's single server may reserve them.
     pub reserve_bytes: u64,
-    /// Bytes of sources and files that an account without a quota of its own may keep; `None` for any
-    /// number.
+    /// The bytes of sources and files that an account without a quota of its own may store; `None`
+    /// for no limit.
     pub account_bytes: Option<u64>,
 }
 
@@ -72,15 +72,15 @@ impl std::fmt::Debug for Storage {
 }
 
 impl Storage {
-    /// Opens a database whose schema is this program's: see [`migrations::run`]. Blocks until it is
-    /// connected.
+    /// Opens a database whose schema matches this program: see [`migrations::run`]. Blocks until it
+    /// is connected.
     pub fn open(url: &DatabaseUrl, options: &StorageOptions) -> Result<Self, OpenError> {
         migrations::check(url)?;
         Ok(Self { db: Arc::new(Db::open(url, options)?), account_bytes: options.account_bytes })
     }
 
-    /// Takes no more work, and returns when what was taken is committed and every thread has ended.
-    /// Calls after that fail with [`Error::Unavailable`].
+    /// Accepts no more work, and returns when accepted work is committed and every thread has
+    /// ended. Later calls fail with [`Error::Unavailable`].
     pub async fn close(&self) {
         self.db.close().await;
     }

@@ -1,4 +1,4 @@
-//! Uploaded files: the rows, and the notes about objects to remove.
+//! Uploaded files: their rows, and records of objects to remove.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::schema::{discarded_objects, sources, uploads};
 use crate::scope::Visible;
 use crate::storage::Storage;
 
-/// Ids of one statement.
+/// Ids in one statement.
 const IDS: usize = 500;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -65,8 +65,8 @@ impl TryFrom<UploadRow> for Upload {
     }
 }
 
-/// Removes those of these uploads that no source uses, notes their objects as discarded and takes
-/// back the answers that contain them. Returns how many were removed.
+/// Removes those of these uploads that no source uses, records their objects as discarded and
+/// erases the answers that contain them. Returns how many were removed.
 pub(crate) fn remove_unused(
     c: &mut AnyConnection,
     ids: &[String],
@@ -75,7 +75,7 @@ pub(crate) fn remove_unused(
     let mut count = 0;
     let mut freed: BTreeMap<String, i64> = BTreeMap::new();
     for ids in ids.chunks(IDS) {
-        // Held first: the deletion then sees every source that began to use one of them.
+        // Locked first, so that the deletion sees every source that began to use one of them.
         dialect::lock_uploads(c, ids)?;
         let used = exists(
             sources::table
@@ -99,7 +99,7 @@ pub(crate) fn remove_unused(
     Ok(count)
 }
 
-/// The upload, if it exists in the scope.
+/// Returns the upload if it exists in the scope.
 fn find(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -127,8 +127,8 @@ fn find(
     Ok(Some(Upload::try_from(row)?))
 }
 
-/// Holds an upload that exists in the scope, so that it is not removed before a source uses it. False
-/// if it does not exist.
+/// Locks an upload that exists in the scope, so that it is not removed before a source uses it.
+/// Returns false if it does not exist.
 pub(crate) fn hold(
     c: &mut AnyConnection,
     visible: &Visible,
@@ -138,7 +138,7 @@ pub(crate) fn hold(
         && find(c, visible, id)?.is_some())
 }
 
-/// Notes that the object of an upload is to be removed.
+/// Records that the object of an upload is to be removed.
 fn discard(
     c: &mut AnyConnection,
     id: Id<kind::Upload>,
@@ -166,7 +166,8 @@ impl UploadStore for Storage {
                 let key = upload.object_key().0;
                 let taken = diesel::delete(discarded_objects::table.find(&key)).execute(c)?;
                 if taken == 0 {
-                    // The housekeeping acted on the note: this took longer than was announced.
+                    // The housekeeping has acted on the record: this took longer than was
+                    // announced.
                     let cause = format!("the object `{key}` was discarded before it was recorded");
                     return Err(Error::unavailable(cause).into());
                 }

@@ -1,4 +1,4 @@
-//! The address of the database: the parsed setting.
+//! The database's address, parsed from its setting.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ pub(crate) enum Target {
 /// The text does not name a database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseDatabaseUrlError {
-    /// It begins with something else than the two kinds of databases.
+    /// It begins with something other than the two kinds of databases.
     #[error("must be `sqlite:PATH` or `postgres://USER@HOST/DATABASE`")]
     Scheme,
-    /// It names SQLite and no file.
+    /// It names SQLite without a file.
     #[error("must name a file after `sqlite:`; a database in memory is not supported")]
     NoFile,
 }
@@ -32,7 +32,7 @@ impl DatabaseUrl {
         }
         let path = text.strip_prefix("sqlite:").ok_or(ParseDatabaseUrlError::Scheme)?;
         let path = path.strip_prefix("//").unwrap_or(path);
-        // SQLite gives names with a colon in front of them, and the empty one, meanings of their own.
+        // SQLite has special meanings for names with a leading colon and for the empty name.
         if path.is_empty() || path.contains(":memory:") || path.starts_with("file:") {
             return Err(ParseDatabaseUrlError::NoFile);
         }
@@ -68,7 +68,7 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
-/// The address without its password and without its parameters, which may hold one as well.
+/// The address without its password and its parameters, which may contain one too.
 fn without_secrets(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", ""));
     let rest = rest.split_once('?').map_or(rest, |(address, _)| address);

@@ -1,4 +1,4 @@
-//! What accounts use and may use.
+//! What accounts have used and may use.
 
 use async_trait::async_trait;
 use cicerone_domain::conversation::Turn;
@@ -20,7 +20,7 @@ use crate::schema::{accounts, usage_days, usage_months};
 use crate::scope::Visible;
 use crate::storage::Storage;
 
-/// The value of a quota column for any number.
+/// The value of a quota column for an unlimited quota.
 const UNLIMITED: i64 = -1;
 
 #[derive(Insertable)]
@@ -45,8 +45,8 @@ pub(crate) struct MonthRow {
     pub(crate) tokens: i64,
 }
 
-/// Counts an answered message. This comes last in its transaction, since messages of the same account
-/// wait for each other from here on.
+/// Counts an answered message. This is the last step of its transaction, since messages of the same
+/// account wait for each other from here on.
 pub(crate) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<(), TransactionError> {
     let usage = turn.usage();
     let row = UsageRow {
@@ -68,8 +68,8 @@ pub(crate) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<(), Transactio
     Ok(dialect::add_month_usage(c, &in_month)?)
 }
 
-/// Removes the usage of days before one, and of the months before that of this day, at most `limit` rows
-/// of either. Returns how many were removed.
+/// Removes the daily usage before `before`, at most `limit` rows, and the monthly usage before its
+/// month. Returns how many were removed.
 pub(crate) fn expire(
     c: &mut AnyConnection,
     before: Day,
@@ -91,7 +91,7 @@ pub(crate) fn expire(
     Ok(removed + diesel::delete(months).execute(c)?)
 }
 
-/// The quota in a column.
+/// Reads a quota from its column.
 pub(crate) fn quota(column: Option<i64>) -> Quota {
     match column {
         None => Quota::Default,
@@ -201,7 +201,7 @@ fn set(
 
 type Row = (i64, String, i64, i64, i64);
 
-/// A page of usage. The position after it is the beginning of the last item's day, and its agent.
+/// A page of usage. The position after it is the start of the last item's day, and its agent.
 fn list(
     c: &mut AnyConnection,
     visible: &Visible,

@@ -1,4 +1,4 @@
-//! Vectors of passages: which sources lack them, and what was made.
+//! Vectors of passages: which sources lack them, and the stored ones.
 
 mod feed;
 mod work;
@@ -19,11 +19,11 @@ use crate::storage::Storage;
 
 /// Held on PostgreSQL while a space is added. The number is `vectors` in ASCII.
 const SPACES_LOCK: i64 = 0x0076_6563_746f_7273;
-/// The number of no space.
+/// A number that no space has.
 const NO_SPACE: i64 = 0;
-/// Stands before every position.
+/// A position before all others.
 const NONE_YET: i64 = -1;
-/// Sources that are marked in one transaction.
+/// Sources that are updated in one transaction.
 const MARKED_AT_ONCE: i64 = 1_000;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -73,7 +73,7 @@ impl TryFrom<SpaceRow> for Space {
     }
 }
 
-/// Notes that the content of a source that was processed lacks vectors, if it is new.
+/// Records that the content of a processed source lacks vectors, if the content is new.
 pub(crate) fn expect(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
     let Some(trained) = source.state.searchable() else { return Ok(()) };
     let (id, version) = (source.id.to_string(), wide(trained.version));
@@ -128,7 +128,8 @@ impl VectorStore for Storage {
         self.db
             .write(move |c| {
                 dialect::lock_number(c, SPACES_LOCK)?;
-                // Of two servers that add one at once, the second finds that of the first.
+                // If two servers add a space at the same time, the second one finds that of the
+                // first.
                 let known = of_model(c, &space.model)?;
                 if let Some(known) = known.into_iter().find(|known| known.holds(&space.probe)) {
                     return Ok(known);
@@ -136,8 +137,8 @@ impl VectorStore for Storage {
                 let last: Option<i64> = vector_spaces::table
                     .select(diesel::dsl::max(vector_spaces::id))
                     .get_result(c)?;
-                // The time is in it, so that a database that was restored does not give a number again whose
-                // vectors may still lie beside an index.
+                // The number contains the time. So a restored database does not reuse a number
+                // whose vectors may still be stored beside an index.
                 let id = now.as_millis().max(last.unwrap_or(NO_SPACE) + 1);
                 let space = Space { id, ..space.clone() };
                 let row = SpaceRow {
@@ -195,7 +196,7 @@ impl VectorStore for Storage {
         until: Timestamp,
     ) -> Result<Option<VectorWork>, Error> {
         let after = after.map(|after| after.to_string());
-        // Looking is free of the writer, which most looks do not need.
+        // Most calls find nothing, and a read does not need the writer.
         let looked = after.clone();
         let next = self.db.read(move |c| work::next_account(c, looked.as_deref(), now)).await?;
         if next.is_none() {

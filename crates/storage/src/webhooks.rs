@@ -1,4 +1,4 @@
-//! Webhook endpoints, and their deliveries as their owners see them.
+//! Webhook endpoints, and their deliveries as shown to their owners.
 
 use async_trait::async_trait;
 use cicerone_domain::event::Event;
@@ -55,7 +55,7 @@ struct ChangeRow {
     updated_at: i64,
 }
 
-/// A retired secret as it is kept.
+/// A retired secret as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Retired {
     secret: String,
@@ -107,7 +107,7 @@ fn names(events: &[EventName]) -> Result<String, TransactionError> {
     to_json(&events.iter().map(|event| event.name()).collect::<Vec<_>>())
 }
 
-/// Secrets as they were written.
+/// Reads secrets from their columns.
 pub(crate) fn secrets(current: &str, retired: &str) -> Result<EndpointSecrets, TransactionError> {
     let read = |text: &str| text.parse::<WebhookSecret>().map_err(TransactionError::internal);
     let retired: Vec<Retired> = from_json(retired)?;
@@ -244,7 +244,7 @@ impl WebhookStore for Storage {
     }
 }
 
-/// The account's row is held, so that its endpoints are counted one after the other.
+/// Locks the account's row, so that concurrent additions are counted one after the other.
 fn insert(
     c: &mut AnyConnection,
     endpoint: &WebhookEndpoint,
@@ -279,7 +279,7 @@ fn find(
     Ok(Some((row.try_into()?, secrets)))
 }
 
-/// The endpoint with its secrets; its row is held.
+/// Returns the endpoint with its secrets. Locks its row.
 fn require(
     c: &mut AnyConnection,
     account: Id<kind::Account>,
@@ -289,7 +289,7 @@ fn require(
     find(c, account, id)?.ok_or_else(|| Error::not_found("webhook endpoint", id).into())
 }
 
-/// An endpoint that something can be sent to; its row is held.
+/// Checks that the endpoint can receive deliveries. Locks its row.
 fn require_enabled(
     c: &mut AnyConnection,
     account: Id<kind::Account>,
@@ -299,7 +299,7 @@ fn require_enabled(
     Ok(endpoint.check_enabled()?)
 }
 
-/// Refuses another test of an endpoint that does not keep up with what it is sent.
+/// Refuses another test if too many deliveries to the endpoint are pending.
 fn check_backlog(
     c: &mut AnyConnection,
     endpoint: Id<kind::WebhookEndpoint>,
@@ -406,7 +406,7 @@ fn redeliver(
         .optional()?;
     let row = found.ok_or_else(|| Error::not_found("delivery", id))?;
     let delivery = Delivery::try_from(row)?.again(now);
-    // An attempt that is under way may fail: it loses its lease, and this one is made beside it.
+    // An attempt that is under way loses its lease, and this one is made in addition.
     diesel::update(rows::table.find(id.to_string()))
         .set((DeliveryChange::of(&delivery)?, rows::tries.eq(0)))
         .execute(c)?;

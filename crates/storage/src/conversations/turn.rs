@@ -18,7 +18,7 @@ use crate::usage;
 /// Messages of a turn.
 const MESSAGES: i64 = 2;
 
-/// Stores a turn and gives it back with the conversation as it stands now.
+/// Stores a turn and returns it with the conversation as it is now.
 pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, TransactionError> {
     let mut turn = turn.clone();
     let first = if turn.is_first {
@@ -36,7 +36,7 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transac
     Ok(turn)
 }
 
-/// Adds the conversation. Its reference to the agent is what finds a deleted one.
+/// Adds the conversation. Its reference to the agent fails if the agent was deleted.
 fn begin(c: &mut AnyConnection, conversation: &Conversation) -> Result<(), TransactionError> {
     let row = ConversationRow {
         id: conversation.id.to_string(),
@@ -68,8 +68,8 @@ fn begin(c: &mut AnyConnection, conversation: &Conversation) -> Result<(), Trans
     Ok(dialect::insert_metadata(c, &pairs)?)
 }
 
-/// Makes room for a turn and gives the position of its first message. The update holds the row, so
-/// that turns of one conversation follow each other.
+/// Reserves the positions of a turn and returns that of its first message. The update locks the
+/// row, so that turns of one conversation are stored one after the other.
 fn go_on(c: &mut AnyConnection, conversation: &mut Conversation) -> Result<i64, TransactionError> {
     let now = conversation.updated_at.as_millis();
     let later = case_when(conversations::updated_at.lt(now), now.into_sql::<BigInt>())

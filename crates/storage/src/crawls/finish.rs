@@ -16,10 +16,10 @@ use crate::jobs::{end, hold_lease};
 use crate::schema::{crawl_pages, crawls, documents};
 use crate::sources::{read_warnings, unseen};
 
-/// Why a website was not read whole is taken from so many of its documents.
+/// The number of documents from which the reasons for a partial reading are taken.
 const DOCUMENTS_ASKED: usize = 20;
 
-/// Replaces the last crawl with that of a lease that still holds.
+/// Replaces the last crawl with that of a lease that is still valid.
 pub(super) fn finish(
     c: &mut AnyConnection,
     lease: &Lease,
@@ -66,7 +66,7 @@ fn first_title(
         .optional()?)
 }
 
-/// Ends the crawl that a source's job has begun, if it has. The pages stay to be looked at.
+/// Ends the crawl that a source's job began, if there is one. Its pages remain visible.
 pub(crate) fn fail(c: &mut AnyConnection, source_id: &str) -> Result<(), TransactionError> {
     let running =
         crawls::table.filter(crawls::source_id.eq(source_id)).filter(crawls::state.eq(RUNNING));
@@ -79,7 +79,7 @@ fn count_unseen(c: &mut AnyConnection, source_id: &str) -> Result<usize, Transac
     narrow("count", count)
 }
 
-/// Removes the documents that no page of the crawl has, and returns how many.
+/// Removes the documents that belong to no page of the crawl, and returns how many.
 fn remove_gone(
     c: &mut AnyConnection,
     source_id: &str,
@@ -112,7 +112,7 @@ fn succeed(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<(), Tr
     Ok(())
 }
 
-/// What of the documents that answer was not read.
+/// What was not read of the visible documents.
 fn partial(
     c: &mut AnyConnection,
     source_id: &str,
@@ -134,7 +134,7 @@ fn partial(
     Ok(PartialReading::of_many(narrow("count", count)?, &first))
 }
 
-/// Characters of all documents that answer.
+/// Characters of all visible documents.
 fn character_count(c: &mut AnyConnection, source_id: &str) -> Result<u64, TransactionError> {
     let counts: Vec<i64> = documents::table
         .filter(documents::source_id.eq(source_id))

@@ -1,4 +1,4 @@
-//! Keeping what became of pages, and what was found through them.
+//! Stores the outcome of visits, and the pages that were found by them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,8 +18,8 @@ use crate::sources::{Placed, insert};
 /// Addresses that are looked up in one query.
 const ADDRESSES: usize = 500;
 
-/// Keeps visited and found pages in a crawl of this number. What the crawl has found before keeps its
-/// place. Returns how many pages were visited for the first time.
+/// Stores visited and found pages in the crawl `number`. A page that the crawl already has keeps
+/// its position. Returns how many pages were visited for the first time.
 pub(super) fn record(
     c: &mut AnyConnection,
     source: &Source,
@@ -48,15 +48,15 @@ struct Seen {
     is_visited: bool,
 }
 
-/// The pages of a crawl, as far as these are concerned.
+/// The pages of a crawl that one call is about.
 struct Pages<'a> {
     source: &'a Source,
     crawl: i64,
-    /// Those that the crawl knows, by address.
+    /// Those that the crawl already has, by address.
     known: HashMap<String, Seen>,
     /// How many were visited for the first time.
     visited_first: usize,
-    /// Those that it learns of now.
+    /// Those that this call adds.
     new: Vec<PageRow>,
     next: i64,
 }
@@ -96,7 +96,8 @@ impl<'a> Pages<'a> {
         Ok(Self { source, crawl, known, visited_first: 0, new: Vec::new(), next })
     }
 
-    /// Notes what became of a page, and gives the document that it had before in this crawl.
+    /// Stores the outcome of a visit, and returns the document that the page had earlier in this
+    /// crawl.
     fn visit(
         &mut self,
         c: &mut AnyConnection,
@@ -106,7 +107,7 @@ impl<'a> Pages<'a> {
     ) -> Result<Option<i64>, TransactionError> {
         let Some(seen) = self.known.get_mut(url) else {
             self.add(url, 0, visit);
-            // If the same page comes again in this call, it is a row already.
+            // Written at once: if the page appears again in this call, its row exists.
             dialect::insert_crawl_pages(c, &std::mem::take(&mut self.new))?;
             let seen = Seen { position: self.next - 1, document, is_visited: true };
             self.known.insert(url.to_owned(), seen);
@@ -120,7 +121,7 @@ impl<'a> Pages<'a> {
         Ok(before.filter(|before| Some(*before) != document))
     }
 
-    /// Adds the pages that the crawl does not know.
+    /// Adds the pages that the crawl does not have.
     fn find(&mut self, found: &[FoundPage]) {
         for page in found {
             if !self.known.contains_key(&page.url) {
@@ -145,8 +146,8 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// The texts of a source, with the next free positions: behind every document and passage that it has,
-/// seen or not.
+/// The texts of a source, with the next free positions: after every document and passage that it
+/// has, visible or not.
 struct Texts<'a> {
     source: &'a Source,
     next_document: i64,
@@ -168,7 +169,7 @@ impl<'a> Texts<'a> {
         Ok(Self { source, next_document: next(document), next_passage: next(passage) })
     }
 
-    /// The position of the document that a page has from now on.
+    /// Returns the position of the page's new document.
     fn keep(
         &mut self,
         c: &mut AnyConnection,
@@ -202,7 +203,7 @@ impl<'a> Texts<'a> {
         Ok(document)
     }
 
-    /// Removes a document that a page had earlier in this crawl, unless it is one that answers.
+    /// Removes a document that a page had earlier in this crawl, unless it is visible.
     fn drop_unseen(&self, c: &mut AnyConnection, position: i64) -> Result<(), TransactionError> {
         let document = documents::table.find((self.source.id.to_string(), position));
         diesel::delete(document.filter(documents::version.is_null())).execute(c)?;

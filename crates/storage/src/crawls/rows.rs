@@ -55,7 +55,7 @@ pub(crate) struct VisitRow {
 }
 
 impl VisitRow {
-    /// The columns of a visit whose text is the document of that position.
+    /// The columns of a visit whose text is the document at that position.
     pub(super) fn of(page: &VisitedPage, document: Option<i64>) -> Result<Self, TransactionError> {
         Ok(Self {
             status: Some(page.status.name().to_owned()),
@@ -74,7 +74,7 @@ impl VisitRow {
     }
 }
 
-/// A page of a crawl that is taken up.
+/// A page of a crawl that is resumed.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = crawl_pages)]
 pub(super) struct SeenRow {
@@ -85,7 +85,7 @@ pub(super) struct SeenRow {
 }
 
 impl SeenRow {
-    /// Adds the page to those that wait, or to those that were visited.
+    /// Adds the page to the waiting pages, or to the visited ones.
     pub(super) fn join(self, crawl: &mut CrawlSoFar) -> Result<(), TransactionError> {
         match self.status {
             None => {

@@ -2,9 +2,9 @@
 //!
 //! By default, SQLite runs a checkpoint within the commit that makes the log large enough, and all
 //! changes wait while tens of megabytes are copied. A passive checkpoint on another connection
-//! blocks neither readers nor the writer. But SQLite restarts the log only if a change finds all of
-//! it copied, which may never happen while changes follow each other. So the writer itself copies
-//! the last few pages between two changes, once the thread has copied the rest.
+//! blocks neither readers nor the writer. But SQLite restarts the log only if all of it is copied
+//! when a change begins, which may never happen while changes follow each other. So the writer
+//! itself copies the last few pages between two changes, after the thread has copied the rest.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ use crate::url::DatabaseUrl;
 /// Pages that are copied at once: 16 MB. A page that has changed several times is copied once, so
 /// large steps copy less; steps of 4 MB cost a tenth of the replies per second.
 const STEP: i32 = 4_000;
-/// The length in pages from which a log is restarted once it is copied.
+/// The length in pages from which a log is restarted after it was copied.
 const LONG: i32 = 4_000;
 /// The pause between two checks of the log.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -34,13 +34,14 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(4);
 /// The pause between two of these attempts.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
-/// For how long one of them waits for readers: SQLite holds up all writers meanwhile. In milliseconds.
+/// How long one of them waits for readers, in milliseconds. SQLite blocks all writers during this
+/// time.
 const WAIT_FOR_READERS: u32 = 50;
 
 /// The writer's end of the thread. Dropping it waits for the thread to end and close its connection: SQLite
 /// removes the log when the last connection is closed.
 pub(super) struct Checkpoints {
-    /// `None` while this is dropped.
+    /// `None` while it is being dropped.
     wake: Option<SyncSender<()>>,
     is_nearly_copied: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -58,7 +59,7 @@ impl Drop for Checkpoints {
 /// What SQLite reports about its log.
 #[derive(QueryableByName)]
 struct Log {
-    /// 1 if a checkpoint could not do all of its work, because another connection uses the log.
+    /// 1 if a checkpoint could not finish, because another connection uses the log.
     #[diesel(sql_type = Integer)]
     busy: i32,
     /// Pages in it; -1 if there is none.
@@ -70,7 +71,7 @@ struct Log {
 }
 
 impl Log {
-    /// Whether there is enough to copy.
+    /// Whether there are enough pages to copy.
     fn is_behind(&self) -> bool {
         self.log.saturating_sub(self.checkpointed) >= STEP
     }
@@ -80,7 +81,7 @@ impl Checkpoints {
     /// Starts the thread, with a connection of its own.
     pub(super) fn start(url: &DatabaseUrl) -> Result<Self, OpenError> {
         let connection = connect(url, Access::Write)?;
-        // One signal says as much as many.
+        // Signals need not queue up: one is enough.
         let (wake, woken) = sync_channel(1);
         let is_nearly_copied = Arc::new(AtomicBool::new(false));
         let tell = Arc::clone(&is_nearly_copied);
@@ -96,13 +97,13 @@ impl Checkpoints {
             tracing::debug!(%error, "the write-ahead log could not be restarted and grows until it is");
         }
         if let Some(wake) = &self.wake {
-            // If the channel is full, the thread is about to look anyway.
+            // If the channel is full, the thread is about to check anyway.
             let _ = wake.try_send(());
         }
     }
 }
 
-/// The thread.
+/// The body of the thread.
 fn copy(woken: &Receiver<()>, mut connection: AnyConnection, is_nearly_copied: &AtomicBool) {
     let mut has_failed = false;
     let mut next_restart = LONG;
@@ -111,7 +112,8 @@ fn copy(woken: &Receiver<()>, mut connection: AnyConnection, is_nearly_copied: &
         match &outcome {
             Ok(log) if log.log < LONG => next_restart = LONG,
             Ok(log) if log.log >= next_restart && !log.is_behind() => {
-                // A read that goes on keeps the log from being started over: then not at each commit.
+                // A long read keeps the log from being restarted. Then this is not tried at every
+                // commit.
                 next_restart = log.log.saturating_add(LONG);
                 is_nearly_copied.store(true, Ordering::Release);
             }
@@ -148,7 +150,7 @@ pub(super) fn empty(connection: &mut AnyConnection) -> QueryResult<bool> {
     connection.batch_execute(&format!("PRAGMA busy_timeout = {WAIT_FOR_READERS}"))?;
     let started = Instant::now();
     loop {
-        // The writer waits only for what the first step leaves.
+        // Then the writer waits only for the rest.
         look(connection, "PASSIVE")?;
         if look(connection, "TRUNCATE")?.busy == 0 {
             return Ok(true);
@@ -160,7 +162,7 @@ pub(super) fn empty(connection: &mut AnyConnection) -> QueryResult<bool> {
     }
 }
 
-/// Does a checkpoint of this kind and tells what the log is afterwards.
+/// Runs a checkpoint of this kind and returns the state of the log after it.
 fn look(connection: &mut AnyConnection, kind: &str) -> QueryResult<Log> {
     diesel::sql_query(format!("PRAGMA wal_checkpoint({kind})")).get_result(connection)
 }
@@ -171,8 +173,8 @@ mod tests {
 
     use super::*;
 
-    /// A file whose log holds pages that are not copied, a connection that reads the state before the last change, and
-    /// another one.
+    /// A file whose log contains pages that are not copied, a connection that reads the state
+    /// before the last change, and a second connection.
     fn log_that_is_read() -> (TempDir, AnyConnection, AnyConnection) {
         let directory = tempfile::tempdir().expect("a directory");
         let url = DatabaseUrl::sqlite(directory.path().join("log.db"));

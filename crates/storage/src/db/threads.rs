@@ -13,25 +13,25 @@ use tokio::sync::{mpsc, oneshot};
 use super::Party;
 use crate::error::OpenError;
 
-/// Work that may wait for a thread; beyond, callers wait to hand it over.
+/// Tasks that may wait for a thread. If there are more, callers wait to hand theirs over.
 const QUEUE: usize = 1_024;
 
 type Task = Box<dyn FnOnce() + Send>;
 
-/// Threads that take their work from one queue.
+/// Threads that take tasks from one queue.
 pub(super) struct Threads {
     queue: RwLock<Option<mpsc::Sender<Task>>>,
-    /// Closed when the last thread has ended.
+    /// Closed after the last thread has ended.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
     patience: Duration,
-    /// The places of work that has a thread or is about to get one. Of all threads a fourth is for
-    /// parties that have fewer than their share of the others.
+    /// Permits for tasks that run or are about to. A fourth of the threads is reserved for parties
+    /// that use less than their share of the others.
     places: FairPool<Party>,
 }
 
 impl Threads {
-    /// Starts `count` threads, which parties share. Work that has waited for one longer than `patience`
-    /// is refused: if the database is out of reach, a queue of requests would only grow old.
+    /// Starts `count` threads, which parties share. A task that has waited longer than `patience`
+    /// is refused: if the database is out of reach, requests would only pile up.
     pub(super) fn start(name: &str, count: u32, patience: Duration) -> Result<Self, OpenError> {
         let (queue, tasks) = mpsc::channel::<Task>(QUEUE);
         let (alive, ended) = mpsc::channel(1);
@@ -42,7 +42,8 @@ impl Threads {
             let alive = alive.clone();
             spawn(format!("{name}-{number}"), move || {
                 loop {
-                    // The lock is held while waiting: the threads take turns at the queue's head.
+                    // The lock is held while waiting, so that the threads take turns at the head of
+                    // the queue.
                     let task = tasks.lock().blocking_recv();
                     let Some(task) = task else { break };
                     task();
@@ -56,8 +57,8 @@ impl Threads {
         Ok(Self { queue, ended: tokio::sync::Mutex::new(ended), patience, places })
     }
 
-    /// Runs `work` on one of the threads when it is the party's turn. Once begun it goes on, even if
-    /// the caller goes away.
+    /// Runs `work` on one of the threads when it is the party's turn. Once begun it continues, even
+    /// if the caller goes away.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         party: Party,
@@ -76,7 +77,7 @@ impl Threads {
         outcome.await.map_err(|_| closed())?
     }
 
-    /// Waits for the party's turn, for as long as there is patience.
+    /// Waits for the party's turn, at most as long as `patience`.
     async fn place(&self, party: Party) -> Result<FairPermit<Party>, Error> {
         let place = self.places.acquire(party, 1, Urgency::Question);
         tokio::time::timeout(self.patience, place).await.map_err(|_| too_late())
@@ -88,15 +89,15 @@ impl Threads {
         hand_over(&queue, task, self.patience).await
     }
 
-    /// Takes no more work and waits for the threads to end.
+    /// Accepts no more tasks and waits for the threads to end.
     pub(super) async fn close(&self) {
         self.queue.write().take();
-        // Nothing is ever sent: this returns when every thread has dropped its end.
+        // Nothing is ever sent: this returns when every thread has dropped its sender.
         self.ended.lock().await.recv().await;
     }
 }
 
-/// Puts something into a queue; if it is full, waits for room until `patience` is over.
+/// Puts a value into a queue. If the queue is full, waits up to `patience` for room.
 pub(super) async fn hand_over<T>(
     queue: &mpsc::Sender<T>,
     item: T,
@@ -109,7 +110,7 @@ pub(super) async fn hand_over<T>(
     }
 }
 
-/// Refuses what begins too late.
+/// Returns an error if the deadline has passed.
 pub(super) fn in_time(deadline: Option<Instant>) -> Result<(), Error> {
     if deadline.is_some_and(|deadline| Instant::now() > deadline) {
         return Err(too_late());
@@ -117,7 +118,7 @@ pub(super) fn in_time(deadline: Option<Instant>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The refusal of work that has waited for its turn too long.
+/// The error for work that has waited too long for its turn.
 pub(super) fn too_late() -> Error {
     metrics::counter!("cicerone_database_wait_timeouts_total").increment(1);
     Error::unavailable("no database connection became free in time")
@@ -131,7 +132,7 @@ pub(super) fn spawn(
     std::thread::Builder::new().name(name).spawn(body).map_err(OpenError::Thread)
 }
 
-/// The refusal of a database that was closed.
+/// The error for a database that was closed.
 pub(super) fn closed() -> Error {
     Error::unavailable("the database is closed")
 }
@@ -160,7 +161,7 @@ mod tests {
                 tokio::spawn(async move {
                     let work = move || {
                         began.send(()).unwrap();
-                        // An error says that the end has come.
+                        // An error means that the test has ended.
                         let _ = wait.lock().recv();
                         Ok(())
                     };

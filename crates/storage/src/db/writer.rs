@@ -6,8 +6,8 @@
 //! no trace. Failures are rare, and two savepoint statements for each change would take a tenth of
 //! the time of a reply.
 //!
-//! Parties take turns, and a batch ends after a slice of time: a change waits for the batch before
-//! it and for one change of each other party, not for all changes that others have queued.
+//! Parties take turns, and a batch ends after a time slice: a change waits for the batch before it
+//! and for one change of each other party, not for all changes that others have queued.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,17 +32,17 @@ mod line;
 
 /// Units of work in one commit.
 const BATCH: usize = 256;
-/// How long units are added to a commit, because the next ones wait for it. The unit in progress is
+/// How long units are added to a commit: the next ones wait for it. The unit in progress is
 /// finished.
 const SLICE: Duration = Duration::from_millis(10);
-/// How long others are waited for while several write at once: what a commit costs the processor is
-/// then shared by more of them. A single write does not wait for others.
+/// How long a commit waits for more units while several callers write, so that more of them share
+/// its cost. A single write is not delayed.
 const GATHER: Duration = Duration::from_millis(1);
 /// Units that may wait in the queue; further callers wait until there is room.
 const QUEUE: usize = 1_024;
-/// Units of one party that are on their way to the writer or in a batch, if no other party writes; as
-/// many are in reserve for parties that have fewer than their share. So a flood of one account delays
-/// another's change by so many others at most.
+/// Units of one party that are queued or in a batch, if no other party writes. As many are in
+/// reserve for parties that use less than their share, so a flood from one account delays another
+/// account's change by at most this many units.
 const UNDER_WAY: u64 = 64;
 
 /// What a change is for.
@@ -50,54 +50,53 @@ const UNDER_WAY: u64 = 64;
 pub(super) enum Purpose {
     /// Anything.
     Change,
-    /// Giving space back: carried out on a full disk too.
+    /// Freeing space: also carried out on a full disk.
     Deletion,
 }
 
 /// How SQLite says that the disk is full.
 const FULL: &str = "disk is full";
 
-/// The writer's thread and the way to it.
+/// The writer's thread and its queue.
 pub(super) struct Writer {
     queue: RwLock<Option<mpsc::Sender<Box<dyn Unit>>>>,
     places: FairPool<Party>,
-    /// Closed when the thread has ended.
+    /// Closed after the thread has ended.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
     /// How long a change may take, and how long it may wait for its turn.
     limit: Duration,
-    /// Space that is held back for deletions.
+    /// Space that is reserved for deletions.
     reserve: Option<Arc<Reserve>>,
 }
 
 /// One change, from the queue until its outcome is delivered.
 trait Unit: Send {
-    /// Does the work in the open transaction and keeps the outcome. False if it failed, and may
-    /// have left something half done.
+    /// Does the work in the open transaction and keeps the outcome. Returns false if it failed and
+    /// may have left something half done.
     fn run(&mut self, c: &mut AnyConnection) -> bool;
-    /// The same in a savepoint, which a failure takes back.
+    /// The same in a savepoint, which is rolled back after a failure.
     fn run_apart(&mut self, c: &mut AnyConnection);
-    /// Forgets the outcome: what it rests on was rolled back.
+    /// Discards the outcome, because the transaction was rolled back.
     fn reset(&mut self);
-    /// What it is for.
     fn purpose(&self) -> Purpose;
-    /// Whose it is.
+    /// The party that it is done for.
     fn party(&self) -> Party;
-    /// Whether it failed since the disk is full.
+    /// Whether it failed because the disk is full.
     fn met_a_full_disk(&self) -> bool;
-    /// Hands the outcome to the waiting caller: what was kept if the transaction was committed, else that
-    /// nothing was changed, and why.
+    /// Sends the outcome to the waiting caller: the kept one if the transaction was committed,
+    /// otherwise an error with the reason why nothing was changed.
     fn deliver(self: Box<Self>, committed: Result<(), &str>);
 }
 
 struct Work<T, F> {
     party: Party,
     queued: Instant,
-    /// Until when it may begin.
+    /// When it must have begun.
     deadline: Option<Instant>,
     /// How long it may take.
     limit: Duration,
     purpose: Purpose,
-    /// Space that is held back for deletions.
+    /// Space that is reserved for deletions.
     reserve: Option<Arc<Reserve>>,
     work: F,
     outcome: Option<Result<T, Error>>,
@@ -113,7 +112,7 @@ where
     fn run(&mut self, c: &mut AnyConnection) -> bool {
         waited("writer", self.queued);
         if let Err(refusal) = in_time(self.deadline).and_then(|()| self.check_space()) {
-            // It has changed nothing, and disturbs nobody.
+            // It has changed nothing, so the other units of the batch are not affected.
             self.outcome = Some(Err(refusal));
             return true;
         }
@@ -150,20 +149,20 @@ where
     fn deliver(self: Box<Self>, committed: Result<(), &str>) {
         let outcome = match (committed, self.outcome) {
             (Ok(()), Some(outcome)) => outcome,
-            // Its own fault says more than that of the transaction.
+            // The unit's own error says more than the transaction's.
             (Err(_), Some(Err(error @ Error::Unavailable(_)))) => Err(error),
-            // Invariant: a refusal is not delivered if nothing was committed. It was judged beside
-            // changes of others that were rolled back.
+            // Invariant: a refusal is not delivered if nothing was committed. It was decided in the
+            // presence of other changes that were rolled back.
             (Ok(()), None) => Err(Error::unavailable("the transaction ended before this change")),
             (Err(cause), _) => Err(Error::unavailable(cause.to_owned())),
         };
-        // A caller that went away wants no outcome.
+        // A caller that went away needs no outcome.
         let _ = self.reply.send(outcome);
     }
 }
 
 impl<T, F> Work<T, F> {
-    /// Refuses a change while the space is used up that is held back for deletions.
+    /// Refuses a change while the space that is reserved for deletions is used up.
     fn check_space(&self) -> Result<(), Error> {
         let is_short = self.reserve.as_ref().is_some_and(|reserve| !reserve.is_held());
         if is_short && self.purpose == Purpose::Change {
@@ -174,7 +173,8 @@ impl<T, F> Work<T, F> {
 }
 
 impl Writer {
-    /// Starts the thread over this connection. A change may take `limit`, and wait as long for its turn.
+    /// Starts the thread with this connection. A change may take `limit`, and wait as long for its
+    /// turn.
     pub(super) fn start(
         connection: AnyConnection,
         url: DatabaseUrl,
@@ -195,7 +195,8 @@ impl Writer {
         Ok(Self { queue, places, ended: tokio::sync::Mutex::new(ended), limit, reserve })
     }
 
-    /// Does `work` in a transaction that is committed when this returns, when it is the party's turn.
+    /// When it is the party's turn, does `work` in a transaction that is committed when this
+    /// returns.
     pub(super) async fn run<T, F>(
         &self,
         party: Party,
@@ -235,15 +236,15 @@ impl Writer {
         hand_over(&queue, unit, self.limit).await
     }
 
-    /// Takes no more work and waits for the thread to end.
+    /// Accepts no more work and waits for the thread to end.
     pub(super) async fn close(&self) {
         self.queue.write().take();
-        // Nothing is ever sent: this returns when the thread has dropped its end.
+        // Nothing is ever sent: this returns when the thread has dropped its sender.
         self.ended.lock().await.recv().await;
     }
 }
 
-/// The thread: commits batch after batch until the queue is closed and empty.
+/// The body of the thread: commits batch after batch until the queue is closed and empty.
 fn drain(
     mut units: mpsc::Receiver<Box<dyn Unit>>,
     connection: AnyConnection,
@@ -290,7 +291,7 @@ fn drain(
     }
 }
 
-/// Commits a batch of the units that wait; fails with the cause if nothing of it was committed.
+/// Commits a batch of waiting units. Returns the cause if nothing of it was committed.
 fn carry_out(
     connection: &mut Option<AnyConnection>,
     url: &DatabaseUrl,
@@ -301,7 +302,7 @@ fn carry_out(
         .map_err(|error| error.to_string())
         .and_then(|connection| commit_together(connection, line, batch));
     if committed.is_err() && batch.is_empty() {
-        // No transaction could be begun, for any of them.
+        // No transaction could be begun, so none of them can run.
         batch.extend(std::iter::from_fn(|| line.take()));
     }
     if let Err(cause) = &committed {
@@ -310,7 +311,7 @@ fn carry_out(
     committed
 }
 
-/// Whether this is a deletion that was not made since the disk is full.
+/// Whether this is a deletion that failed because the disk is full.
 fn lacks_space(unit: &dyn Unit, committed: &Result<(), String>) -> bool {
     let met_a_full_disk = match committed {
         Ok(()) => unit.met_a_full_disk(),
@@ -326,7 +327,7 @@ fn deliver(batch: Vec<Box<dyn Unit>>, committed: &Result<(), String>) {
     }
 }
 
-/// The connection, opened anew if the previous one got stuck in a transaction.
+/// Returns the connection, reopened if the previous one got stuck in a transaction.
 fn usable<'a>(
     connection: &'a mut Option<AnyConnection>,
     url: &DatabaseUrl,
@@ -338,8 +339,8 @@ fn usable<'a>(
     }
 }
 
-/// Moves units that wait into the batch, runs them in one transaction and commits it. Fails with the cause
-/// if nothing of it was committed.
+/// Moves waiting units into the batch, runs them in one transaction and commits it. Returns the
+/// cause if nothing of it was committed.
 fn commit_together(
     c: &mut AnyConnection,
     line: &mut Line,
@@ -357,8 +358,8 @@ fn commit_together(
     AnyConnection::commit_transaction(c).map_err(|error| error.to_string())
 }
 
-/// Takes units and runs them until nothing waits or the slice of time is over, and commits. If one
-/// fails, everything is rolled back and the answer is false.
+/// Takes units and runs them until none waits or the time slice is over, then commits. If one
+/// fails, rolls everything back and returns false.
 fn commit_all(
     c: &mut AnyConnection,
     line: &mut Line,
@@ -382,8 +383,8 @@ fn commit_all(
     Ok(true)
 }
 
-/// On a full disk and the like SQLite ends the whole transaction by itself. Whatever ran after that
-/// would be committed on its own, so nothing may.
+/// On errors such as a full disk, SQLite ends the whole transaction by itself. Anything that ran
+/// after that would be committed on its own, so nothing may.
 fn check_open(c: &mut AnyConnection) -> Result<(), String> {
     if is_open(c) {
         return Ok(());
@@ -391,7 +392,7 @@ fn check_open(c: &mut AnyConnection) -> Result<(), String> {
     Err("the database ended the transaction after a failure".to_owned())
 }
 
-/// Whether the transaction of the batch is still open, and no savepoint in it.
+/// Whether the transaction of the batch is still open, without a savepoint in it.
 fn is_open(c: &mut AnyConnection) -> bool {
     let status = AnyConnection::transaction_manager_status_mut(c);
     status.transaction_depth().is_ok_and(|depth| depth.is_some_and(|depth| depth.get() == 1))

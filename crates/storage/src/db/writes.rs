@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use cicerone_domain::Error;
 use parking_lot::Mutex;
 
-/// How often it is tried whether writes work again.
+/// The shortest time between two tests of whether writes work again.
 const PROBES: Duration = Duration::from_secs(1);
-/// Parts of the messages of SQLite, PostgreSQL and the system that say that nothing can be written.
+/// Parts of messages of SQLite, PostgreSQL and the system which mean that nothing can be written.
 const REFUSALS: [&str; 7] = [
     "disk is full",
     "disk I/O error",
@@ -24,12 +24,12 @@ const REFUSALS: [&str; 7] = [
 pub(super) struct Writes {
     /// It failed because of the disk or the server.
     have_failed: AtomicBool,
-    /// When a write was last tried for this reason.
+    /// When a write was last tested for this reason.
     probed: Mutex<Option<Instant>>,
 }
 
 impl Writes {
-    /// Notes how a write ended.
+    /// Records how a write ended.
     pub(super) fn note<T>(&self, outcome: &Result<T, Error>) {
         match outcome {
             Ok(_) if self.have_failed.load(Ordering::Relaxed) => {
@@ -45,7 +45,8 @@ impl Writes {
         }
     }
 
-    /// Whether the last write failed and it is time to try another. Fails if that was tried a moment ago.
+    /// Whether the last write failed and it is time to test another one. Returns an error if that
+    /// was tested a moment ago.
     pub(super) fn probe_is_due(&self) -> Result<bool, Error> {
         if !self.have_failed.load(Ordering::Relaxed) {
             return Ok(false);

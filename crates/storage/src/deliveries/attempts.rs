@@ -93,7 +93,7 @@ pub(super) fn claim(
     due.into_iter().map(claimed).collect()
 }
 
-/// Stores an attempt. Returns the reason if it disables the endpoint.
+/// Stores an attempt. Returns the reason if it causes the endpoint to be disabled.
 pub(super) fn finish(
     c: &mut AnyConnection,
     lease: &DeliveryLease,
@@ -125,7 +125,7 @@ pub(super) fn finish(
     judge(c, &endpoint, outcome, Duration::from_millis(attempt.duration_ms), now)
 }
 
-/// Stores what an attempt says about its endpoint, whose row is held.
+/// Updates the health of the attempt's endpoint, whose row is locked.
 fn judge(
     c: &mut AnyConnection,
     endpoint: &str,
@@ -153,7 +153,7 @@ fn judge(
             ))
             .execute(c)?;
     }
-    // If it was disabled meanwhile, that reason stays.
+    // If it was disabled in the meantime, the earlier reason stays.
     let reason = reason.filter(|_| disabled.is_none());
     if let Some(reason) = &reason {
         diesel::update(webhook_endpoints::table.find(endpoint))

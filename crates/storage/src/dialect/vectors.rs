@@ -7,8 +7,8 @@ use crate::connection::AnyConnection;
 use crate::schema::{passage_vectors, source_vectors};
 use crate::vectors::{StateRow, VectorRow};
 
-/// The source of an account that has lacked vectors the longest and is due. PostgreSQL holds its row and passes
-/// over those that another server holds.
+/// The due source of an account that has lacked vectors the longest. PostgreSQL locks its row and
+/// skips those that another server has locked.
 pub(crate) fn next_without_vectors(
     c: &mut AnyConnection,
     account: &str,
@@ -29,7 +29,6 @@ pub(crate) fn next_without_vectors(
     }
 }
 
-/// Adds vectors.
 pub(crate) fn insert_vectors(c: &mut AnyConnection, rows: &[VectorRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(passage_vectors::table).values(rows);

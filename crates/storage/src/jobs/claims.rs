@@ -1,5 +1,6 @@
-//! The next job: that of the account with the fewest running ones, and of these the one that has been due
-//! the longest. [`ClaimableAccounts::turns`](cicerone_domain::job::ClaimableAccounts::turns) has the rule.
+//! The next job: that of the account with the fewest running ones, and of these the one that has
+//! been due the longest. The rule is
+//! [`ClaimableAccounts::turns`](cicerone_domain::job::ClaimableAccounts::turns).
 
 use std::collections::HashMap;
 
@@ -16,19 +17,19 @@ use crate::error::TransactionError;
 use crate::schema::jobs;
 use crate::sources::update_state;
 
-/// Jobs that are looked at in the order of their age. If they do not decide whose turn it is, the accounts
-/// are gone through instead: one account may have queued thousands of jobs before all others.
+/// Jobs that are examined from the oldest on. If they do not decide whose turn it is, the accounts
+/// are enumerated instead: one account may have queued thousands of jobs before all others.
 const LOOKED_AT: usize = 200;
-/// Accounts that are gone through. If there are more, so that most of them are idle, the jobs of those
-/// that are not idle are passed over.
+/// Accounts that are enumerated. If there are more, most of them are idle, and the oldest jobs of
+/// idle accounts are looked up instead.
 const ACCOUNTS: usize = 200;
-/// Accounts that one claim tries, as other workers may have taken their jobs meanwhile.
+/// Accounts that one claim tries, because other workers may have taken their jobs in the meantime.
 const TRIED: usize = 8;
 
-/// The accounts whose jobs come next, the first one first, at most [`TRIED`].
+/// The accounts whose jobs come next, in order, at most [`TRIED`].
 ///
-/// What this costs depends on how many accounts wait, not on how much each of them has queued, unless
-/// both are large: then the jobs of an account that comes before hundreds of others are passed over.
+/// The cost depends on the number of waiting accounts, not on how much each of them has queued. If
+/// both are large, the query also reads past the jobs of busy accounts.
 pub(super) fn turns(
     c: &mut AnyConnection,
     which: Claimable,
@@ -58,7 +59,8 @@ pub(super) fn turns(
     Ok(turns)
 }
 
-/// How many jobs of a lane each account has running, on all servers. There are as many rows as places.
+/// How many jobs of a lane each account has running, on all servers. There are at most as many rows
+/// as workers.
 fn running(c: &mut AnyConnection, lane: Lane) -> QueryResult<HashMap<String, u64>> {
     let rows: Vec<(String, i64)> = jobs::table
         .filter(jobs::state.eq(LEASED))
@@ -102,7 +104,7 @@ fn oldest_of_idle<'a>(
     Ok(accounts)
 }
 
-/// An account that waits, and when its oldest job is due.
+/// An account with queued jobs, and when the oldest of them is due.
 #[derive(QueryableByName)]
 struct Account {
     #[diesel(sql_type = Text)]
@@ -111,10 +113,10 @@ struct Account {
     due_at: i64,
 }
 
-/// The accounts that wait, as far as [`ACCOUNTS`] go, in the order of their oldest jobs. The index is
-/// entered twice for each account and passes over the rest of its jobs.
+/// The accounts with queued jobs, at most [`ACCOUNTS`], in the order of their oldest jobs. The
+/// query enters the index twice for each account and skips its other jobs.
 fn each_account(c: &mut AnyConnection, lane: Lane) -> QueryResult<Vec<Account>> {
-    // Both values are this program's own. Databases count placeholders in different ways.
+    // Both values come from the program itself, and the databases write placeholders differently.
     let queued = format!("state = '{QUEUED}' AND lane = '{}'", lane.name());
     let sql = format!(
         "WITH RECURSIVE waiting (account_id, number) AS (

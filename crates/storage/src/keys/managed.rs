@@ -1,4 +1,5 @@
-//! The management of keys by other keys: within one account, and never wider than the key that is used.
+//! Management of keys by other keys: within one account, and never with more rights than the acting
+//! key.
 
 use cicerone_domain::access::{ActingKey, KeyHash, KeyPatch, may_add_key, unknown_agent};
 use cicerone_domain::id::kind;
@@ -16,7 +17,7 @@ use crate::pages::created_before;
 use crate::schema::api_keys;
 use crate::scope::Visible;
 
-/// Checks the key that makes a change, and holds its account's row: the key stays as it is until the
+/// Checks the key that makes a change, and locks its account's row: the key cannot change until the
 /// transaction ends.
 pub(crate) fn check_acting(
     c: &mut AnyConnection,
@@ -27,7 +28,7 @@ pub(crate) fn check_acting(
     Ok(acting.check(stored.as_ref())?)
 }
 
-/// The key as it is stored now; its account's row is held.
+/// The key as it is stored now. Locks its account's row.
 fn current(c: &mut AnyConnection, key: &ApiKey) -> Result<ApiKey, TransactionError> {
     dialect::lock_account_row(c, &key.account_id.to_string())?;
     stored(c, key)?.ok_or_else(|| Error::Unauthorized.into())
@@ -44,8 +45,8 @@ fn stored(c: &mut AnyConnection, key: &ApiKey) -> Result<Option<ApiKey>, Transac
         .transpose()
 }
 
-/// Makes room for one more key of an account, whose row is held. Expired keys give way, with the answers
-/// that contain them. Fails as [`may_add_key`] does.
+/// Makes room for one more key of an account, whose row is locked. Removes expired keys with the
+/// answers that contain them if needed. Fails as [`may_add_key`] does.
 pub(super) fn make_room(
     c: &mut AnyConnection,
     account: &str,
@@ -84,7 +85,7 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// The key of that id with its hash, if it exists for `reader`.
+/// The key with that id and its hash, if it is visible to `reader`.
 pub(super) fn find(
     c: &mut AnyConnection,
     reader: &ApiKey,
@@ -101,7 +102,7 @@ pub(super) fn find(
     Ok(reader.sees(&key).then_some((key, row)))
 }
 
-/// A page of the keys that exist for `reader`, newest first.
+/// A page of the keys that are visible to `reader`, newest first.
 pub(super) fn list(
     c: &mut AnyConnection,
     reader: &ApiKey,
@@ -112,7 +113,8 @@ pub(super) fn list(
         .order((api_keys::created_at.desc(), api_keys::id.desc()))
         .select(KeyRow::as_select())
         .into_boxed();
-    // No column says which keys a restricted one sees; `limits::ACCOUNT_KEYS` bounds them.
+    // No column says which keys a restricted key can see, so all are read: at most
+    // `limits::ACCOUNT_KEYS`.
     if reader.agent_ids.is_none() {
         query = query.limit(page.lookahead());
     }
@@ -132,7 +134,7 @@ pub(super) fn list(
     Ok(Page::from_lookahead(keys, page.size))
 }
 
-/// Changes a key that `maker` covers into one that is no wider.
+/// Changes a key that `maker` covers. The new key may not have more rights than `maker`.
 pub(super) fn update(
     c: &mut AnyConnection,
     maker: &ApiKey,
@@ -167,12 +169,12 @@ pub(super) fn remove(
     erase_of(c, &id.to_string())
 }
 
-/// Notes when keys were last used.
+/// Stores when keys were last used.
 pub(super) fn note_uses(
     c: &mut AnyConnection,
     uses: &[(Id<kind::ApiKey>, Timestamp)],
 ) -> Result<(), TransactionError> {
-    // In one order: two servers that note uses of the same keys do not wait in a circle.
+    // Sorted, so that two servers that store uses of the same keys do not deadlock.
     let mut uses = uses.to_vec();
     uses.sort_by_key(|(id, _)| id.to_string());
     for (id, at) in uses {
@@ -183,7 +185,7 @@ pub(super) fn note_uses(
     Ok(())
 }
 
-/// Checks that the agents of a key exist for the one that names them.
+/// Checks that the agents of a key exist for the key that names them.
 fn check_agents(
     c: &mut AnyConnection,
     maker: &ApiKey,

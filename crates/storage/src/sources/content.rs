@@ -1,7 +1,7 @@
-//! What was extracted from a source: documents and their passages.
+//! The extracted content of a source: documents and their passages.
 //!
-//! Invariant: a document without a version, and its passages, belong to a job that is running. What
-//! reads for callers and for the index leaves them out.
+//! Invariant: a document without a version, and its passages, belong to a running job. Queries for
+//! callers and for the index exclude them.
 
 use cicerone_domain::content::{CutDocument, Document, Passage, Warnings};
 use cicerone_domain::id::kind;
@@ -15,7 +15,7 @@ use crate::error::TransactionError;
 use crate::pages::{Size, fitting, numbered_after, octet_length};
 use crate::schema::{document_texts, documents, passages};
 
-/// About as many bytes of text are made into rows at a time.
+/// The bytes of text, approximately, that are made into rows at a time.
 pub(super) const BATCH_BYTES: usize = 1_024 * 1_024;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -34,7 +34,8 @@ pub(crate) struct DocumentRow {
     warnings: Option<String>,
 }
 
-/// The text of a document, apart: the row of a document is written again when it becomes visible.
+/// The text of a document, in a table of its own: a document's row is rewritten when it becomes
+/// visible.
 #[derive(Insertable)]
 #[diesel(table_name = document_texts)]
 pub(crate) struct TextRow<'a> {
@@ -61,7 +62,7 @@ pub(crate) struct PassageRow {
 }
 
 impl DocumentRow {
-    /// The document with its text.
+    /// The row as a document with its text.
     fn with(self, text: String) -> Result<Document, TransactionError> {
         Ok(Document {
             position: self.position,
@@ -76,7 +77,7 @@ impl DocumentRow {
     }
 }
 
-/// What is missing in a document, from its column.
+/// Reads a document's warnings from its column.
 pub(crate) fn read_warnings(json: Option<&str>) -> Result<Warnings, TransactionError> {
     json.map_or_else(|| Ok(Warnings::default()), from_json)
 }
@@ -110,13 +111,13 @@ impl TryFrom<PassageRow> for Passage {
     }
 }
 
-/// A document that is to be stored, and its place in the source.
+/// A document to be stored, and its place in the source.
 pub(crate) struct Placed<'a> {
     /// The position of the document.
     pub(crate) document: i64,
     /// The position of its first passage.
     pub(crate) first_passage: i64,
-    /// The document; its own position says nothing.
+    /// The document; its own position is ignored.
     pub(crate) cut: &'a CutDocument,
 }
 
@@ -136,7 +137,7 @@ pub(crate) fn insert(
 
 /// Adds documents at these positions, without a version and without passages.
 ///
-/// Rows are made for one statement after the other, so that little of the text is held twice.
+/// Rows are made for one statement at a time, so that little of the text is in memory twice.
 pub(super) fn insert_documents<'a>(
     c: &mut AnyConnection,
     source: &Source,
@@ -168,7 +169,7 @@ pub(super) fn insert_documents<'a>(
     in_batches(rows, |row| row.text.len(), |rows| dialect::insert_texts(c, rows))
 }
 
-/// Adds passages, each with the position of its document, which is there.
+/// Adds passages, each with the position of its document, which exists.
 pub(super) fn insert_passages(
     c: &mut AnyConnection,
     source: &Source,
@@ -193,7 +194,8 @@ pub(super) fn insert_passages(
     in_batches(rows, PassageRow::size, |rows| dialect::insert_passages(c, rows))
 }
 
-/// Hands rows over by the batch: at most [`ROWS`], of about [`BATCH_BYTES`] unless one alone is larger.
+/// Passes rows on in batches: at most [`ROWS`], of about [`BATCH_BYTES`] unless a single row is
+/// larger.
 fn in_batches<R>(
     rows: impl Iterator<Item = Result<R, TransactionError>>,
     size: impl Fn(&R) -> usize,
@@ -218,12 +220,12 @@ pub(crate) type Unseen<'a> = diesel::dsl::Filter<
     diesel::dsl::IsNull<documents::version>,
 >;
 
-/// The documents that the running job of a source has stored.
+/// The documents that the source's running job has stored.
 pub(crate) fn unseen(source_id: &str) -> Unseen<'_> {
     documents::table.filter(documents::source_id.eq(source_id)).filter(documents::version.is_null())
 }
 
-/// Removes what the running job of a source has stored.
+/// Removes what the source's running job has stored.
 pub(crate) fn remove_unseen(
     c: &mut AnyConnection,
     source_id: &str,
@@ -232,7 +234,7 @@ pub(crate) fn remove_unseen(
     Ok(())
 }
 
-/// A page of a source's documents. The source is known to lie in the scope.
+/// A page of a source's documents. The caller has checked that the source is in the scope.
 pub(super) fn documents(
     c: &mut AnyConnection,
     source: Id<kind::Source>,
@@ -271,7 +273,7 @@ pub(super) fn documents(
     Ok(Page::of(items?, fit.more))
 }
 
-/// A page of a source's passages. The source is known to lie in the scope.
+/// A page of a source's passages. The caller has checked that the source is in the scope.
 pub(super) fn passages(
     c: &mut AnyConnection,
     source: Id<kind::Source>,

@@ -1,7 +1,7 @@
-//! Storing what was extracted from a source, part by part.
+//! Storing the extracted content of a source in parts.
 //!
-//! SQLite has one writer: a source of 10 MiB in one transaction would hold up everybody. Each part is
-//! a transaction of its own, whose documents have no version yet; the last one gives them theirs.
+//! SQLite has one writer: a source of 10 MiB in one transaction would delay everybody. Each part is
+//! a transaction of its own, whose documents have no version yet; the last part sets it.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use crate::schema::{crawls, documents};
 /// Most rows of a part.
 const PART_ROWS: usize = 2_000;
 
-/// What was extracted, and how much of it is stored.
+/// Extracted content, and how much of it is stored.
 #[derive(Debug, Clone)]
 pub(crate) struct Intake {
     extracted: Arc<Extracted>,
-    /// Documents of which everything is stored.
+    /// Documents that are stored completely.
     documents: usize,
-    /// Passages of the next document that are stored, if that document is.
+    /// Stored passages of the next document, if that document is stored.
     passages: Option<usize>,
     /// The position of the next passage in the source.
     position: i64,
 }
 
 impl Intake {
-    /// What was extracted, of which nothing is stored.
+    /// Extracted content of which nothing is stored.
     pub(crate) fn new(extracted: Extracted) -> Self {
         Self { extracted: Arc::new(extracted), documents: 0, passages: None, position: 0 }
     }
@@ -50,8 +50,8 @@ impl Intake {
         self.documents >= self.extracted.documents.len()
     }
 
-    /// Stores the next part, of about [`BATCH_BYTES`] and [`PART_ROWS`], and gives what is stored then.
-    /// The text of one document is stored whole.
+    /// Stores the next part, of about [`BATCH_BYTES`] and [`PART_ROWS`], and returns the new
+    /// progress. The text of a document is never split.
     pub(crate) fn store_part(
         &self,
         c: &mut AnyConnection,
@@ -90,16 +90,16 @@ impl Intake {
     }
 }
 
-/// Removes what a source has: before an attempt, what one before it left.
+/// Removes all content of a source: before an attempt, what an earlier one left.
 pub(crate) fn clear(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
     let source = source.id.to_string();
     diesel::delete(documents::table.filter(documents::source_id.eq(&source))).execute(c)?;
-    // What a crawl found belongs to what is gone.
+    // The crawls found the content that is being removed.
     diesel::delete(crawls::table.filter(crawls::source_id.eq(&source))).execute(c)?;
     Ok(())
 }
 
-/// Gives everything that was stored without a version this one.
+/// Sets the version of everything that was stored without one.
 pub(crate) fn show(
     c: &mut AnyConnection,
     source: &Source,

@@ -1,4 +1,4 @@
-//! A source's state as columns, and back: the one place that knows both.
+//! Conversion of a source's state to columns and back, in one place.
 
 use cicerone_domain::source::{Progress, Trained};
 use cicerone_domain::{Source, SourceState, SourceStatus};
@@ -8,8 +8,8 @@ use crate::columns::{from_json, named, narrow, narrow_option, to_json, wide};
 use crate::error::TransactionError;
 use crate::schema::sources;
 
-/// The columns that change while a source is processed. `version` is set if there is content
-/// that answers; `character_count`, `title` and `partially_read` belong to it.
+/// The columns that change while a source is processed. `version` is set if there is searchable
+/// content; `character_count`, `title` and `partially_read` belong to it.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = sources, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(crate) struct StateRow {
@@ -40,7 +40,7 @@ impl StateRow {
         })
     }
 
-    /// The state and the progress that the columns hold.
+    /// The state and the progress in the columns.
     pub(crate) fn into_state(self) -> Result<(SourceState, Option<Progress>), TransactionError> {
         let version = narrow_option("sources.version", self.version)?;
         let last = match version {

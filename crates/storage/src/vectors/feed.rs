@@ -1,4 +1,4 @@
-//! What a projection of vectors is made from.
+//! The data from which a projection of vectors is built.
 
 use async_trait::async_trait;
 use cicerone_domain::content::Passage;
@@ -47,7 +47,7 @@ impl VectorFeed for Storage {
                         let version = narrow("source_vectors.version", version)?;
                         Ok((id("sources.id", &source)?, version))
                     });
-                    // PostgreSQL may order texts by a locale's rules.
+                    // Sorted here, because PostgreSQL may order texts by a locale's rules.
                     let mut sources = sources.collect::<Result<Vec<_>, TransactionError>>()?;
                     sources.sort_unstable();
                     Ok(Some(AgentVectors { generation, sources }))

@@ -1,4 +1,4 @@
-//! Claiming passages that lack vectors, and storing what was made of them.
+//! Claiming passages that lack vectors, and storing their vectors.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use crate::pages::binary_length;
 use crate::schema::{documents, passage_vectors, passages, source_vectors, sources};
 use crate::sources::PassageRow;
 
-/// Vectors of one source that are to be stored.
+/// Vectors of one source, to be stored.
 pub(super) struct Made {
     pub(super) account: Id<kind::Account>,
     pub(super) source: Id<kind::Source>,
@@ -30,7 +30,8 @@ pub(super) struct Made {
     pub(super) vectors: Vec<(i64, Option<Vector>)>,
 }
 
-/// The account whose turn it is: the next one after `after` that has something to do, in the order of ids.
+/// The account whose turn it is: the next one after `after`, in the order of ids, that lacks
+/// vectors.
 pub(super) fn next_account(
     c: &mut AnyConnection,
     after: Option<&str>,
@@ -75,7 +76,7 @@ pub(super) fn claim(
         .optional()?;
     let state = || source_vectors::table.find(&row.source_id);
     let Some(agent) = agent else {
-        // Its rows are being deleted.
+        // The source's rows are being deleted.
         diesel::update(state()).set(source_vectors::is_complete.eq(true)).execute(c)?;
         return Ok(Some(VectorWork::Gone { account }));
     };
@@ -136,7 +137,7 @@ fn lacking(
     Ok(taken)
 }
 
-/// Stores vectors, counts their bytes, and gives the source back.
+/// Stores vectors, counts their bytes, and releases the source.
 pub(super) fn store(
     c: &mut AnyConnection,
     default: Option<u64>,
@@ -149,7 +150,7 @@ pub(super) fn store(
         .filter(sources::version.eq(wide(made.version)))
         .filter(sources::removed_at.is_null());
     if current.select(sources::id).get_result::<String>(c).optional()?.is_none() {
-        // Its content was replaced or deleted meanwhile, and with it what lacks vectors.
+        // The content was replaced or deleted in the meantime; its vectors are not needed.
         return Ok(());
     }
     let positions: Vec<i64> = made.vectors.iter().map(|(position, _)| *position).collect();
@@ -199,7 +200,7 @@ pub(super) fn store(
     grow(c, default, made, &growth)
 }
 
-/// Counts the bytes of vectors with the documents of their passages.
+/// Adds the bytes of vectors to those of their passages' documents.
 fn grow(
     c: &mut AnyConnection,
     default: Option<u64>,

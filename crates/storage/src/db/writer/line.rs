@@ -1,16 +1,16 @@
-//! The units that wait for the writer, in turns of their parties.
+//! The units that wait for the writer, taken from each party in turn.
 
 use std::collections::VecDeque;
 
 use super::super::Party;
 use super::Unit;
 
-/// Waiting units. They leave round robin: one of each party, then the next of each; those of one party
-/// in the order in which they came. So the units of a flood stay between two units of another party only
-/// once, however many of them wait.
+/// Waiting units. They leave round robin: one of each party, then the next of each; those of one
+/// party in the order in which they came. So a unit of another party waits for only one unit of a
+/// flood, however many are queued.
 #[derive(Default)]
 pub(super) struct Line {
-    /// The parties with waiting units, the one whose turn it is first. No list is empty.
+    /// The parties with waiting units, starting with the one whose turn it is. No list is empty.
     parties: VecDeque<(Party, VecDeque<Box<dyn Unit>>)>,
 }
 
@@ -20,7 +20,7 @@ impl Line {
         self.parties.is_empty()
     }
 
-    /// Adds a unit behind the others of its party.
+    /// Adds a unit after the others of its party.
     pub(super) fn push(&mut self, unit: Box<dyn Unit>) {
         let party = unit.party();
         match self.parties.iter_mut().find(|(other, _)| *other == party) {
@@ -29,7 +29,7 @@ impl Line {
         }
     }
 
-    /// Puts units back, before all others and in their order.
+    /// Puts units back before all others, in their order.
     pub(super) fn put_back(&mut self, units: Vec<Box<dyn Unit>>) {
         for unit in units.into_iter().rev() {
             let party = unit.party();

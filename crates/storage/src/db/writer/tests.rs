@@ -39,7 +39,7 @@ fn a_refusal_beside_changes_that_were_rolled_back_is_not_delivered() {
     let mut runs = 0;
     let (one, of_one) = unit(move |c| {
         runs += 1;
-        // The second time the database ends the transaction, as it does on a full disk.
+        // The second run ends the transaction, as SQLite does on a full disk.
         let sql = if runs == 1 { "INSERT INTO t VALUES (1)" } else { "ROLLBACK" };
         Ok(c.batch_execute(sql)?)
     });
@@ -161,13 +161,13 @@ async fn a_flood_of_changes_lets_another_party_s_pass() {
             writer.run(party, Purpose::Change, move |c| Ok(c.batch_execute(&sql)?)).await
         })
     };
-    // The writer stands still until all of them wait.
+    // The writer is blocked until all of them wait.
     let still = {
         let writer = std::sync::Arc::clone(&writer);
         let work = move |_: &mut AnyConnection| {
-            // An error says that all of them wait.
+            // An error means that all of them wait.
             let _ = wait.lock().recv();
-            // The batch that this is in takes no further change.
+            // The batch that contains this unit accepts no further one.
             std::thread::sleep(2 * super::SLICE);
             Ok(())
         };
@@ -279,11 +279,11 @@ async fn on_a_full_disk_only_deletions_are_carried_out_in_the_space_held_for_the
     let refused = insert(Purpose::Change).await.unwrap_err();
     let Error::Unavailable(cause) = refused else { panic!("{refused:?}") };
     assert!(cause.to_string().contains("only deletions"), "{cause}");
-    // As soon as there is room, it is held again, and changes are made.
+    // As soon as there is room, the space is reserved again and changes are carried out.
     let deadline = Instant::now() + LIMIT;
     while !reserve.is_held() {
         assert!(Instant::now() < deadline);
-        // Refused, in either case: the writer looks for room at every change.
+        // Refused in either case: the writer checks for room at every change.
         insert(Purpose::Change).await.unwrap_err();
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
