@@ -1,7 +1,7 @@
 //! Asks the linker for packed relocations if the C library can read them.
 //!
-//! A position-independent program of this size has two hundred thousand relocations: as plain records
-//! they are 5 MB that every start reads and keeps in memory, packed (`DT_RELR`) they are 100 kB.
+//! A position-independent program of this size has two hundred thousand relocations. As plain
+//! records they take 5 MB, which every start reads and keeps in memory; packed (`DT_RELR`), 100 kB.
 
 use std::process::Command;
 

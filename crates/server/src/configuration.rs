@@ -1,4 +1,5 @@
-//! The configuration: environment over file over defaults, parsed and checked once.
+//! The configuration: the environment overrides the file, the file overrides the defaults. Parsed
+//! and checked once.
 
 mod egress;
 mod environment;
@@ -23,12 +24,11 @@ pub(crate) use settings::{HttpSection, LogFormat, Settings};
 
 use egress::parse_networks;
 
-/// The settings, with all that they name parsed.
+/// The settings, with the values in them parsed.
 #[derive(Debug, Clone)]
 pub(crate) struct Configuration {
     /// The file that they were read from.
     file: Option<PathBuf>,
-    /// The settings as they are in effect.
     pub(crate) settings: Settings,
     /// The database.
     pub(crate) database: DatabaseUrl,
@@ -41,8 +41,7 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
-    /// Checks settings and parses what they name. The error names the setting by its key in the
-    /// file.
+    /// Checks settings and parses their values. The error names the setting by its key in the file.
     fn parse(settings: Settings, file: Option<PathBuf>) -> Result<Self, (&'static str, String)> {
         check_bind(&settings.bind).map_err(|message| ("bind", message))?;
         let database = match &settings.database_url {
@@ -73,7 +72,7 @@ impl Configuration {
         Ok(Self { file, settings, database, object_store_url, root_key, egress_allow })
     }
 
-    /// The models that these settings describe; `environment` holds the keys that they name.
+    /// The models that these settings describe; `environment` contains their API keys.
     pub(crate) fn models(&self, environment: &Environment) -> Result<Models, ConfigurationError> {
         let secret = |variable: &str| environment.get(variable).cloned();
         let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) =
@@ -82,7 +81,8 @@ impl Configuration {
             .map_err(|error| load::model_error(environment, self.file.as_deref(), &error))
     }
 
-    /// The embeddings upstream that these settings describe, if they do; `environment` holds its key.
+    /// The embeddings upstream that these settings describe, if any; `environment` contains its
+    /// key.
     pub(crate) fn embeddings(
         &self,
         environment: &Environment,
@@ -127,7 +127,7 @@ impl Configuration {
     }
 }
 
-/// `HOST:PORT`, with a host of any kind.
+/// `HOST:PORT`, where the host may be a name or an address.
 fn check_bind(text: &str) -> Result<(), String> {
     let port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty());
     match port.map(|(_, port)| port.parse::<u16>()) {

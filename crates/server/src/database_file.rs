@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::file_lock;
 
-/// The suffixes of files that SQLite and this program keep beside a database. A database without its log,
-/// or a log without its database, has another content.
+/// The suffixes of files that SQLite and this program keep beside a database. A database without
+/// its log, or a log without its database, has different content.
 const COMPANIONS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// The number of symbolic links that are followed before they count as a cycle.
 const LINKS: usize = 40;
 
-/// A SQLite database by its canonical path. Symbolic links are followed, also to a file that does not
-/// exist yet, so two spellings of one database are recognised as one.
+/// A SQLite database by its canonical path. Symbolic links are followed, even to a file that does
+/// not exist yet, so two spellings of one path are recognised as the same database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DatabaseFile {
     folder: PathBuf,
@@ -108,13 +108,13 @@ impl DatabaseFile {
         })
     }
 
-    /// Whether a restore into this place was interrupted. The database is moved into place last, so a
-    /// database that is there is complete.
+    /// Whether a restore into this place was interrupted. The database is moved into place last, so
+    /// a database that exists is complete.
     pub(crate) fn is_half_restored(&self) -> bool {
         self.mark().exists() && !self.path().exists()
     }
 
-    /// Fails if a restore into this place was interrupted.
+    /// Returns an error if a restore into this place was interrupted.
     pub(crate) fn check_whole(&self) -> Result<(), Failure> {
         if self.is_half_restored() {
             let shown = self.path();
@@ -144,7 +144,7 @@ impl DatabaseFile {
         Ok(DatabaseLock { _lock: lock })
     }
 
-    /// Fails if the database has a second name.
+    /// Returns an error if the database has a second name.
     pub(crate) fn check_single_name(&self) -> Result<(), Failure> {
         #[cfg(unix)]
         {
@@ -163,7 +163,7 @@ impl DatabaseFile {
     }
 }
 
-/// Syncs the entries of a folder to the disk, so that a renamed file is there after a power failure.
+/// Syncs the entries of a folder to the disk, so that a renamed file survives a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }

@@ -36,9 +36,9 @@ impl Failure {
         Self::new(format!("{context}: {}", with_causes(error)))
     }
 
-    /// Prints the line and gives the status.
+    /// Prints the line and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        // If standard error is closed, there is only the status.
+        // If standard error is closed, only the status remains.
         let _ = writeln!(std::io::stderr(), "error: {}", self.message);
         ExitCode::from(self.status)
     }

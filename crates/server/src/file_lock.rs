@@ -1,4 +1,4 @@
-//! Locks on files, which the system releases when their process ends, however it ends.
+//! Locks on files. The system releases them when their process ends, for whatever reason.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Copies of the database: those in progress, and unfinished ones that a killed process left.
 //!
-//! A copy contains everything in plain text, so none may stay behind.
+//! A copy contains everything in plain text, so none may be left behind.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
@@ -13,7 +13,7 @@ use crate::file_lock;
 
 /// The prefix of folders with a copy for a backup.
 const BACKUP: &str = "backup-";
-/// The prefix that folders of restores had before they were named after the database.
+/// The earlier prefix of restore folders, which are now named after the database.
 const RESTORE: &str = "restore-";
 /// The file on which every running backup holds a shared lock. An exclusive lock shows that none runs.
 const LOCK_FILE: &str = "copies.lock";
@@ -55,7 +55,8 @@ pub(crate) fn sweep_backups(directory: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Removes what killed restores left. The caller holds the data directory and the database.
+/// Removes what killed restores left. The caller holds the locks of the data directory and the
+/// database.
 pub(crate) fn sweep_restores(directory: &Path, database: &DatabaseFile) -> Result<(), Failure> {
     sweep(directory, OsStr::new(RESTORE))?;
     sweep(database.folder(), &database.restore_prefix())

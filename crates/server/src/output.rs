@@ -14,7 +14,7 @@ pub(crate) fn line(text: &dyn Display) -> Result<(), Failure> {
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // The reader has seen enough, as `head` does.
+        // The reader has closed the pipe, as `head` does.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(Failure::because("cannot write to standard output", &error)),
         Ok(()) => Ok(()),

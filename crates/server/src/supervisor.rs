@@ -1,4 +1,4 @@
-//! Background tasks that are kept running: one that ends or panics is started again.
+//! Background tasks that are kept running: one that ends or panics is restarted.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,16 +9,17 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// When tasks are started again, and when they count as failing.
+/// When tasks are restarted, and when they count as failing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pauses {
     /// The pause after the first end; it doubles with each further one.
     pub(crate) first: Duration,
     /// The longest pause.
     pub(crate) longest: Duration,
-    /// A task that has run for this long works again: its earlier ends are forgotten.
+    /// A task that has run for this long counts as working: its earlier ends are forgotten.
     pub(crate) steady: Duration,
-    /// How many ends, each before the task ran steadily, make it count as failing.
+    /// The number of ends in a row, each before the task ran steadily, after which it counts as
+    /// failing.
     pub(crate) ends: u32,
 }
 
@@ -33,7 +34,7 @@ impl Default for Pauses {
     }
 }
 
-/// Starts tasks, and starts them again if they end by themselves.
+/// Starts tasks, and restarts them if they end by themselves.
 pub(crate) struct Supervisor {
     pauses: Pauses,
     stop: CancellationToken,
@@ -41,12 +42,12 @@ pub(crate) struct Supervisor {
     tasks: Vec<JoinHandle<()>>,
 }
 
-/// The names of the tasks that end again and again.
+/// The names of the tasks that are failing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Failing(Arc<Mutex<HashSet<&'static str>>>);
 
 impl Failing {
-    /// Whether every task works.
+    /// Whether no task is failing.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().is_empty()
     }
@@ -67,13 +68,13 @@ impl Supervisor {
         Self { pauses, stop, failing, tasks: Vec::new() }
     }
 
-    /// The tasks that are failing, now and later.
+    /// A live view of the tasks that are failing.
     pub(crate) fn failing(&self) -> Failing {
         self.failing.clone()
     }
 
-    /// Runs a task until the stop. `task` makes its future, which ends when its token is cancelled; if it ends
-    /// before, by returning or by a panic, it is made anew after a pause.
+    /// Keeps a task running until the stop. `task` creates its future, which ends when its token is
+    /// cancelled; if it ends earlier, by returning or by a panic, it is created anew after a pause.
     pub(crate) fn keep<F>(
         &mut self,
         name: &'static str,
@@ -85,7 +86,7 @@ impl Supervisor {
         self.tasks.push(tokio::spawn(kept.run(task, self.stop.clone())));
     }
 
-    /// Runs a task once, at most until the stop. If it panics, that is logged.
+    /// Runs a task once, at most until the stop. A panic is logged.
     pub(crate) fn once(
         &mut self,
         name: &'static str,
@@ -149,7 +150,7 @@ impl Kept {
         }
     }
 
-    /// Waits for the task's end. Once it has run steadily, its earlier ends are forgotten.
+    /// Waits for the task's end. Its earlier ends are forgotten after it has run steadily.
     async fn watch(&mut self, mut task: JoinHandle<()>) -> Result<(), JoinError> {
         let steady = Instant::now() + self.pauses.steady;
         if let Ok(outcome) = tokio::time::timeout_at(steady, &mut task).await {
@@ -160,7 +161,7 @@ impl Kept {
         task.await
     }
 
-    /// Notes that the task ended by itself, and gives the pause before it is started again.
+    /// Records that the task ended by itself, and returns the pause before it is restarted.
     fn ended(&mut self, outcome: Result<(), JoinError>) -> Duration {
         self.ends = self.ends.saturating_add(1);
         let Pauses { first, longest, ends, .. } = self.pauses;
@@ -184,7 +185,8 @@ impl Kept {
     }
 }
 
-/// What a log says of an end. A panic's message may quote a document; its place is logged by the panic hook.
+/// The text that a log shows for an end. A panic's message may quote a document; its location is
+/// logged by the panic hook.
 fn words(error: &JoinError) -> &'static str {
     if error.is_panic() { "it panicked" } else { "it was aborted" }
 }

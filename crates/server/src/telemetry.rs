@@ -21,19 +21,19 @@ pub(crate) use traces::Traces;
 /// Bounds of the histograms' buckets, in seconds.
 const BUCKETS_SECONDS: [f64; 15] =
     [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
-/// The metric of the stages of a reply, and the bounds of its buckets, in seconds: most stages take less than a
-/// millisecond.
+/// The metric of the stages of a reply, and the bounds of its buckets in seconds: most stages take
+/// less than a millisecond.
 const STAGES: &str = "cicerone_reply_stage_seconds";
 const STAGE_BUCKETS_SECONDS: [f64; 16] = [
     0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1,
     0.25, 1.0, 5.0, 30.0,
 ];
-/// A target that is silent unless the filter names it: the dispatcher logs malformed HTTP of clients as
-/// errors.
+/// A target that is silent unless the filter names it: the dispatcher logs malformed requests of
+/// clients as errors.
 const QUIET: &str = "actix_server=warn,actix_http::h1::dispatcher=off";
 /// The prefix of the targets of this program's own spans.
 const OURS: &str = "cicerone";
-/// How often the metrics drop what they no longer need.
+/// How often the metrics drop data that is no longer needed.
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Sends logs to standard error, filtered and written as the settings say, and spans to `traces`.
@@ -82,7 +82,7 @@ fn is_span_of_ours(metadata: &tracing::Metadata<'_>) -> bool {
     metadata.is_span() && metadata.target().starts_with(OURS) && *metadata.level() <= Level::INFO
 }
 
-/// Logs the place of a panic but not its message, which may quote a document.
+/// Logs the location of a panic but not its message, which may quote a document.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -103,7 +103,7 @@ pub(crate) fn metrics() -> Result<PrometheusHandle, Failure> {
         .map_err(failed)
 }
 
-/// Keeps the metrics small, as long as the program runs.
+/// Removes old data from the metrics regularly, as long as the program runs.
 pub(crate) async fn upkeep(metrics: PrometheusHandle) {
     loop {
         tokio::time::sleep(UPKEEP).await;

@@ -40,28 +40,30 @@ pub(crate) struct Parts {
     pub(crate) audit: Audit,
     pub(crate) webhooks: Webhooks,
     pub(crate) worker: Worker,
-    /// `None` if searches go by words only.
+    /// `None` if search is by words only.
     pub(crate) learner: Option<Learner>,
     pub(crate) deliverer: Deliverer,
     pub(crate) housekeeper: Housekeeper,
 }
 
 impl Parts {
-    /// Opens everything that the configuration names, with the database's schema brought up to
-    /// date. The caller holds the data directory, and listens on `own`, if on any address.
+    /// Opens everything that the configuration names, and migrates the database to the current
+    /// schema. The caller holds the lock of the data directory. `own` is the address that the
+    /// caller listens on, if any.
     pub(crate) async fn open(
         configuration: &Configuration,
         environment: &Environment,
         own: Option<SocketAddr>,
     ) -> Result<Self, Failure> {
-        // What can be refused comes first: a start with a bad setting leaves the database alone.
+        // Whatever can be refused comes first: a start with a bad setting does not touch the
+        // database.
         let models = Arc::new(configuration.models(environment)?);
         let embeddings = configuration.embeddings(environment)?;
         let objects = UploadObjects::open(&configuration.object_store_url)
             .map_err(|error| Failure::because("`CICERONE_OBJECT_STORE_URL`", &error))?;
         let objects = Arc::new(objects);
         let egress = egress(configuration, own)?;
-        // Only a server holds space back: what runs beside it, or once, needs none.
+        // Only a server reserves space: commands run beside one, or only once.
         let reserve = own.map_or(0, |_| configuration.settings.database.reserve_bytes);
         let storage = Arc::new(open_storage(configuration, reserve).await?);
         let index_config = IndexConfig {
@@ -130,7 +132,7 @@ impl Parts {
             configuration.settings.deliveries(),
         );
         if configuration.is_embedded() {
-            // The data directory is held, so whoever had these jobs is gone.
+            // The data directory is locked, so the process that had these jobs has ended.
             worker.reclaim(Reclaim::All).await?;
             deliverer.take_back().await?;
             if learner.is_some() {
@@ -208,7 +210,7 @@ fn egress(configuration: &Configuration, own: Option<SocketAddr>) -> Result<Egre
         .map_err(|error| Failure::because("cannot set up the client for websites", &error))
 }
 
-/// Opens only the database, migrates it, and lets `work` manage accounts and keys.
+/// Opens and migrates only the database, and runs `work`, which manages accounts and keys.
 pub(crate) fn with_accounts(
     environment: &Environment,
     work: impl AsyncFnOnce(Keys, Quotas) -> Result<(), Failure>,

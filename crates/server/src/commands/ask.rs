@@ -66,7 +66,7 @@ pub(crate) fn run(mut environment: Environment, arguments: AskArguments) -> Resu
     outcome.and(temporary.map_or(Ok(()), remove))
 }
 
-/// The configuration of this command, which keeps its data in `directory`. It leaves alone a database
+/// The configuration of this command, which keeps its data in `directory`. It ignores a database
 /// that the environment or the file names, since a server may use that one.
 fn set_data_directory(environment: &mut Environment, directory: &Path) {
     let settings = [

@@ -1,4 +1,4 @@
-//! Files that are named on the command line, with the bound of an upload.
+//! Files that are named on the command line, with the size limit of an upload.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -13,9 +13,8 @@ use cicerone_ingestion::detect_upload_type;
 pub(crate) struct InputFile {
     /// The path as it was named.
     pub(crate) name: String,
-    /// What it is, by its content.
+    /// Detected from its content.
     pub(crate) content_type: UploadType,
-    /// What it holds.
     pub(crate) bytes: Bytes,
 }
 
@@ -25,7 +24,8 @@ pub(crate) fn load(path: &Path) -> Result<InputFile, String> {
     let failed = |error: std::io::Error| format!("`{shown}`: {error}");
     let mut bytes = Vec::new();
     let most = u64::try_from(limits::FILE_BYTES).unwrap_or(u64::MAX);
-    // A pipe has no length: one byte more than a file may have tells that it is too long.
+    // A pipe has no length, so one byte more than the limit is read: if it exists, the file is too
+    // long.
     let mut file = std::fs::File::open(path).map_err(failed)?.take(most.saturating_add(1));
     file.read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > limits::FILE_BYTES {

@@ -1,4 +1,4 @@
-//! `cicerone read`: what the service reads of files, without a server.
+//! `cicerone read`: the text that the service reads from files, without a server.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::wiring;
 /// Reads files and prints what was read of each.
 pub(crate) fn run(environment: &Environment, arguments: &ReadArguments) -> Result<(), Failure> {
     let configuration = load(environment)?;
-    // What becomes of a reader is printed. Logs appear only if `RUST_LOG` asks for them.
+    // The outcome of readers is printed. Logs appear only if `RUST_LOG` asks for them.
     let filter =
         if environment.contains_key("RUST_LOG") { &configuration.settings.log } else { "error" };
     telemetry::logs(&configuration.settings, filter, None)?;
@@ -35,7 +35,7 @@ pub(crate) fn run(environment: &Environment, arguments: &ReadArguments) -> Resul
     outcome
 }
 
-/// Reads one file after the other. One that cannot be read does not keep the others from being read.
+/// Reads the files one after the other. If one cannot be read, the others are still read.
 async fn read_all(readers: &Readers, arguments: &ReadArguments) -> Result<(), Failure> {
     let ReadArguments { json, files } = arguments;
     let mut failed = Vec::new();
@@ -113,7 +113,7 @@ fn language(prepared: &Prepared) -> Option<&'static str> {
     bytes.into_iter().max_by_key(|(language, bytes)| (*bytes, *language)).map(|(code, _)| code)
 }
 
-/// What was read of a file.
+/// What was read from a file.
 struct ReadFile {
     name: String,
     content_type: &'static str,
@@ -127,7 +127,7 @@ struct ReadFile {
     text: String,
 }
 
-/// The same as it is printed, with the names of the HTTP API.
+/// The form in which it is printed, with the names of the HTTP API.
 #[derive(Serialize)]
 struct FileView<'a> {
     file: &'a str,
@@ -176,10 +176,10 @@ impl ReadFile {
     }
 }
 
-/// Most pages that a line names.
+/// The most pages that a line lists.
 const PAGES_NAMED: usize = 10;
 
-/// A warning in one line.
+/// The text of a warning, on one line.
 fn told(warning: &Warning) -> String {
     let named: Vec<String> =
         warning.pages.iter().take(PAGES_NAMED).map(ToString::to_string).collect();

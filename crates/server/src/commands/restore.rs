@@ -16,8 +16,8 @@ use crate::{output, wiring};
 
 use place::{Place, cannot};
 
-/// Restores a backup into an empty place. The database is moved into place last, so a database that is
-/// there is complete.
+/// Restores a backup into an empty place. The database is moved into place last, so a database that
+/// exists is complete.
 pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure> {
     let configuration = load(environment)?;
     check_embedded(&configuration)?;

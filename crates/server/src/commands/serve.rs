@@ -23,10 +23,10 @@ use crate::wiring::{self, Parts};
 
 /// The longest that a stop takes.
 const STOP_GRACE: Duration = Duration::from_secs(30);
-/// Connections that the system takes before the server does. A client beyond them tries again after a
-/// second, so a burst of connections would delay everybody's. The system may allow fewer.
+/// Connections that the system accepts before the server does. Clients beyond this number retry
+/// after a second, so a burst of connections would delay everybody. The system may allow fewer.
 const BACKLOG: i32 = 4_096;
-/// Threads for what is not a connection: workers, timers, housekeeping.
+/// Threads for everything except connections: workers, timers, housekeeping.
 const TASK_THREADS: usize = 2;
 
 /// Serves the HTTP API until a signal stops it.
@@ -44,7 +44,7 @@ pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
     if let Some(traces) = traces {
         traces.close();
     }
-    // What still runs after the grace period is given up.
+    // Work that still runs after the grace period is abandoned.
     runtime.shutdown_background();
     outcome
 }
@@ -84,7 +84,7 @@ async fn serve(
     };
     tracing::info!(signal, "stopping: finishing what is in flight");
     let stopped = async {
-        // The server carries its stop out while it is polled itself.
+        // The server stops only while it is polled.
         let ((), http, ()) = tokio::join!(handle.stop(true), &mut server, work.stop());
         // Replies whose callers went away are finished and stored too.
         conversations.drain().await;
@@ -110,7 +110,7 @@ fn bind(address: &str) -> Result<TcpListener, Failure> {
         Failure::because(&format!("`CICERONE_BIND`: cannot listen on `{address}`"), error)
     };
     let listener = TcpListener::bind(address).map_err(|error| cannot(&error))?;
-    // The standard library asks for 128; asking again changes it.
+    // The standard library uses a backlog of 128; listening again changes it.
     rustix::net::listen(&listener, BACKLOG).map_err(|error| cannot(&error.into()))?;
     Ok(listener)
 }

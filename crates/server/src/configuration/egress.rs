@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-/// The ranges of `CICERONE_EGRESS_ALLOW`. An address without a prefix is a range of itself, and
-/// bits beyond the prefix are ignored: `10.1.2.3/8` is `10.0.0.0/8`.
+/// The ranges of `CICERONE_EGRESS_ALLOW`. An address without a prefix is a range of one address,
+/// and bits beyond the prefix are ignored: `10.1.2.3/8` is `10.0.0.0/8`.
 pub(super) fn parse_networks(texts: &[String]) -> Result<Vec<IpNet>, String> {
     texts.iter().map(|text| parse_network(text)).collect()
 }

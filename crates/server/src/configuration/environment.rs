@@ -1,4 +1,4 @@
-//! The settings that the environment gives.
+//! The settings from the environment.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(crate) type Environment = BTreeMap<String, String>;
 /// The name under which figment reports this provider.
 pub(super) const PROVIDER: &str = "environment";
 
-/// How a variable's text becomes a value.
+/// How the text of a variable is converted to a value.
 #[derive(Debug, Clone, Copy)]
 enum Form {
     Text,
@@ -72,7 +72,8 @@ impl Provider for EnvironmentProvider<'_> {
     }
 }
 
-/// A text that is not a number stays a text. The type of the setting refuses it, and names the setting.
+/// A text that is not a number remains a text. The type of the setting rejects it, with an error
+/// that names the setting.
 fn value(text: &str, form: Form) -> Value {
     match form {
         Form::Text => Value::from(text),

@@ -18,8 +18,8 @@ const FILE_VARIABLE: &str = "CICERONE_CONFIG";
 #[error("{0}")]
 pub(crate) struct ConfigurationError(String);
 
-/// Reads the configuration. The environment wins over the file that `CICERONE_CONFIG` names, and the file
-/// wins over the defaults.
+/// Reads the configuration. The environment overrides the file that `CICERONE_CONFIG` names, and
+/// the file overrides the defaults.
 pub(crate) fn load(environment: &Environment) -> Result<Configuration, ConfigurationError> {
     let path = given(environment, FILE_VARIABLE).map(PathBuf::from);
     let text = path.as_deref().map(read).transpose()?.unwrap_or_default();
@@ -41,13 +41,13 @@ pub(crate) fn load(environment: &Environment) -> Result<Configuration, Configura
         .map_err(|(key, message)| place.error(key, &message))
 }
 
-/// The error for a setting of the models that cannot work.
+/// The error for a setting of the models that is not valid.
 pub(super) fn model_error(
     environment: &Environment,
     file: Option<&Path>,
     error: &ConfigError,
 ) -> ConfigurationError {
-    // Users know the upstream of the two OpenAI variables by these, not by a section of the file.
+    // Users know these settings by the two OpenAI variables, not by a section of the file.
     let variable = match error.setting.as_str() {
         "models.upstreams.openai.base_url" => Some("OPENAI_BASE_URL"),
         "models.upstreams.openai.api_key" => Some("OPENAI_API_KEY"),
@@ -70,14 +70,15 @@ fn read(path: &Path) -> Result<String, ConfigurationError> {
     })
 }
 
-/// The places in which settings can be given.
+/// The places where settings can be given.
 struct Place<'a> {
     environment: &'a Environment,
     file: Option<&'a Path>,
 }
 
 impl Place<'_> {
-    /// The error for a bad value of `key`. It names the variable if the environment gave the value.
+    /// The error for a bad value of `key`. It names the variable if the value came from the
+    /// environment.
     fn error(&self, key: &str, message: &str) -> ConfigurationError {
         let variable = environment::variable_of(key)
             .filter(|variable| given(self.environment, variable).is_some());
@@ -88,7 +89,7 @@ impl Place<'_> {
         })
     }
 
-    /// The error for what figment found. If the file is not TOML, there is no key to name.
+    /// Converts an error of figment. If the file is not TOML, there is no key to name.
     fn explain(&self, error: figment::Error) -> ConfigurationError {
         let path = error.path.join(".");
         let full = |name: &str| {
@@ -109,7 +110,7 @@ impl Place<'_> {
     }
 }
 
-/// The first and last line of a message that shows the place between them.
+/// The first and last line of a message; the lines between them quote the file.
 fn one_line(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match lines.as_slice() {

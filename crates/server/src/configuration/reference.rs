@@ -1,7 +1,7 @@
 //! The reference of all settings in Markdown, made from their declarations.
 //!
-//! The OpenAPI schemas of the settings hold what a reference needs: the comment, type and default of
-//! every field. They are walked as JSON.
+//! The OpenAPI schemas of the settings contain what a reference needs: the comment, type and
+//! default of every field. They are read as JSON.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ pub(crate) fn reference() -> Result<String, serde_json::Error> {
     Ok(page)
 }
 
-/// The settings that `schema` declares itself as a table, then its sections.
+/// The settings of `schema` itself as a table, followed by its sections.
 fn section(page: &mut String, path: &str, schema: &Value) {
     let (schema, none) = (itself(schema), Map::new());
     let fields = schema["properties"].as_object().unwrap_or(&none);
@@ -56,7 +56,7 @@ fn section(page: &mut String, path: &str, schema: &Value) {
     }
 }
 
-/// The schema of a section and what follows its name in a path; `None` for a single setting.
+/// The schema of a section, and the suffix of its name in a path; `None` for a single setting.
 fn nested(field: &Value) -> Option<(&'static str, &Value)> {
     let schema = itself(field);
     [("", schema), (".NAME", &schema["additionalProperties"]), ("[]", &schema["items"])]
@@ -65,7 +65,7 @@ fn nested(field: &Value) -> Option<(&'static str, &Value)> {
         .find(|(_, schema)| schema["properties"].is_object())
 }
 
-/// The schema of the value, of which `schema` may say more: that it can be absent, or a default.
+/// The schema of the value itself, without a wrapper that makes it optional or adds a default.
 fn itself(schema: &Value) -> &Value {
     let mut parts = ["allOf", "oneOf"].iter().filter_map(|name| schema[name].as_array()).flatten();
     parts.find(|part| part["type"] != "null").map_or(schema, itself)
@@ -87,13 +87,13 @@ fn description(field: &Value) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
-/// What is said of a field: beside its schema, or in the last of its parts.
+/// A property of a field: beside its schema, or in the last of its parts.
 fn said<'a>(field: &'a Value, key: &str) -> &'a Value {
     let last = field["allOf"].as_array().and_then(|parts| parts.last());
     &last.unwrap_or(field)[key]
 }
 
-/// The type of a setting, by its unit if its name has one.
+/// The type of a setting: its unit, if its name contains one.
 fn kind(name: &str, field: &Value) -> String {
     let schema = itself(field);
     if let Some(values) = schema["enum"].as_array() {
@@ -126,7 +126,7 @@ fn default(name: &str, field: &Value) -> String {
     match said(field, "default") {
         Value::Null => "–".to_owned(),
         Value::Array(items) if items.is_empty() => "`[]`".to_owned(),
-        // A sentence in place of a value that depends on the machine.
+        // A sentence, in place of a value that depends on the machine.
         Value::String(text) if text.contains(' ') => text.clone(),
         Value::Number(number) if unit(name) == Some("bytes") => bytes(number.as_u64()),
         value => format!("`{value}`"),

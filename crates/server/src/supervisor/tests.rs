@@ -1,4 +1,4 @@
-//! Tasks that end by themselves, on a clock that only moves when everything waits.
+//! Tests of tasks that end by themselves, with a clock that advances only when all tasks wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Pauses, Supervisor};
 
-/// When a task that runs for so many seconds each time was started, in seconds.
+/// Runs a task that lasts these numbers of seconds in turn. Returns the seconds at which it was
+/// started.
 fn starts(supervisor: &mut Supervisor, runs: &'static [u64], end: fn()) -> Arc<Mutex<Vec<u64>>> {
     let (began, starts) = (Instant::now(), Arc::new(Mutex::new(Vec::new())));
     let noted = Arc::clone(&starts);

@@ -21,7 +21,7 @@ const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const SERVICE_NAME: &str = "OTEL_SERVICE_NAME";
 /// The path for traces below the address of the collector.
 const PATH: &str = "/v1/traces";
-/// The longest time for sending a batch, also the last one at the end of the program.
+/// The time limit for sending a batch, including the last one when the program ends.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The exporter of traces.
@@ -76,7 +76,8 @@ impl Traces {
         self.0.tracer("cicerone")
     }
 
-    /// Sends the remaining traces. Blocks for some seconds at most; the runtime must still run.
+    /// Sends the remaining traces. Blocks for a few seconds at most; the runtime must still be
+    /// running.
     pub(crate) fn close(&self) {
         if let Err(error) = self.0.shutdown_with_timeout(PATIENCE) {
             tracing::warn!(
@@ -91,7 +92,7 @@ fn failed(error: impl std::error::Error + 'static) -> Failure {
     Failure::because(&format!("`{ENDPOINT}`"), &error)
 }
 
-/// Sends on the runtime, as the exporter's thread has none.
+/// Sends traces on the runtime, because the exporter's thread has none.
 #[derive(Debug)]
 struct OnRuntime {
     http: reqwest::Client,

@@ -1,4 +1,4 @@
-//! Which files `--source` means.
+//! The files that `--source` names.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const DOCUMENTS: [&str; 17] = [
     "csv", "tsv", "epub", "eml",
 ];
 
-/// What `--source` means.
+/// The files, folders and websites that `--source` names.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The files by their absolute paths.
@@ -38,9 +38,7 @@ pub(super) struct Found {
 pub(super) struct FoundFile {
     /// The path as it was named, which citations show.
     pub(super) name: String,
-    /// What it is.
     pub(super) content_type: UploadType,
-    /// What it holds.
     pub(super) bytes: Bytes,
     /// Whether the command line names the file itself, and not a folder that contains it.
     pub(super) is_named: bool,

@@ -127,7 +127,8 @@ impl Knowledge<'_> {
     /// Starts a refresh; `None` if the source no longer exists.
     async fn refresh(&self, source: Id<kind::Source>) -> Result<Option<Id<kind::Source>>, Failure> {
         match self.parts.sources.refresh(self.scope, source, None, None).await {
-            // One that was interrupted before is waited for like a new one.
+            // A source that is still being processed from an earlier call is waited for like a new
+            // one.
             Ok(_) | Err(Error::Conflict(_)) => Ok(Some(source)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),

@@ -1,4 +1,4 @@
-//! The manifest in a data directory of `ask`: which file became which source.
+//! The manifest in a data directory of `ask`: which source was made from which file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,6 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The source.
     pub(super) fn source(&self) -> Option<Id<kind::Source>> {
         self.source.parse().ok()
     }
@@ -72,7 +71,7 @@ impl Manifest {
         self.agent.as_ref().and_then(|id| id.parse().ok())
     }
 
-    /// Continues with `agent`. If it is another one than before, it has no files yet.
+    /// Continues with `agent`. If it is not the previous one, it has no files yet.
     pub(super) fn begin(&mut self, agent: Id<kind::Agent>) {
         if self.agent() != Some(agent) {
             *self = Self { agent: Some(agent.to_string()), ..Self::default() };

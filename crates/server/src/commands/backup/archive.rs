@@ -90,8 +90,8 @@ impl Reader {
         Ok(Self { path: path.to_owned(), archive })
     }
 
-    /// Passes each entry to `take`. Fails if the file is not a backup, is incomplete, or was changed. That
-    /// may be found only after all entries were passed.
+    /// Passes each entry to `take`. Fails if the file is not a backup, is incomplete, or was
+    /// changed. The latter may be noticed only after all entries were passed.
     pub(crate) fn each(
         mut self,
         mut take: impl FnMut(Entry<'_>) -> Result<(), Failure>,
@@ -125,7 +125,7 @@ impl Reader {
                 }
             }
         }
-        // The checksum of the whole file is at its end, behind the last entry.
+        // The checksum of the whole file is at its end, after the last entry.
         let mut rest = self.archive.into_inner();
         io::copy(&mut rest, &mut io::sink()).map_err(|error| damaged(&error))?;
         if is_whole { Ok(()) } else { Err(foreign("its end is missing")) }

@@ -29,11 +29,11 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Takes the place that the settings name, and notes in it that a restore has begun.
+    /// Locks the place that the settings name, and marks in it that a restore has begun.
     ///
-    /// Fails if it contains a database or a part of one: its log, its index, its uploads. Such a part
-    /// belongs to another content, and SQLite would apply an old log to the new database. Remains of
-    /// an interrupted restore are removed.
+    /// Fails if it contains a database or a part of one: its log, its index, its uploads. Such a
+    /// part belongs to other content, and SQLite would apply an old log to the new database.
+    /// Remains of an interrupted restore are removed.
     pub(super) fn take(configuration: &Configuration, database: &Path) -> Result<Self, Failure> {
         crate::data_directory::create(configuration.data_dir())?;
         if let Some(parent) = database.parent() {
@@ -64,8 +64,8 @@ impl Place {
         self.folder.path().join(DATABASE)
     }
 
-    /// Moves the prepared database into place and syncs it, after everything else was restored. Fails if a
-    /// database was created there in between, and leaves it alone.
+    /// Moves the prepared database into place and syncs it, after everything else was restored.
+    /// Fails if a database was created there in the meantime, and leaves that one alone.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         let path = self.database.path();
         let finish = || {
@@ -106,7 +106,7 @@ fn remove_uploads(objects: &Path) -> io::Result<()> {
     }
 }
 
-/// Fails with the first file that is there.
+/// Returns an error that names the first file that exists.
 fn check_empty(configuration: &Configuration, database: &DatabaseFile) -> Result<(), Failure> {
     let directory = configuration.data_dir();
     let default = DatabaseFile::find(&directory.join(DATABASE))?;

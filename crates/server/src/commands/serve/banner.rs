@@ -1,4 +1,4 @@
-//! What `serve` prints when it is ready.
+//! The text that `serve` prints when it is ready.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -32,7 +32,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Commands for any POSIX shell: ids are cut out by their shape, so nothing but curl is needed.
+/// Commands for any POSIX shell: ids are cut out with a pattern, so only curl is needed.
 fn first_steps(address: SocketAddr, secret: &KeySecret) -> String {
     let secret = secret.reveal();
     format!(

@@ -1,4 +1,4 @@
-//! Open files: as many as the system allows, and how many of them connections may take.
+//! Open files: the limit of the system, and the share of connections.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -13,8 +13,8 @@ const INDEXES: usize = 96;
 /// Files of a child process that reads a document: its pipes on both sides.
 const EACH_READER: usize = 8;
 
-/// Raises the number of files that the process may have open to what the system allows at most, and
-/// gives it; `None` if there is no bound. To be called before the first thread starts.
+/// Raises the limit of open files to the highest that the system allows and returns it; `None` if
+/// there is no limit. To be called before the first thread starts.
 pub(super) fn raise() -> Option<usize> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
@@ -22,8 +22,9 @@ pub(super) fn raise() -> Option<usize> {
     files.map(|files| usize::try_from(files).unwrap_or(usize::MAX))
 }
 
-/// How many connections may be open at once: as many as the settings say, and as the files leave
-/// that everything else does not need. A fourth of the files is theirs in any case.
+/// How many connections may be open at once: the number in the settings, or fewer if the limit of
+/// open files leaves no more after everything else. Connections always get at least a fourth of the
+/// files.
 pub(super) fn connections(files: Option<usize>, settings: &Settings) -> usize {
     let wanted = settings.http.connections_at_once;
     let Some(files) = files else { return wanted };
@@ -31,13 +32,13 @@ pub(super) fn connections(files: Option<usize>, settings: &Settings) -> usize {
     wanted.min(left)
 }
 
-/// Files that everything but connections needs at the most.
+/// The most files that everything except connections needs.
 fn reserve(settings: &Settings) -> usize {
     let crawls = settings.crawl.parallel.saturating_mul(settings.crawl.requests_per_host);
     let needs = [
         OWN + DATABASE + INDEXES,
         settings.http.uploads_at_once,
-        // Each may ask an upstream.
+        // Each of them may call an upstream.
         settings.http.replies_at_once,
         settings.webhooks.parallel,
         crawls,

@@ -1,23 +1,23 @@
-//! Memory that is free goes back to the system.
+//! Returns free memory to the system.
 //!
-//! The allocator of glibc keeps what was freed for later, each thread for itself: after a burst the
-//! process would stay as large as at its peak.
+//! The allocator of glibc keeps freed memory for later use, separately for each thread. Without
+//! this, the process would stay as large as at its peak.
 
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-/// How often the process looks at its size.
+/// How often the process checks its size.
 const INTERVAL: Duration = Duration::from_secs(15);
-/// Growth since the last time from which free memory is given back: doing so takes milliseconds.
+/// The growth since the last time from which free memory is returned, which takes milliseconds.
 const GROWTH_BYTES: usize = 8 * 1_024 * 1_024;
 
-/// What is larger than this has pages of its own, which go back to the system as soon as it is freed.
-/// Unless told otherwise, glibc raises the threshold up to 32 MiB by itself, and keeps what is freed.
+/// Larger blocks get a mapping of their own, which returns to the system as soon as it is freed. By
+/// default, glibc raises this threshold by itself up to 32 MiB, and keeps what is freed.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const OWN_PAGES_BYTES: libc::c_int = 512 * 1_024;
 
-/// Sets how the allocator treats what is large. To be called before the first thread starts.
+/// Sets how the allocator treats large blocks. To be called before the first thread starts.
 pub(super) fn set_up() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -28,14 +28,14 @@ pub(super) fn set_up() {
     }
 }
 
-/// Gives free memory back whenever the process has grown, until `stop`. If the system does not tell how large the
-/// process is, nothing is done.
+/// Returns free memory to the system whenever the process has grown, until `stop`. Does nothing if
+/// the system does not report the size of the process.
 pub(super) async fn give_back(stop: CancellationToken) {
     let mut least = usize::MAX;
     while stop.run_until_cancelled(tokio::time::sleep(INTERVAL)).await.is_some() {
         let Some(resident) = resident().await else { continue };
         if resident > least.saturating_add(GROWTH_BYTES) || least == usize::MAX {
-            // A task that panicked has said so through the panic hook; the next round tries again.
+            // The panic hook has logged a panic; the next round tries again.
             let _ = tokio::task::spawn_blocking(trim).await;
             let Some(after) = self::resident().await else { continue };
             tracing::debug!(resident, after, "returned free memory to the system");
@@ -53,7 +53,7 @@ async fn resident() -> Option<usize> {
     Some(pages.saturating_mul(rustix::param::page_size()))
 }
 
-/// Gives free memory back.
+/// Returns free memory to the system.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn trim() {
     #[expect(unsafe_code, reason = "the standard library does not lead to the allocator")]

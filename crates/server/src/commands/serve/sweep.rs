@@ -25,8 +25,8 @@ pub(super) async fn run(index: Index, keys: Keys, agents: Agents) {
     }
 }
 
-/// Every agent of every account. One that is created meanwhile may be missing: its index is made
-/// again from the rows.
+/// Every agent of every account. An agent that is created during the call may be missing: its index
+/// is then rebuilt from the database.
 async fn live(keys: &Keys, agents: &Agents) -> Result<Vec<Id<kind::Agent>>, Error> {
     let mut live = Vec::new();
     for account in keys.accounts().await? {

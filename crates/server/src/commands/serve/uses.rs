@@ -5,7 +5,6 @@ use std::time::Duration;
 use cicerone_domain::services::{Audit, Keys};
 use tokio_util::sync::CancellationToken;
 
-/// How often.
 const EVERY: Duration = Duration::from_secs(5);
 
 /// Stores the uses and failures of keys until `stop`, and then once more.

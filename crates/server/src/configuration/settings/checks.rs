@@ -1,4 +1,4 @@
-//! Bounds of the settings that are numbers.
+//! Bounds of the numeric settings.
 
 use super::Settings;
 

@@ -1,4 +1,4 @@
-//! The defaults of the settings: those of the parts that they are for.
+//! The defaults of the settings, taken from the parts that use them.
 
 use std::path::PathBuf;
 use std::time::Duration;

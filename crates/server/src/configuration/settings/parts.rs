@@ -1,4 +1,4 @@
-//! The settings of each part of the service, made from those of the file.
+//! Converts the settings of the file to those of each part of the service.
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use cicerone_webhooks::DeliverySettings;
 
 use super::{DAY_SECONDS, LogFormat, Settings};
 
-/// A reader may take this many times its processor time in wall time: on a busy machine a process waits
-/// more than it runs.
+/// A reader's limit of wall time is this many times its limit of processor time: on a busy machine
+/// a process waits more than it runs.
 const WALL_FACTOR: u32 = 3;
 
 impl Settings {
-    /// How log lines are written: as set, or by whether standard error is a terminal.
+    /// How log lines are written: the setting, or its default, which depends on whether standard
+    /// error is a terminal.
     pub(crate) fn log_format(&self) -> LogFormat {
         let default =
             if std::io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
         self.log_format.unwrap_or(default)
     }
 
-    /// The settings of the HTTP interface.
     pub(crate) fn http(&self) -> HttpSettings {
         let default = HttpSettings::default();
         HttpSettings {
@@ -45,7 +45,6 @@ impl Settings {
         }
     }
 
-    /// The settings of crawls.
     pub(crate) fn crawls(&self) -> CrawlSettings {
         CrawlSettings {
             pages: self.crawl.pages,
@@ -56,7 +55,6 @@ impl Settings {
         }
     }
 
-    /// The settings of deliveries.
     pub(crate) fn deliveries(&self) -> DeliverySettings {
         DeliverySettings {
             per_endpoint: self.webhooks.per_endpoint,
@@ -91,7 +89,7 @@ impl Settings {
         }
     }
 
-    /// How searches by meaning are made.
+    /// The settings of searches by meaning.
     pub(crate) fn meaning(&self) -> MeaningConfig {
         let embeddings = &self.embeddings;
         MeaningConfig {
