@@ -83,7 +83,7 @@ pub struct HttpSettings {
     /// Files that may arrive at once; further ones get 503. Half as many again are reserved for accounts that
     /// have fewer than their share. Each file takes up to 10 MiB of disk space while it arrives.
     pub uploads_at_once: usize,
-    /// How long an idle connection is kept.
+    /// How long a stream is silent before it sends a comment.
     pub keep_alive: Duration,
     /// How long a client may go without reading any of its answer.
     pub stall_deadline: Duration,

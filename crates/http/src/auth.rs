@@ -18,8 +18,8 @@ use crate::context::{App, RequestContext, RequestId, Shared};
 use crate::error::RequestError;
 use crate::rate::RateLimits;
 
-/// How long a key that was found is considered valid without being looked up again. A revocation takes effect
-/// within this time; the rest of a second is left for requests in progress.
+/// How long a key that was found is considered valid without another lookup. A revocation takes
+/// effect within this time; the rest of a second is left for requests in progress.
 const KEY_LIFE: Duration = Duration::from_millis(900);
 /// Most keys remembered at once.
 const KEYS_REMEMBERED: u64 = 10_000;
@@ -55,7 +55,7 @@ impl Gate {
     ) -> Result<Arc<Caller>, RequestError> {
         let Some(caller) = self.identify(app, request).await? else {
             let refusal = self.limits.failed_authentication(context.peer);
-            // Beyond the limit, failures are not recorded in the audit log either.
+            // Beyond the limit, failures are no longer recorded in the audit log.
             if matches!(refusal, RequestError::Unauthorized)
                 && let Some(secret) = bearer(request)
             {
@@ -82,7 +82,7 @@ impl Gate {
             return Ok(Some(caller));
         }
         let Some(key) = app.keys.authenticate(secret).await? else { return Ok(None) };
-        // At most once a second for each key, since it is looked up that often.
+        // At most once a second for each key: the cache lasts that long.
         app.keys.note_use(key.id);
         let caller = Arc::new(Caller { scope: key.scope(), key });
         self.seen.insert(hash, Arc::clone(&caller));
@@ -101,7 +101,7 @@ fn bearer(request: &HttpRequest) -> Option<&str> {
 pub(crate) mod permission {
     use cicerone_domain::Permission;
 
-    /// What a handler asks of a key.
+    /// The permission that a handler requires of a key.
     pub(crate) trait Asked: 'static {
         /// The permission; `None` if any valid key is accepted.
         const PERMISSION: Option<Permission>;

@@ -23,9 +23,9 @@ pub(crate) use given::{Given, not_null};
 
 /// A JSON body.
 ///
-/// Its struct is the only declaration of it: serde reads the names and JSON types of its fields from it, and
-/// utoipa its schema. The limits in the schema are the domain's, which `check` applies; the tests of
-/// [`crate::endpoints`] compare the two for every body.
+/// Its struct is the only declaration: serde takes the names and JSON types of the fields from it,
+/// and utoipa the schema. The limits in the schema are the domain's, which `check` applies; the
+/// tests of [`crate::endpoints`] compare the two for every body.
 pub(crate) trait Body: DeserializeOwned + ToSchema {
     /// The content of the body, as types that prove it was checked.
     type Checked;
@@ -34,7 +34,7 @@ pub(crate) trait Body: DeserializeOwned + ToSchema {
     ///
     /// # Errors
     ///
-    /// The first field, in the order of the struct, whose value is not valid.
+    /// The first field, in the order of the struct, with an invalid value.
     fn check(self, current: &Current<'_>) -> Result<Self::Checked, Error>;
 
     /// Reads and checks a body.
@@ -50,7 +50,7 @@ pub(crate) struct Current<'a> {
 }
 
 impl Incoming {
-    /// Reads a JSON body. No body at all is refused like any other that is not a JSON object.
+    /// Reads a JSON body. A missing body is refused like any other that is not a JSON object.
     pub(crate) async fn body<B: Body>(&mut self, app: &Shared) -> Result<B::Checked, RequestError> {
         self.read::<B>(app).await.map(|(checked, _)| checked)
     }
@@ -75,7 +75,7 @@ impl Incoming {
         Ok((B::parse(&bytes, &current)?, bytes))
     }
 
-    /// Reads the body of a request that needs none, for its fingerprint.
+    /// Reads the body of a request that needs none; it becomes part of the fingerprint.
     pub(crate) async fn any_body(&mut self, app: &Shared) -> Result<Bytes, RequestError> {
         self.bytes(app).await
     }
@@ -90,7 +90,7 @@ impl Incoming {
             app.rooms.grow_body(&mut room, context.tenant.get(), bytes).await
         });
         let read = tokio::time::timeout(app.settings.body_deadline, read).await;
-        // The memory is taken until the request is answered: what is read from the body is kept.
+        // The memory is reserved until the request is answered, because parts of the body are kept.
         context.room.replace(room);
         read.unwrap_or_else(|_| Err(too_slow().into()))
     }
@@ -101,7 +101,7 @@ pub(crate) fn too_slow() -> Error {
     Error::invalid("body", "did not arrive in time")
 }
 
-/// The refusal of a body that breaks off or is not framed as HTTP asks.
+/// The refusal of a body that ends early or is not valid HTTP.
 pub(crate) fn broken_off() -> Error {
     Error::invalid("body", "is incomplete, or does not match its `Content-Type`")
 }
@@ -117,8 +117,8 @@ pub(crate) fn is_encoded(request: &HttpRequest) -> bool {
     coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// Reads the whole body. `take_room` is called with the size that the body will have in memory, before it is
-/// kept.
+/// Reads the whole body. `take_room` is called with the size that the body will have in memory,
+/// before the bytes are stored.
 async fn read(
     payload: &mut Payload,
     mut take_room: impl AsyncFnMut(usize) -> Result<(), Error>,

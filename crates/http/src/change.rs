@@ -1,5 +1,5 @@
-//! Carries out requests that change something: once for each idempotency key, and to the end even if the caller
-//! goes away. A panic is answered like any other fault.
+//! Carries out requests that change something: once for each idempotency key, and to completion
+//! even if the caller goes away. A panic is answered like any other internal error.
 
 mod lasting;
 #[cfg(test)]
@@ -47,7 +47,7 @@ impl Incoming {
         if values.next().is_some() {
             return Err(Error::invalid(IDEMPOTENCY_KEY, "must be given only once"));
         }
-        // A value that is not visible ASCII becomes a space, which is refused.
+        // A value that is not visible ASCII is replaced by a space, which is refused.
         let key = IdempotencyKey::parse(value.to_str().unwrap_or(" "))?;
         let mut hash = Sha256::new();
         let method = self.request.method().as_str().as_bytes();
@@ -99,8 +99,8 @@ impl Change {
         }
     }
 
-    /// The change that a request without a body asks for. A body that is sent all the same only belongs to the
-    /// fingerprint.
+    /// The change that a request without a body asks for. If a body is sent anyway, it only becomes
+    /// part of the fingerprint.
     pub(crate) async fn without_body<P: Required>(
         app: &App,
         caller: &Authorized<P>,
@@ -110,13 +110,15 @@ impl Change {
         Ok(Self::new(app, caller, incoming.keyed(&[&body])?))
     }
 
-    /// Records the change in the audit log. Without a `target`, the record names what the answer contains.
+    /// Records the change in the audit log. Without a `target`, the record names the object in the
+    /// answer.
     pub(crate) fn audited(self, action: AuditAction, target: Option<String>) -> Self {
         Self { audited: Some((action, target)), ..self }
     }
 
-    /// Carries out `work` and answers with what `render` makes of its outcome. `work` gets the shared state, the
-    /// caller, and the completion that the store writes in the same transaction as the effect.
+    /// Carries out `work` and answers with its outcome, converted by `render`. `work` gets the
+    /// shared state, the caller, and the completion that the store writes in the same transaction
+    /// as the effect.
     pub(crate) async fn answer<T, W, F>(self, render: fn(&T) -> StoredResponse, work: W) -> Answer
     where
         T: Send + 'static,
@@ -149,7 +151,8 @@ impl Change {
         self.app.runtime.clone().spawn(self.carry_out(render, work))
     }
 
-    /// Does `work` under its idempotency key. A failure is logged at once, since the caller may have gone away.
+    /// Runs `work` under its idempotency key. A failure is logged at once, since the caller may
+    /// have gone away.
     fn carry_out<T, W, F>(
         self,
         render: fn(&T) -> StoredResponse,
@@ -218,8 +221,8 @@ pub(crate) fn mark_replayed(response: &mut HttpResponse) {
     response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
 }
 
-/// Carries out `work` unless there is an answer for its idempotency key already. Whatever happens, also if
-/// `work` panics, the key is completed or released.
+/// Carries out `work` unless its idempotency key already has an answer. The key is always completed
+/// or released, even if `work` panics.
 async fn once<T, W, F>(
     idempotency: &Idempotency,
     scope: &Scope,
@@ -263,7 +266,7 @@ where
     }
 }
 
-/// Keeps a refusal as the answer to the request.
+/// Stores a refusal as the answer to the request.
 async fn keep(idempotency: &Idempotency, claim: &Claim, problem: &Problem, request_id: RequestId) {
     let response = StoredResponse {
         status: problem.status.as_u16(),

@@ -1,4 +1,4 @@
-//! The address of a client, also behind proxies.
+//! The address of a client, even behind proxies.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,9 +8,9 @@ use ipnet::IpNet;
 /// The header to which each proxy appends the address that it received the request from.
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address that a request comes from: that of the connection, or, if that is a trusted proxy, the one
-/// that the proxy names, and so on up to the first address that is not a trusted proxy. The header of anybody
-/// else is ignored.
+/// The address that a request comes from: that of the connection or, if that is a trusted proxy,
+/// the one that the proxy names, and so on up to the first address that is not a trusted proxy. The
+/// header is ignored if the connection is not from a trusted proxy.
 pub(crate) fn client_address(
     peer: Option<IpAddr>,
     headers: &HeaderMap,

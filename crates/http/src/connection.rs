@@ -55,17 +55,17 @@ pub(crate) struct Connection {
     patience: Patience,
     /// When the client must have read something.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// What the connection waits for while no request is in progress, and until when.
+    /// What the connection is waiting for while no request is in progress, and its deadline.
     waiting: Option<(Waiting, Pin<Box<Sleep>>)>,
-    /// The part that is not written yet of a refusal that replaces the framework's.
+    /// The unwritten part of a refusal that replaces the framework's.
     refusal: Option<Bytes>,
-    /// Whether a refusal was sent. Nothing more is read then.
+    /// Whether a refusal was sent. Nothing more is read afterwards.
     is_refused: bool,
     /// When a refused connection is closed.
     farewell: Option<Pin<Box<Sleep>>>,
-    /// Whether the most that is read ahead has arrived without beginning a request.
+    /// Whether the read-ahead buffer is full without the beginning of a request in it.
     is_full_of_head: bool,
-    /// Whether a read was postponed until the client has read what is written.
+    /// Whether a read was postponed until the client reads what was written.
     is_read_put_off: bool,
     _place: Place,
 }
@@ -140,7 +140,7 @@ impl Connection {
         }
     }
 
-    /// Refuses what is not a request. Nothing more is read.
+    /// Refuses input that is not a request. Nothing more is read.
     fn begin_refusal(&mut self, status: StatusCode, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.is_refused = true;
         self.refusal = Some(self.refuse.answer(status));
@@ -207,8 +207,8 @@ impl AsyncRead for Connection {
                 return Poll::Pending;
             }
         } else if this.link.is_full() {
-            // What has arrived may be a head and the beginning of its body. The framework parses it once
-            // nothing more comes; if it finds no request in it, it reads again.
+            // The input may be a head and the beginning of its body. The framework parses it when
+            // no more input comes; if it finds no request in it, it reads again.
             if std::mem::replace(&mut this.is_full_of_head, true) {
                 return this.begin_refusal(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, cx);
             }

@@ -1,4 +1,4 @@
-//! What is known about a request while it is served, and what all requests share.
+//! The state of a request while it is served, and the state that all requests share.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
@@ -26,14 +26,14 @@ use crate::room::{Room, Rooms, Tenant};
 
 pub(crate) type RequestId = Id<kind::Request>;
 
-/// What all requests share.
+/// The state that all requests share.
 pub(crate) struct Shared {
     pub(crate) application: Application,
     pub(crate) gate: Gate,
     pub(crate) cursors: Cursors,
     /// The runtime that outlives connections. Work that must not be cancelled continues on it.
     pub(crate) runtime: Handle,
-    /// Places for files that arrive.
+    /// Places for files that are arriving.
     pub(crate) uploads_arriving: FairPool<Id<kind::Account>>,
     /// Places for files in memory.
     pub(crate) uploads_in_memory: FairPool<Id<kind::Account>>,
@@ -55,7 +55,7 @@ impl Deref for Shared {
 /// The shared state, as handlers receive it.
 pub(crate) type App = web::Data<Shared>;
 
-/// What is known about one request. It stays on the thread of its connection.
+/// The state of one request. It stays on the thread of its connection.
 #[derive(Debug)]
 pub(crate) struct RequestContext {
     pub(crate) id: RequestId,
@@ -112,9 +112,9 @@ impl Incoming {
         self.request.match_info().iter().next().map_or("", |(_, value)| value)
     }
 
-    /// The id in the path. Text that is no id of the kind gets the same error as the id of a resource that does
-    /// not exist. Handlers raise that error after the errors of the body, and it is stored under the
-    /// idempotency key.
+    /// The id in the path. Text that is not an id of this kind gets the same error as the id of a
+    /// resource that does not exist. Handlers return that error after the errors of the body, and
+    /// it is stored under the idempotency key.
     pub(crate) fn path_id<K: Kind>(&self) -> Result<Id<K>, Error> {
         let text = self.path_text();
         text.parse().map_err(|_| Error::not_found(K::NAME, text))

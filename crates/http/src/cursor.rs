@@ -1,4 +1,5 @@
-//! Cursors: signed positions in a list. The signature makes sure that no other text is accepted as one.
+//! Cursors: signed positions in a list. The signature ensures that no other text is accepted as a
+//! cursor.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,7 +12,7 @@ const TAG_BYTES: usize = 16;
 const CREATED: u8 = b'c';
 const NUMBERED: u8 = b'n';
 
-/// The list that a cursor belongs to. It is refused by any other list.
+/// The list that a cursor belongs to. Other lists refuse it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListName<'a> {
     pub(crate) name: &'static str,
@@ -38,7 +39,7 @@ impl Cursors {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads a cursor. Returns an error if this installation did not make it for this list.
+    /// Reads a cursor. Returns an error if this installation did not create it for this list.
     pub(crate) fn read(&self, list: ListName<'_>, text: &str) -> Result<Position, Error> {
         let position = || {
             let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -52,7 +53,7 @@ impl Cursors {
     #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
     fn sign(&self, list: ListName<'_>, position: &[u8]) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).expect("a key of any length");
-        // No name or id holds a zero byte, so the parts cannot be confused.
+        // No name or id contains a zero byte, so the parts cannot be confused.
         for part in [list.name, list.account.suffix(), list.parent] {
             mac.update(part.as_bytes());
             mac.update(&[0]);

@@ -1,4 +1,4 @@
-//! Deletions, which differ only in what they delete.
+//! Deletion endpoints, which differ only in what they delete.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::response::{Answer, keep_nothing};
 
-/// The deletion of what the path names. It is recorded in the audit log and answered with 204.
+/// A deletion of the resource in the path. It is recorded in the audit log and answered with 204.
 pub(crate) trait Deletion: 'static {
     type Permission: Required;
     /// The kind of the id in the path.
     type Kind: Kind + 'static;
     const ACTION: AuditAction;
 
-    /// Deletes it in the transaction that also writes `completion`.
+    /// Deletes the resource in the transaction that also writes `completion`.
     fn delete(
         app: App,
         caller: Arc<Caller>,

@@ -1,4 +1,5 @@
-//! The OpenAPI document and the reference page made from it, which loads nothing from elsewhere.
+//! The OpenAPI document and the reference page made from it, which loads nothing from other
+//! servers.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -27,8 +28,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
 const PAGE: &str = "index.html";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// What is the same for every caller. Every asset is in memory once, however many connections it is
-/// sent to, and is compressed once.
+/// The files that are the same for every caller. Each is in memory once, however many connections
+/// it is sent to, and is compressed once.
 pub(crate) struct Assets {
     openapi: Arc<Asset>,
     /// The files of the reference page that have been requested.
@@ -98,7 +99,7 @@ impl Assets {
             return Ok(Arc::clone(part));
         }
         let part = read(name)?;
-        // Only names that exist are kept: no more than the page has files.
+        // Only names that exist are stored, so there are at most as many as the page has files.
         parts().insert(name.to_owned(), Arc::clone(&part));
         Ok(part)
     }

@@ -17,9 +17,9 @@ use crate::openapi::parameters::{cursor, page_size};
 
 /// A method of a path.
 ///
-/// Invariant: what is served and what the OpenAPI document says come from the same value, so a
-/// route cannot be in one and not in the other, and the permission in the document is the one that
-/// the handler's signature declares.
+/// Invariant: the route and its description in the OpenAPI document come from the same value. So
+/// neither can exist without the other, and the permission in the document is the one that the
+/// handler's signature declares.
 pub(crate) struct Endpoint {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
@@ -152,7 +152,7 @@ const BAD_QUERY: &str =
     "A parameter is out of range or given twice, or the cursor belongs to another list.";
 /// The condition under which a body is refused.
 pub(crate) const BAD_BODY: &str = "A required field is missing, or a field has a bad value.";
-/// The condition under which a request is refused that would add to what the account keeps.
+/// The condition under which a request is refused that would store more bytes for the account.
 pub(crate) const TOO_MANY_OR_FULL: &str =
     "Too many requests, or the account would keep more bytes than its quota.";
 
@@ -263,20 +263,20 @@ impl Endpoint {
         self
     }
 
-    /// Answers with that status and JSON.
+    /// Sets the status of a success, with a JSON body.
     pub(crate) fn gives<V: ToSchema>(mut self, status: u16) -> Self {
         self.description.success = status;
         self.description.answer = AnswerSchema::Json(self.add::<V>());
         self
     }
 
-    /// Answers with JSON, or with events.
+    /// Sets a success with JSON, or with events.
     pub(crate) fn gives_or_streams<V: ToSchema, E: ToSchema>(mut self) -> Self {
         self.description.answer = AnswerSchema::JsonOrEvents(self.add::<V>(), self.add::<E>());
         self
     }
 
-    /// Answers with text of one of these media types.
+    /// Sets a success with text of one of these media types.
     pub(crate) fn gives_text(mut self, media_types: &'static [&'static str]) -> Self {
         self.description.answer = AnswerSchema::Text(media_types);
         self
@@ -289,7 +289,7 @@ impl Endpoint {
         self
     }
 
-    /// The methods that it is served under: a GET is also a HEAD.
+    /// The methods that it is served under: a GET also serves HEAD.
     pub(crate) fn methods(&self) -> &'static [&'static str] {
         match self.method {
             Method::GET => &["GET", "HEAD"],
@@ -300,7 +300,7 @@ impl Endpoint {
         }
     }
 
-    /// Adds the schema of a type and those that it refers to; gives its name.
+    /// Adds the schema of a type and those that it refers to; returns its name.
     fn add<T: ToSchema + PartialSchema>(&mut self) -> String {
         let name = T::name().into_owned();
         self.description.schemas.push((name.clone(), T::schema()));

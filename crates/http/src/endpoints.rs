@@ -1,6 +1,6 @@
 //! The endpoints, one file each: its declaration, its body, its work and its view.
 //!
-//! The file of a group, such as `agents.rs`, holds what its endpoints share.
+//! The file of a group, such as `agents.rs`, contains what its endpoints share.
 
 mod agents;
 mod audit_log;

@@ -150,7 +150,7 @@ impl Problem {
         Self { retry_after: Some(seconds), ..self }.retryable()
     }
 
-    /// The answer to a fault of the server. The cause is only logged.
+    /// The answer to an internal error. The cause is only logged.
     pub(crate) fn internal() -> Self {
         let message = "an unexpected error occurred; the log has the cause under this request id";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "api_error", "internal_error", message)
@@ -335,8 +335,8 @@ fn domain_problem(error: &Error) -> Problem {
     }
 }
 
-/// Invariant: this answer is never sent as it is. [`crate::observe`] writes the body, which needs the id of the
-/// request.
+/// Invariant: this answer is never sent as it is. [`crate::observe`] writes the body, which
+/// contains the id of the request.
 impl ResponseError for RequestError {
     fn status_code(&self) -> StatusCode {
         self.problem().status

@@ -26,8 +26,8 @@ pub(crate) struct DoneEvent<'a> {
     sources_used: Vec<CitationView<'a>>,
 }
 
-/// The schema of one event of a stream. It is written by hand because the data of an event is a text that
-/// holds JSON, for which a derive has no words.
+/// The schema of one event of a stream. It is written by hand because the data of an event is a
+/// string that contains JSON, which a derive cannot express.
 pub(crate) enum Event {}
 
 impl PartialSchema for Event {
@@ -53,7 +53,8 @@ impl ToSchema for Event {
 fn event(name: &str, schema: &str) -> Object {
     let data =
         string().content_media_type(JSON).content_schema(Some(Ref::from_schema_name(schema)));
-    // Without a title: from `token` and `event` some generators make the name `TokenEvent`, which is taken.
+    // Without a title: some generators derive the name `TokenEvent` from `token` and `event`, which
+    // is taken.
     ObjectBuilder::new()
         .property("event", string().enum_values(Some([name])))
         .property("data", data)

@@ -1,16 +1,16 @@
 //! The HTTP interface of Cicerone: endpoints, errors, streams and the OpenAPI document.
 //!
-//! `endpoints` lists every endpoint and holds a file for each of them. A request passes, in this order:
-//! `observe` (request id, log, metrics, the form of every refusal), the router, `auth` (key, rate limit,
-//! permission: declared by the signature of each handler), the reading of query and body, one use case of the
-//! domain, and a view.
+//! `endpoints` lists every endpoint and has a file for each of them. A request passes through, in
+//! this order: `observe` (request id, log, metrics, the form of every refusal), the router, `auth`
+//! (key, rate limit, permission, as declared by the signature of each handler), the reading of
+//! query and body, one use case of the domain, and a view.
 //!
 //! A request that changes something is carried out by `change`, on the thread of its connection. If the caller
 //! goes away before it is done, it continues on a runtime that outlives connections, so that no change stops
 //! half-way.
 //!
-//! Invariant: this crate holds no rule of the service. It reads a request, calls the domain, and writes the
-//! outcome.
+//! Invariant: this crate contains no rule of the service. It reads a request, calls the domain, and
+//! writes the outcome.
 
 mod application;
 mod auth;

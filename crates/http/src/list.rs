@@ -1,4 +1,5 @@
-//! Lists, which differ only in what they list: from the query to a page, from the page to its envelope.
+//! Lists, which differ only in their items: from the query to a page, from the page to its
+//! envelope.
 
 use actix_web::HttpResponse;
 use cicerone_domain::{Error, Listed, Page, PageRequest, Position, limits};
@@ -19,10 +20,10 @@ pub(crate) trait List: 'static {
     /// The wire form of an item.
     type View<'a>: From<&'a Self::Item> + Serialize + ToSchema;
     type Filter;
-    /// The name that its cursors are bound to, besides the account and the id in the path.
+    /// The name that its cursors are bound to, together with the account and the id in the path.
     const NAME: &'static str;
 
-    /// Reads the query parameters besides those of every list.
+    /// Reads the query parameters that not every list has.
     fn filter(query: &Query) -> Result<Self::Filter, Error>;
 
     /// Reads a page.
@@ -83,8 +84,7 @@ impl Shared {
         Ok(PageRequest { size, after })
     }
 
-    /// A page as it is answered: as many of its items as fit into [`limits::LIST_BYTES`], and at least
-    /// one.
+    /// A page as JSON: as many of its items as fit into [`limits::LIST_BYTES`], and at least one.
     fn envelope<'a, T: Listed, V: Serialize>(
         &self,
         list: ListName<'_>,
@@ -101,7 +101,7 @@ impl Shared {
         body.extend_from_slice(b"],");
         let brace = body.len();
         write_json(&mut body, &end);
-        // Without its opening brace, the end continues the object that holds the items.
+        // Without its opening brace, the end continues the object that contains the items.
         body.remove(brace);
         json(body)
     }
@@ -115,8 +115,8 @@ pub(crate) fn after<T: Listed>(page: &Page<T>, shown: usize) -> Option<Position>
     page.items.get(shown.checked_sub(1)?).map(Listed::position)
 }
 
-/// The beginning of an envelope up to its last item, with as many items as fit into `most` bytes and at
-/// least one; and the number of these items.
+/// The beginning of an envelope up to its last item, with as many items as fit into `most` bytes
+/// and at least one. Also returns the number of these items.
 fn joined(items: impl Iterator<Item = impl Serialize>, most: usize) -> (Vec<u8>, usize) {
     let mut body = br#"{"data":["#.to_vec();
     let mut shown = 0;

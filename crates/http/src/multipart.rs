@@ -19,8 +19,8 @@ const MULTIPART: &str = "multipart/form-data";
 /// Most bytes of the parts besides the file.
 const OTHER_PARTS_BYTES: usize = 1_024 * 1_024;
 
-/// The minimum rate at which a file must arrive, in bytes per second, after a first pause. A slower upload would
-/// hold a place for long for little.
+/// The minimum rate at which a file must arrive, in bytes per second, after a first pause. A slower
+/// upload would occupy a place for too long.
 const LEAST_BYTES_PER_SECOND: u64 = 16 * 1_024;
 
 /// A file that has arrived.

@@ -1,4 +1,5 @@
-//! What surrounds every request: its id, its line in the log, its metrics, and the body of every error.
+//! The middleware around every request: its id, its line in the log, its metrics, and the body of
+//! every error.
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +33,6 @@ use crate::unread::Body;
 
 /// Answers with more bytes are compressed on a blocking thread, since other connections share this one.
 const LONG_BYTES: usize = 64 * 1_024;
-/// The header that holds the id of the request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The headers that show the state of the caller's rate limit.
 pub(crate) const RATE_LIMIT: [HeaderName; 3] = [
@@ -41,7 +41,8 @@ pub(crate) const RATE_LIMIT: [HeaderName; 3] = [
     HeaderName::from_static("ratelimit-reset"),
 ];
 
-/// The outermost middleware. A panic in a handler is caught here and answered like any other fault.
+/// The outermost middleware. A panic in a handler is caught here and answered like any other
+/// internal error.
 pub(crate) async fn observe(
     mut request: ServiceRequest,
     next: Next<BoxBody>,
@@ -107,7 +108,7 @@ pub(crate) async fn observe(
     }
     let room = context.room.take();
     let body = body.filter(|body| !body.is_over());
-    // The request lasts until the rest of its body was handled.
+    // The request lasts until the rest of its body was read or dropped.
     let (in_answer, in_rest) =
         if body.is_none() { (in_progress, None) } else { (None, in_progress) };
     let response = response.map_body(|_, answer| {
@@ -257,7 +258,7 @@ fn stray(response: &HttpResponse) -> Option<Problem> {
     (is_refusal && !is_shaped).then(|| Problem::of_status(status))
 }
 
-/// Logs and counts the request. Invariant: labels hold nothing that a caller chose.
+/// Logs and counts the request. Invariant: labels contain nothing that a caller chose.
 fn record(
     span: &Span,
     method: &Method,

@@ -206,7 +206,7 @@ mod tests {
                 }
                 let keyed = method != "get" && !path.ends_with("/search");
                 assert_eq!(operation["responses"]["409"].is_object(), keyed, "{method} {path}");
-                // A repetition gets 404 once what the first answer contained was deleted.
+                // A repeated request gets 404 after the object in the first answer was deleted.
                 let is_documented = operation["responses"]["404"].is_object();
                 assert_eq!(is_documented, keyed || path.contains('{'), "{method} {path}");
             }
@@ -230,8 +230,8 @@ mod tests {
         }
     }
 
-    /// Generators make a field with a default a required one, have no type for an enumeration of booleans,
-    /// and take `File` for their own type of an upload.
+    /// Some generators make a field with a default required, have no type for an enumeration of
+    /// booleans, and take `File` for their own type of an upload.
     #[test]
     fn schemas_have_nothing_that_generators_get_wrong() {
         fn walk(path: &str, value: &Value) {

@@ -58,7 +58,7 @@ impl Query {
             .ok_or_else(|| Error::invalid(name, format!("must be one of {names}")))
     }
 
-    /// A moment in UTC.
+    /// A time in UTC.
     pub(crate) fn moment(&self, name: &str) -> Result<Option<Timestamp>, Error> {
         let Some(value) = self.one(name)? else { return Ok(None) };
         Timestamp::parse(value).map(Some).map_err(|error| Error::invalid(name, error.to_string()))

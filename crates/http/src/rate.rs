@@ -11,7 +11,7 @@ use cicerone_domain::{ApiKey, Id, kind};
 use crate::error::RequestError;
 use gcra::{Meter, Reading};
 
-/// The number of requests after which callers whose whole limit is available are forgotten.
+/// The number of requests after which callers with their whole limit available are forgotten.
 const SWEEP_EVERY: u32 = 4_096;
 
 /// The state of a caller's limit after a request.
@@ -56,8 +56,8 @@ impl RateLimits {
         Self { began: Instant::now(), meters: Mutex::new(meters) }
     }
 
-    /// Counts a request with this key. The state is that of the limit which is closer to being reached; `None`
-    /// without limits.
+    /// Counts a request with this key. The state is that of the limit which is closer to being
+    /// reached; `None` if there are no limits.
     pub(crate) fn request(&self, key: &ApiKey) -> (Option<RateState>, Result<(), RequestError>) {
         self.meters().request(key.id, key.account_id, self.now())
     }
@@ -207,7 +207,7 @@ mod tests {
     fn a_request_that_one_limit_refuses_does_not_count_against_the_other() {
         let account = Id::random(&SystemEntropy);
         let [one, other] = [(); 2].map(|()| Id::random(&SystemEntropy));
-        // Refused by the account: the key keeps what it has.
+        // Refused by the account's limit: the key's limit is not used.
         let mut limits = meters(10, 2);
         for _ in 0..2 {
             assert!(limits.request(one, account, 0).1.is_ok());
@@ -217,7 +217,7 @@ mod tests {
         }
         let (of_key, now) = (limits.keys.as_ref().unwrap(), 0);
         assert_eq!(of_key.read(&other, now).state.remaining, 9);
-        // Refused by the key: the account keeps what it has.
+        // Refused by the key's limit: the account's limit is not used.
         let mut limits = meters(2, 10);
         for _ in 0..100 {
             let _ = limits.request(one, account, 0);

@@ -23,7 +23,7 @@ pub(crate) fn json_bytes(view: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-/// Writes the JSON text of a view to a target that accepts every byte: a buffer or a counter.
+/// Writes the JSON text of a view to a target that cannot fail: a buffer or a counter.
 #[expect(
     clippy::expect_used,
     reason = "views hold text, numbers and moments of this age, with text as keys: none of these \

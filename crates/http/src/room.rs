@@ -9,13 +9,13 @@ use tokio::time::timeout;
 
 /// Bytes for answers, from before they are made until they are sent or abandoned.
 const ANSWERS: u64 = 24 * MEBIBYTE;
-/// Further bytes that are reserved for accounts that have less than their share.
+/// Further bytes that are reserved for accounts that use less than their share.
 const ANSWERS_RESERVE: u64 = 12 * MEBIBYTE;
-/// Most bytes that making a list takes: its rows, their views, and the text of the answer.
+/// The most bytes that making a list takes: its rows, their views, and the text of the answer.
 const MAKING: usize = 3 * limits::LIST_BYTES;
 /// Bytes for bodies of requests, until the request was carried out.
 const BODIES: u64 = 16 * MEBIBYTE;
-/// Further bytes that are reserved for accounts that have less than their share.
+/// Further bytes that are reserved for accounts that use less than their share.
 const BODIES_RESERVE: u64 = 8 * MEBIBYTE;
 const MEBIBYTE: u64 = 1_024 * 1_024;
 /// Answers and bodies up to this size are not counted: a connection takes as much anyway.
@@ -24,11 +24,11 @@ pub(crate) const FREE: usize = 16 * 1_024;
 const STEP: usize = 256 * 1_024;
 /// How long a request waits for room.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long an answer waits for room if its request was already carried out, so that it should not be refused:
-/// about as long as a client that does not read keeps its room.
+/// How long an answer waits for room if its request was already carried out, and must therefore not
+/// be refused: about as long as a client that does not read keeps its room.
 const LAST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// The account whose memory it is; `None` for a caller without a key.
+/// The account that the memory belongs to; `None` for a caller without a key.
 pub(crate) type Tenant = Option<Id<kind::Account>>;
 
 /// The memory of a server.
@@ -86,7 +86,8 @@ impl Rooms {
         Ok(())
     }
 
-    /// Reserves room for a body of which so many bytes have arrived. Fails with [`Error::Overloaded`].
+    /// Reserves room for a body of which that many bytes have arrived. Fails with
+    /// [`Error::Overloaded`].
     pub(crate) async fn grow_body(
         &self,
         room: &mut Room,

@@ -1,4 +1,4 @@
-//! The body of an answer while it is sent: in slices, and with the room that it holds until it is sent or
+//! The body of an answer while it is sent, in slices. It keeps its room until it is sent or
 //! abandoned.
 
 use std::error::Error;
@@ -11,8 +11,8 @@ use bytes::Bytes;
 use crate::connection::InProgress;
 use crate::room::Room;
 
-/// Most bytes that are given to a connection at once. The connection copies them and keeps them while the client
-/// does not read.
+/// The most bytes that are passed to a connection at once. The connection copies them and keeps
+/// them while the client does not read.
 const SLICE: usize = 8 * 1_024;
 
 /// A body that the connection copies one slice at a time.

@@ -34,8 +34,8 @@ use crate::room::Rooms;
 
 /// Blocking threads of each connection thread. Blocking work runs on the caller's runtime instead.
 const BLOCKING_THREADS: usize = 1;
-/// The number of bytes from which on the write buffer is passed to the operating system. A connection whose
-/// client does not read has at most this and a slice of its answer in memory.
+/// The size at which the write buffer is passed to the operating system. A connection whose client
+/// does not read has at most this and a slice of its answer in memory.
 const WRITE_BUFFER_BYTES: usize = 4 * 1_024;
 /// How long before the deadline of a stop streams are ended.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -86,12 +86,12 @@ pub fn serve(listener: TcpListener, application: Application) -> std::io::Result
                 let stopping = stopping.clone();
                 async move { stopping.notified().await }
             })
-            // The connection has its own bounds in place of these two.
+            // The connection has its own bounds instead of these two.
             .keep_alive(if times.idle.is_zero() { KeepAlive::Disabled } else { KeepAlive::Os })
             .client_request_timeout(Duration::ZERO)
             // A caller that goes away is noticed at once. Changes then continue without it: see `change`.
             .h1_allow_half_closed(false)
-            // `unread` bounds how much of an unread body is still read.
+            // `unread` limits how much of an unread body is still read.
             .client_disconnect_timeout(Duration::ZERO)
             .h1_write_buffer_size(WRITE_BUFFER_BYTES)
             .on_connect_ext(|connection: &Connection, data| {
@@ -145,8 +145,8 @@ fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
     }
 }
 
-/// Adds one resource for each path, so that a method that the path does not take is answered with those that it
-/// takes.
+/// Adds one resource for each path, so that a method that the path does not support is answered
+/// with the methods that it supports.
 fn configure(config: &mut web::ServiceConfig) {
     let mut resources: Vec<(&'static str, Vec<Endpoint>)> = Vec::new();
     for endpoint in endpoints::all() {

@@ -12,7 +12,8 @@ use cicerone_domain::ports::{Stage, StageObserver, Stages};
 pub(crate) const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 /// The histogram.
 const METRIC: &str = "cicerone_reply_stage_seconds";
-/// What precedes the stages of the domain: finding the key, and counting it against its limits.
+/// The stage before those of the domain: finding the key, and counting the request against its
+/// limits.
 const AUTHENTICATE: &str = "authenticate";
 
 /// The clock of a reply.
@@ -23,7 +24,7 @@ struct Times {
     authenticate: Duration,
     /// The current stage, and when it began.
     current: Option<(Stage, Instant)>,
-    /// By the position in [`Stage::ALL`]; `None` for a stage that was not reached.
+    /// By position in [`Stage::ALL`]; `None` for a stage that was not reached.
     taken: [Option<Duration>; Stage::ALL.len()],
 }
 
@@ -34,12 +35,12 @@ impl StageTimes {
         Self(Arc::new(Mutex::new(Times { authenticate, current: None, taken })))
     }
 
-    /// What is told of the stages.
+    /// The receiver of the stages.
     pub(crate) fn stages(&self) -> Stages {
         Stages::observed_by(Arc::new(self.clone()))
     }
 
-    /// Ends the last stage of a reply that was given, and records all of them.
+    /// Ends the last stage of a completed reply, and records all of them.
     pub(crate) fn record(&self) {
         let mut times = self.times();
         times.end(Instant::now());
@@ -48,7 +49,7 @@ impl StageTimes {
         }
     }
 
-    /// Writes what is known so far into an answer.
+    /// Writes the stages so far into an answer.
     pub(crate) fn write(&self, response: &mut HttpResponse) {
         let times = self.times();
         let mut text = String::new();

@@ -21,9 +21,9 @@ use crate::response::{Answer, send};
 /// The task of a change whose reply is streamed.
 pub(crate) type ReplyTask = JoinHandle<Result<Executed, RequestError>>;
 
-/// Answers with the events of a reply in progress, or with a plain error if it fails before the first token.
-/// After `heartbeat` without either, the stream begins anyway. Once `ending` is true, the stream ends with an
-/// `error` event, and the reply is completed without it.
+/// Answers with the events of a reply in progress, or with a plain error if it fails before the
+/// first token. If neither comes within `heartbeat`, the stream begins anyway. Once `ending` is
+/// true, the stream ends with an `error` event, and the reply is completed without it.
 pub(crate) async fn stream_reply(
     request: &HttpRequest,
     request_id: RequestId,
@@ -95,7 +95,7 @@ struct Reply {
 
 /// How a reply ends.
 enum End {
-    /// It is known when the task ends.
+    /// Not known until the task ends.
     Awaited(ReplyTask),
     Known(Executed),
 }

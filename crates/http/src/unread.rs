@@ -1,4 +1,4 @@
-//! The unread rest of a request's body when the request is answered.
+//! The rest of a request's body that was not read when the request is answered.
 //!
 //! A caller that is still sending must be able to read its answer. If the connection were closed at once, the
 //! operating system would discard the part of the answer that the caller has not read yet. So the rest of the
@@ -55,7 +55,8 @@ impl Body {
         self.0.borrow().is_over
     }
 
-    /// Lets `response` handle the unread rest. The request is in progress until that is done.
+    /// Attaches the unread rest to `response`. The request is in progress until the rest was read
+    /// or dropped.
     pub(crate) fn follow(
         self,
         response: HttpResponse,
@@ -82,7 +83,7 @@ impl Stream for Body {
         if let Some(link) = &state.link {
             match &piece {
                 Poll::Ready(Some(Ok(bytes))) => link.read(bytes.len()),
-                // All that has arrived was read, including the framing of chunks.
+                // Everything that has arrived was read, including the framing of chunks.
                 Poll::Ready(_) | Poll::Pending => link.read_all(),
             }
         }

@@ -1,4 +1,4 @@
-//! The fields of a body as serde reads them, with the message that each wrong type gets.
+//! The fields of a body as serde reads them, with the message for each wrong type.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -10,7 +10,7 @@ use serde::forward_to_deserialize_any;
 
 use super::value::{Item, MEMBERS, Value};
 
-/// What must hold of a field, lower case, without a final period.
+/// What a field must satisfy: lower case, without a final period.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Fault(String);
@@ -21,11 +21,11 @@ impl de::Error for Fault {
     }
 }
 
-/// The fields of a body. They are read in the order of the struct's fields, so that the same body gets the
-/// same refusal in whatever order it has them.
+/// The fields of a body. They are read in the order of the struct's fields, so that the same body
+/// gets the same refusal whatever the order of its fields.
 pub(super) struct Fields<'a> {
     values: HashMap<String, Value>,
-    /// Gets the names of the struct's fields that are there and not null.
+    /// Receives the names of the struct's fields that are present and not null.
     given: &'a mut Vec<&'static str>,
 }
 
@@ -59,7 +59,7 @@ impl<'de> Deserializer<'de> for Fields<'_> {
     }
 }
 
-/// Gives the fields in the order of `names`.
+/// Returns the fields in the order of `names`.
 struct InOrder {
     names: std::slice::Iter<'static, &'static str>,
     values: HashMap<String, Value>,
@@ -127,8 +127,8 @@ impl<'de> Deserializer<'de> for Value {
         }
     }
 
-    /// Takes any notation that JSON has for an integer: `5`, `5.0` and `5e0` are the same number. One
-    /// beyond 64 bits comes as the nearest.
+    /// Accepts every JSON notation of an integer: `5`, `5.0` and `5e0` are the same number. A
+    /// number beyond 64 bits becomes the nearest one.
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self {
             Self::Integer(number) => visitor.visit_i64(number),

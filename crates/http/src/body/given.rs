@@ -21,7 +21,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Given<T> {
 }
 
 impl<T> Given<T> {
-    /// The value, with `default` for null: `None` leaves the field.
+    /// The value, or `default` for null. `None` leaves the field unchanged.
     pub(crate) fn or(self, default: T) -> Option<T> {
         match self {
             Self::Absent => None,
@@ -30,7 +30,7 @@ impl<T> Given<T> {
         }
     }
 
-    /// What the change sets the field to: `None` leaves it, and null sets it to its default.
+    /// The new value of the field: `None` leaves it unchanged, and null sets it to its default.
     pub(crate) fn or_default<V: Default, E>(
         self,
         parse: impl FnOnce(T) -> Result<V, E>,
@@ -42,7 +42,7 @@ impl<T> Given<T> {
         }
     }
 
-    /// What the change sets an optional field to: `None` leaves it, and null removes its value.
+    /// The new value of an optional field: `None` leaves it unchanged, and null removes its value.
     pub(crate) fn or_none<V, E>(
         self,
         parse: impl FnOnce(T) -> Result<V, E>,

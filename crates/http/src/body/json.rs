@@ -13,8 +13,8 @@ use super::value::{MEMBERS, Object};
 
 /// Reads a body.
 ///
-/// Unknown fields are ignored, and of a field that is given twice the last counts. Memory is bounded by the
-/// length of `text`, whatever it holds.
+/// Unknown fields are ignored, and if a field appears twice, the last value counts. Memory is
+/// bounded by the length of `text`, whatever it contains.
 ///
 /// # Errors
 ///
@@ -45,8 +45,8 @@ fn object(text: &[u8]) -> Result<HashMap<String, super::value::Value>, Error> {
     }
 }
 
-/// The fields that a schema requires, in the order in which it declares them. Of alternatives, which differ
-/// in what a field holds, those of the first.
+/// The fields that a schema requires, in the order of their declaration. If the schema has
+/// alternatives, which differ only in the types of fields, those of the first one.
 fn required(schema: &RefOr<Schema>) -> &[String] {
     match schema {
         RefOr::T(Schema::Object(object)) => &object.required,
@@ -67,7 +67,7 @@ mod tests {
     use serde::Deserialize;
     use utoipa::ToSchema;
 
-    /// One field of every type that a body has.
+    /// A body with one field of every type that bodies have.
     #[derive(Debug, Deserialize, ToSchema)]
     struct Everything {
         text: String,

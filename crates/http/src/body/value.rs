@@ -1,7 +1,8 @@
-//! The part of a JSON value that a field can hold. Of anything else, only its presence is kept.
+//! The part of a JSON value that a field can hold. For anything else, only its presence is
+//! recorded.
 //!
-//! A body of some megabytes can hold millions of values, each of which would take many times its length in
-//! memory. Only the syntax is checked of values that no field can hold.
+//! A body of some megabytes can contain millions of values, each of which would take many times its
+//! length in memory. Values that no field can hold are only checked for their syntax.
 
 use std::fmt;
 
@@ -22,10 +23,10 @@ pub(super) enum Value {
     Pairs(Members<(String, Item)>),
 }
 
-/// What an array or an object holds; `None` if it is more than [`MEMBERS`].
+/// The content of an array or an object; `None` if it has more than [`MEMBERS`] members.
 pub(super) type Members<T> = Option<Vec<T>>;
 
-/// A value within an array or object: its text, if it is one.
+/// A value within an array or object: its text, if it is a string.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Item(pub(super) Option<String>);
 

@@ -9,13 +9,13 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 
-/// Work that runs on the thread of the caller that awaits it, and continues in its own task if the caller is
-/// dropped. A panic is returned as an outcome.
+/// Work that runs on the thread of the caller that awaits it, and continues in its own task if the
+/// caller is dropped. A panic is returned as an outcome.
 ///
-/// A task from the start would do the same, but each change would then pass from the thread of its connection
-/// to another and back, which costs more than a small change itself.
+/// Spawning a task at once would do the same, but each change would then pass from the thread of
+/// its connection to another one and back, which costs more than a small change itself.
 pub(super) struct Lasting<T: Send + 'static> {
-    /// The runtime on which it continues, and to which everything that it starts belongs from the beginning.
+    /// The runtime on which it continues; everything that it spawns runs there from the start.
     runtime: Handle,
     work: Option<BoxFuture<'static, Result<T, Panic>>>,
 }
@@ -36,7 +36,7 @@ impl<T: Send + 'static> Future for Lasting<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        // Like any future, it must not be polled after it has returned its outcome.
+        // Like any future, this must not be polled after it has returned its outcome.
         let Some(work) = &mut this.work else { return Poll::Pending };
         let entered = this.runtime.enter();
         let outcome = work.as_mut().poll(context);

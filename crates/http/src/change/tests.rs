@@ -1,4 +1,4 @@
-//! Tests of what happens to an idempotency key.
+//! Tests of what happens to idempotency keys.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use super::{Executed, Keyed, once};
 use crate::error::RequestError;
 use crate::response::{StoredResponse, keep_nothing};
 
-/// A store that answers claims as it is told, and notes what happens to them.
+/// A store that answers claims as scripted, and records what happens to them.
 struct Script {
     found: fn(Claim) -> Claimed,
     noted: Mutex<Vec<String>>,
@@ -45,7 +45,8 @@ impl IdempotencyStore for Script {
     }
 }
 
-/// Carries out `work` under a key for which the store answers `found`; returns the result and the notes.
+/// Carries out `work` under a key for which the store answers `found`; returns the result and the
+/// record.
 async fn run(
     found: fn(Claim) -> Claimed,
     work: impl FnOnce() -> Result<(), Error> + Send + 'static,

@@ -1,4 +1,4 @@
-//! What a connection and its requests share. Both are on one thread.
+//! The state that a connection and its requests share. Both are on one thread.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -18,9 +18,10 @@ pub(crate) struct Link {
     requests: Cell<u64>,
     is_in_progress: Cell<bool>,
     is_paced: Cell<bool>,
-    /// Bytes that have arrived and belong to no request yet, or to the unread part of a body.
+    /// Bytes that have arrived and do not belong to a request yet, or belong to the unread part of
+    /// a body.
     ahead: Cell<usize>,
-    /// The reader, while it waits until less is read ahead.
+    /// The reader, while it waits for some of the bytes ahead to be read.
     reader: RefCell<Option<Waker>>,
 }
 
@@ -47,18 +48,18 @@ impl Link {
         InProgress(Rc::clone(self))
     }
 
-    /// Lets the client read the answer of this request at any rate, provided that it reads now and then: it is
-    /// an event stream.
+    /// Lifts the minimum rate for reading the answer of this request, which is an event stream. The
+    /// client must still read now and then.
     pub(crate) fn unpaced(&self) {
         self.is_paced.set(false);
     }
 
-    /// Notes that a part of a body was read by its handler.
+    /// Records that the handler has read a part of a body.
     pub(crate) fn read(&self, bytes: usize) {
         self.make_room(bytes);
     }
 
-    /// Notes that a handler has read all that has arrived of a body.
+    /// Records that the handler has read everything that has arrived of a body.
     pub(crate) fn read_all(&self) {
         self.make_room(usize::MAX);
     }
@@ -87,17 +88,18 @@ impl Link {
         self.ahead.get() > 0
     }
 
-    /// Whether no more may be read ahead.
+    /// Whether no more bytes may be read ahead.
     pub(super) fn is_full(&self) -> bool {
         self.ahead.get() >= AHEAD_BYTES
     }
 
-    /// Wakes the reader once less is read ahead.
+    /// Wakes the reader when there are fewer bytes ahead.
     pub(super) fn wait_for_room(&self, cx: &Context<'_>) {
         self.reader.replace(Some(cx.waker().clone()));
     }
 
-    /// Whether another connection needs the place of this idle one. If not, the reader is woken when one does.
+    /// Whether another connection needs the place of this idle one. If not, the reader is woken as
+    /// soon as one does.
     pub(super) fn is_to_close(&self, cx: &Context<'_>) -> bool {
         self.slot.is_to_close(cx)
     }

@@ -7,13 +7,14 @@ use tokio::time::Instant;
 /// The minimum rate at which a client must read an answer, in bytes per second.
 const LEAST_RATE: u32 = 16 * 1_024;
 
-/// The time for which a client may still not read. What it reads earns time at the minimum rate, so an answer
-/// of `n` bytes takes at most the whole time plus the time for `n` bytes at that rate.
+/// The time for which a client may still not read. The bytes that it reads earn time at the minimum
+/// rate, so an answer of `n` bytes takes at most the initial time plus the time for `n` bytes at
+/// that rate.
 #[derive(Debug)]
 pub(super) struct Patience {
     whole: Duration,
     left: Duration,
-    /// Since when nothing could be written; `None` while the client reads.
+    /// When writing became impossible; `None` while the client reads.
     tried_since: Option<Instant>,
 }
 
@@ -22,12 +23,13 @@ impl Patience {
         Self { whole, left: whole, tried_since: None }
     }
 
-    /// Whether the client has not read what was written last.
+    /// Whether the client has not read the last bytes written.
     pub(super) fn is_tried(&self) -> bool {
         self.tried_since.is_some()
     }
 
-    /// Notes that nothing could be written. Returns the time at which that will have lasted too long.
+    /// Records that nothing could be written. Returns the time at which that will have lasted too
+    /// long.
     pub(super) fn try_until(&mut self, now: Instant) -> Instant {
         *self.tried_since.get_or_insert(now) + self.left
     }
@@ -56,7 +58,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// The number of pauses of 10 s, each ended by reading so many bytes, after which a client is cut off.
+    /// The number of pauses of 10 s, each ended by reading `bytes` bytes, after which a client is
+    /// disconnected.
     fn cut_after(bytes: usize, paced: bool) -> Option<u32> {
         let mut now = Instant::now();
         let mut patience = Patience::new(30 * SECOND);

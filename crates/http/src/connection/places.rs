@@ -18,9 +18,9 @@ const LEAST_PER_NETWORK: usize = 16;
 
 /// The places of a server.
 ///
-/// While half of the places are taken, no address (of IPv6, no /64) has more than a fourth: beyond that, it
-/// gets a place only in exchange for one of its own idle connections. While seven eighths are taken, each new
-/// connection closes an idle one of the address that has the most.
+/// While half of the places are taken, no address (for IPv6: no /64) gets more than a fourth:
+/// beyond that, it gets a place only in exchange for one of its own idle connections. While seven
+/// eighths are taken, each new connection closes an idle one of the address that has the most.
 #[derive(Debug)]
 pub(crate) struct Places {
     most: usize,
@@ -40,7 +40,7 @@ struct Table {
     closing: usize,
 }
 
-/// What is known about a connection.
+/// The state of a connection.
 #[derive(Debug)]
 pub(crate) struct Slot {
     places: Arc<Places>,
@@ -115,8 +115,8 @@ impl Places {
 }
 
 impl Table {
-    /// Closes, of the network that has the most idle connections among these, the one that has been idle for
-    /// the longest. Returns false if none is idle.
+    /// Among these connections, finds the network with the most idle ones and closes its longest
+    /// idle one. Returns false if none is idle.
     fn close_one(&mut self, among: impl Fn(&Slot) -> bool) -> bool {
         let idle = self.slots.values().filter(|slot| among(slot) && slot.is_idle());
         let weight = |slot: &Slot| {
@@ -153,7 +153,7 @@ impl Slot {
 }
 
 impl Place {
-    /// The connection that has it.
+    /// The slot of the connection that has this place.
     pub(super) fn slot(&self) -> Arc<Slot> {
         Arc::clone(&self.slot)
     }

@@ -1,5 +1,5 @@
-//! Refusals of input that is not a request. The framework answers it without a body and without a request id;
-//! its answers are replaced by ours.
+//! Refusals of input that is not a request. The framework answers such input without a body and
+//! without a request id; those answers are replaced by ours.
 
 use std::sync::Arc;
 
@@ -46,10 +46,10 @@ impl Refuse {
     }
 }
 
-/// If the written bytes end with a refusal of the framework, where it begins and its status.
+/// If the written bytes end with a refusal of the framework: its start and its status.
 ///
-/// Nothing else looks like one: every answer of an endpoint has a request id, and none of our bodies can hold
-/// the line ends of HTTP after text that a caller chose.
+/// Nothing else looks like one: every answer of an endpoint has a request id, and none of our
+/// bodies can contain the line ends of HTTP after text that a caller chose.
 pub(super) fn of_framework(bytes: &[u8]) -> Option<(usize, StatusCode)> {
     bytes.strip_suffix(b"\r\n\r\n")?;
     let end = bytes.get(bytes.len().saturating_sub(LONGEST)..)?;
@@ -94,7 +94,7 @@ mod tests {
         let with_id = REFUSAL.replace("date: ", "x-request-id: req_0123456789\r\ndate: ");
         let success = REFUSAL.replace("400 Bad Request", "200 OK");
         let with_body = REFUSAL.replace("length: 0", "length: 7");
-        // In a chunked answer that holds text of a caller.
+        // In a chunked answer that contains text of a caller.
         let quoted = "{\"content\":\"HTTP/1.1 400 Bad Request content-length: 0\"}\r\n0\r\n\r\n";
         for text in ["", "\r\n\r\n", &with_id, &success, &with_body, quoted, &REFUSAL[..40]] {
             assert_eq!(found(text), None, "{text}");

@@ -14,7 +14,7 @@ use utoipa::openapi::schema::Array;
 
 use crate::openapi::schema::names_of;
 
-/// The condition under which a change of a key is refused for want of a permission.
+/// The condition under which a change of a key is refused because of a missing permission.
 const LACKS_PERMISSION: &str = "The key that makes the request lacks the permission for this \
     operation, or a permission of the key that is created, changed or deleted.";
 /// The condition under which the body of a key is refused.

@@ -1,4 +1,4 @@
-//! What the operator asks of the server, without a key: health, metrics and the documentation.
+//! Endpoints for the operator, which need no key: health, metrics and the documentation.
 
 pub(super) mod docs;
 pub(super) mod docs_asset;

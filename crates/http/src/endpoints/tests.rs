@@ -1,4 +1,5 @@
-//! Tests that hold for every endpoint: the table, and that each body is parsed as its schema says.
+//! Tests that apply to every endpoint: their declarations, and that each body is parsed as its
+//! schema says.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -31,7 +32,7 @@ fn every_endpoint_of_the_service_proper_needs_a_key() {
     }
 }
 
-/// Parses a body; gives the field that is refused.
+/// Parses a body. Returns the field that is refused.
 fn refused(parse: ParseBody, body: &Map<String, Value>) -> Option<String> {
     let known = |name: &str| ["gpt-4o", "gpt-4-turbo", "gpt-3.5-turbo"].contains(&name);
     let current = Current { now: Timestamp::from_millis(0), knows_model: &known };
@@ -87,13 +88,13 @@ fn texts(schema: &Value, good: &mut Vec<Value>, bad: &mut Vec<Value>) {
     if let Some(prefix) =
         pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix("[0-9A-Za-z]{10}$"))
     {
-        // An id: whether it exists is looked up later.
+        // An id is valid if it has this form; whether it exists is looked up later.
         return good.push(json!(format!("{prefix}8kd02JwQ1z")));
     }
     assert!(pattern.contains("u0000") || !prefix.is_empty(), "{schema}");
     bad.push(json!("\0"));
     let most = schema["maxLength"].as_u64().expect("a text of a body has a bound") as usize;
-    // What counts is characters, so each of these has two bytes.
+    // Limits count characters, so each of these has two bytes.
     let text = |chars: usize| format!("{prefix}{}", "é".repeat(chars - prefix.len()));
     good.push(json!(text(most)));
     bad.push(json!(text(most + 1)));
@@ -149,7 +150,7 @@ fn every_body_is_parsed_as_its_schema_says() {
         let schema = &document["components"]["schemas"][&body.schema];
         let example = schema["examples"][0].as_object().expect("a body has an example");
         assert_eq!(refused(parse, example), None, "the example of {}", body.schema);
-        // The alternatives of a source differ in the content, which the tests of `domain` look at.
+        // The alternatives of a source differ in the content, which the tests of `domain` cover.
         let Some(properties) = schema["properties"].as_object() else { continue };
         let required = schema["required"].as_array().cloned().unwrap_or_default();
         for (name, schema) in properties {

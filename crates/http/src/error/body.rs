@@ -31,7 +31,7 @@ const fn row(
     StatusRow { status, kind, codes, meaning }
 }
 
-/// Every status that is not a success, as it is published.
+/// Every error status, as it is published.
 pub(crate) const STATUS_CODES: &[StatusRow] = &[
     row(
         400,

@@ -1,4 +1,4 @@
-//! Tests of what surrounds a request.
+//! Tests of the middleware around every request.
 
 use actix_web::body::to_bytes;
 use actix_web::middleware::from_fn;

@@ -1,4 +1,4 @@
-//! What the document says of answers.
+//! The answers in the OpenAPI document.
 
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::response::{Response, ResponseBuilder, Responses, ResponsesBuilder};
@@ -33,7 +33,7 @@ pub(crate) fn list_schema(item: &str) -> RefOr<Schema> {
         .into()
 }
 
-/// The error body with what is fixed for a status.
+/// The error body with the values that are fixed for a status.
 fn error_of(row: &StatusRow) -> RefOr<Schema> {
     let kind = string().enum_values(Some([row.kind]));
     let code = string().enum_values(Some(row.codes.iter().copied()));
@@ -60,7 +60,7 @@ pub(super) fn early_refusals() -> impl Iterator<Item = (&'static str, Response)>
         })
 }
 
-/// Every answer that an endpoint gives.
+/// Every answer that an endpoint can give.
 pub(super) fn responses(endpoint: &Endpoint) -> Responses {
     let success = endpoint.description.success;
     let all = ResponsesBuilder::new().response(success.to_string(), success_of(endpoint));
@@ -79,7 +79,7 @@ pub(super) fn responses(endpoint: &Endpoint) -> Responses {
         .build()
 }
 
-/// Whether an endpoint refuses with a status because of what it is.
+/// Whether an endpoint can refuse with this status because of its kind.
 fn implied(endpoint: &Endpoint, status: u16) -> bool {
     let said = &endpoint.description;
     let is_guarded = endpoint.access != Access::Open;
@@ -96,7 +96,7 @@ fn implied(endpoint: &Endpoint, status: u16) -> bool {
     }
 }
 
-/// The condition of a refusal that has none of the endpoint's own.
+/// The condition of a refusal for which the endpoint declares none of its own.
 fn condition(endpoint: &Endpoint, row: &StatusRow) -> &'static str {
     match (row.status, endpoint.description.is_keyed, endpoint.path.contains('{')) {
         (404, true, true) => {

@@ -68,7 +68,7 @@ pub(crate) fn one_of(name: &str, values: &[&str], about: &str) -> Parameter {
     query(name, about, string().enum_values(Some(values.iter().copied()))).build()
 }
 
-/// A moment.
+/// A time.
 pub(crate) fn moment(name: &str, about: &str) -> Parameter {
     let schema =
         string().format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))).pattern(Some("Z$"));

@@ -1,4 +1,4 @@
-//! Parts of schemas that a derive cannot say, since their values come from the domain.
+//! Parts of schemas that a derive cannot express, since their values come from the domain.
 
 use utoipa::openapi::schema::{Array, ArrayBuilder, Object, ObjectBuilder, SchemaType, Type};
 

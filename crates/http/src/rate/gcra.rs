@@ -1,4 +1,4 @@
-//! The generic cell rate algorithm, which keeps one moment for each caller.
+//! The generic cell rate algorithm, which stores one time for each caller.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,9 +7,9 @@ use super::RateState;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Counts the requests of callers. Moments are in nanoseconds since any fixed one.
+/// Counts the requests of callers. Times are nanoseconds since an arbitrary fixed time.
 pub(super) struct Meter<K> {
-    /// Requests per minute; as many can come at once.
+    /// Requests per minute; this many can come at once.
     limit: u32,
     /// The part of a minute that one request uses, in nanoseconds.
     interval: u64,
@@ -17,7 +17,7 @@ pub(super) struct Meter<K> {
     full: HashMap<K, u64>,
 }
 
-/// What a meter says about one more request, which counts once this is spent.
+/// The result of reading a meter for one more request, which counts when it is spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
     /// The state of the limit after the request.

@@ -43,7 +43,7 @@ async fn handle(caller: Authorized<ConversationsRead>, app: App, incoming: Incom
 fn fitting(messages: &[PlacedMessage]) -> &[PlacedMessage] {
     let mut left = limits::LIST_BYTES;
     let fits = |message: &&PlacedMessage| {
-        // With the comma behind it.
+        // The comma after it counts too.
         let taken = json_length(&MessageView::from(*message)) + 1;
         left.checked_sub(taken).map(|rest| left = rest).is_some()
     };

@@ -21,7 +21,7 @@ pub(crate) fn endpoint() -> Endpoint {
         )
 }
 
-/// The messages of a conversation. A conversation that is retrieved gives a cursor of this list.
+/// The messages of a conversation. Retrieving a conversation returns a cursor of this list.
 pub(super) struct Messages;
 
 impl List for Messages {

@@ -102,8 +102,8 @@ impl Body for SendMessage {
     }
 }
 
-/// The resource that a text names. A text that is no id of that kind gets the same refusal as the id of a
-/// resource that does not exist.
+/// The resource that a text names. Text that is not an id of that kind gets the same refusal as the
+/// id of a resource that does not exist.
 fn named<K: Kind>(text: &str) -> Result<Id<K>, Error> {
     text.parse().map_err(|_| Error::not_found(K::NAME, text))
 }
@@ -156,7 +156,7 @@ fn replied(turn: &Turn) -> StoredResponse {
     keep(StatusCode::OK, &ReplyView::from(turn), Some(subject(turn)))
 }
 
-/// Stored as a whole, to be sent again as events.
+/// The stored form of a reply that is streamed again for a repeated request.
 fn streamed(turn: &Turn) -> StoredResponse {
     let kept = keep(StatusCode::OK, &KeptReply::from(turn), Some(subject(turn)));
     StoredResponse { content_type: Some("text/event-stream".to_owned()), ..kept }

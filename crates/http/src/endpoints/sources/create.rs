@@ -44,8 +44,8 @@ struct CreateSource {
 }
 
 impl Body for CreateSource {
-    /// A content that exceeds its limits is the inner error: such a refusal is stored under the idempotency
-    /// key of the request, unlike that of a malformed request.
+    /// Content that exceeds its limits is the inner error: unlike the refusal of a malformed
+    /// request, that refusal is stored under the idempotency key.
     type Checked = Result<SourceContent, Error>;
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
@@ -117,7 +117,7 @@ fn pairs() -> ObjectBuilder {
         )))
 }
 
-/// Text without NUL and with a character that is not white space.
+/// Text without NUL that contains a character other than white space.
 fn not_blank() -> ObjectBuilder {
     string().min_length(Some(1)).pattern(Some("^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"))
 }

@@ -37,7 +37,7 @@ struct Search {
 }
 
 impl Body for Search {
-    /// The query, and the most hits.
+    /// The query, and the maximum number of hits.
     type Checked = (MessageText, SearchLimit);
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
