@@ -1,4 +1,5 @@
-//! The passages that a reply without citations rests on: those that share rare words with its sentences.
+//! The passages that a reply without citations is based on: those that share rare words with its
+//! sentences.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,15 +12,15 @@ const SHARE: f32 = 0.6;
 /// A passage must contain this many different words of a sentence.
 const WORDS: usize = 3;
 
-/// The positions of the passages that `text` rests on, the one with the most sentences first. Each sentence
-/// counts for its best passage only.
+/// The positions of the passages that `text` is based on, the one with the most sentences first.
+/// Each sentence counts for its best passage only.
 pub(crate) fn attribute(text: &str, request: &ReplyRequest) -> Vec<usize> {
     let passages: Vec<Words> = request.passages.iter().map(passage_words).collect();
     let weights = Weights::of(&passages);
     let mut total: HashMap<usize, f32> = HashMap::new();
     for range in sentences(text) {
         let sentence = text.get(range).unwrap_or_default();
-        // Most passages have the same language, so one analysis serves all.
+        // Most passages are in the same language, so one analysis serves them all.
         let mut analysed: HashMap<Option<Language>, Words> = HashMap::new();
         let supports: Vec<f32> = request
             .passages
@@ -59,7 +60,8 @@ impl<'a> Weights<'a> {
         Self { frequency, passages: u16::try_from(passages.len()).unwrap_or(u16::MAX) }
     }
 
-    /// A word that is in no passage has the highest weight: it is what the sentence adds.
+    /// A word that is in no passage has the highest weight: the sentence did not take it from any
+    /// of them.
     fn weight(&self, word: &str) -> f32 {
         let found = f32::from(self.frequency.get(word).copied().unwrap_or(0));
         (1.0 + (f32::from(self.passages) + 1.0) / (found + 0.5)).ln()
@@ -74,7 +76,7 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// The words of a passage, and for a pair those of its question too.
+/// The words of a passage; for a pair, including those of its question.
 fn passage_words(hit: &Hit) -> Words {
     let mut found = words(&hit.text, language(hit));
     if let Some(question) = hit.title.as_deref().filter(|_| hit.is_pair) {

@@ -44,7 +44,7 @@ impl MarkFilter {
         self.drain(false)
     }
 
-    /// Returns the rest. White space at the end of the text is left out.
+    /// Returns the rest, without white space at the end of the text.
     pub(crate) fn finish(&mut self) -> String {
         self.drain(true)
     }
@@ -146,11 +146,12 @@ impl MarkFilter {
                 || looks_like_code(&self.word);
             return !is_code && group.numbers.iter().all(in_range);
         }
-        // A single number without a passage is a mistaken citation. Several are a list.
+        // A single number without a passage is a mistaken citation. Several such numbers are a
+        // list.
         group.numbers.len() == 1 || group.numbers.iter().any(in_range)
     }
 
-    /// Removes a group, and as much of the white space around it as reads best.
+    /// Removes a group, and the white space around it as far as that reads best.
     fn take_out(&mut self, rest: &str, gap: &str, group: &Group, out: &mut String) -> usize {
         for number in &group.numbers {
             let index = number - 1;
@@ -174,7 +175,7 @@ impl MarkFilter {
         gap.len() + group.length + gap_after.len()
     }
 
-    /// Outputs text, but no white space before the first word.
+    /// Outputs text, without white space before the first word.
     fn give(&mut self, text: &str, out: &mut String) {
         let text = if self.has_output { text } else { text.trim_start() };
         if text.is_empty() {
@@ -216,7 +217,7 @@ fn looks_like_code(word: &str) -> bool {
 mod tests {
     use super::MarkFilter;
 
-    /// Text over three passages, with the text that is left and what was cited.
+    /// Text over three passages, with the expected output and citations.
     const CASES: &[(&str, &str, &[usize])] = &[
         ("Paris is the capital [1].", "Paris is the capital.", &[0]),
         ("Paris is the capital.[2] It is old.[1]", "Paris is the capital. It is old.", &[1, 0]),

@@ -177,13 +177,13 @@ impl Serialize for Secret {
     }
 }
 
-/// A setting that cannot work.
+/// An invalid setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{setting}` {message}")]
 pub struct ConfigError {
     /// The setting: `models.upstreams.local.base_url`.
     pub setting: String,
-    /// What must hold of it, lower case.
+    /// What the setting must satisfy, lower case.
     pub message: String,
 }
 
@@ -194,9 +194,10 @@ impl ConfigError {
 }
 
 impl ModelsConfig {
-    /// Adds what `OPENAI_API_KEY` and `OPENAI_BASE_URL` say; an empty value counts as unset. With
-    /// either, the upstream `openai` takes these values (over those of the file) and serves every
-    /// model that the file routes nowhere else. A base URL alone is an upstream without a key.
+    /// Adds the upstream of `OPENAI_API_KEY` and `OPENAI_BASE_URL`; an empty value counts as unset.
+    /// If either is set, the upstream `openai` takes these values (over those of the file) and
+    /// serves every model without a route in the file. A base URL alone is an upstream without a
+    /// key.
     #[must_use]
     pub fn with_openai(mut self, api_key: Option<&str>, base_url: Option<&str>) -> Self {
         let given = |value: Option<&str>| {

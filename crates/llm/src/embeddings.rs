@@ -21,9 +21,9 @@ use crate::upstream::{
     ClientSettings, Failure, Remedy, asked, bytes_of, client, endpoint, error_of,
 };
 
-/// Bytes of JSON that a number of a vector takes at most.
+/// The most bytes of JSON that a number of a vector takes.
 const NUMBER_BYTES: usize = 26;
-/// The largest answer that is read, beside its vectors.
+/// The largest answer that is read, in addition to its vectors.
 const FRAME_BYTES: usize = 64 * 1_024;
 
 /// An upstream that makes vectors.
@@ -37,12 +37,12 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// The configured upstream; `None` if there is none. `secret` returns the value of an environment variable
-    /// that a setting names.
+    /// The configured upstream; `None` if there is none. `secret` returns the value of an
+    /// environment variable that a setting names.
     ///
     /// # Errors
     ///
-    /// The first setting that cannot work.
+    /// The first invalid setting.
     pub fn new(
         config: &EmbeddingsConfig,
         secret: impl Fn(&str) -> Option<String>,

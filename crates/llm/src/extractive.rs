@@ -23,10 +23,11 @@ use self::choose::Choice;
 use self::matcher::Matcher;
 use self::readings::Readings;
 
-/// A pair that was found first gives way to another passage that covers this much more of the question.
+/// A pair that was found first is replaced by another passage that covers this much more of the
+/// question.
 const PAIR_LEEWAY: f32 = 0.3;
-/// The longest quotation of a passage that was found by its meaning, in characters, unless its first sentence is
-/// longer.
+/// The longest quotation of a passage that was found by its meaning, in characters, unless its
+/// first sentence is longer.
 const LEAD_CHARS: usize = 300;
 
 /// Replies from the passages alone: with the answer of the pair that matches, or with the sentences that
@@ -90,8 +91,8 @@ impl LanguageModel for Extractive {
     }
 }
 
-/// The beginning of the best passage that has no word of the question, and was found by its meaning: none of
-/// its sentences is known to answer better than its first ones.
+/// The beginning of the best passage, if it was found by its meaning and contains no word of the
+/// question: no sentence of it is known to answer better than the first ones.
 fn found_by_meaning(passages: &[Hit]) -> Option<(usize, String)> {
     let index = passages.iter().position(|hit| hit.coverage <= 0.0)?;
     let text = passages.get(index).map(|hit| &hit.text)?;

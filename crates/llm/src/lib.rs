@@ -1,8 +1,9 @@
 //! Replies: any OpenAI-compatible upstream, and the embedded extractive answerer.
 //!
-//! [`Models`] routes each model name of an agent to an upstream and its fallbacks, or to the embedded
-//! [`Extractive`] answerer if no upstream is configured. Prompt, citation marks, attribution and the choice
-//! of sentences are pure functions. Only `upstream` does input and output.
+//! [`Models`] routes each model name of an agent to an upstream and its fallbacks, or to the
+//! embedded [`Extractive`] answerer if no upstream is configured. The prompt, citation marks,
+//! attribution and the choice of sentences are pure functions; only the upstreams do input and
+//! output.
 
 mod attribution;
 mod citations;

@@ -39,9 +39,10 @@ enum TargetKind {
 }
 
 impl Models {
-    /// The configured models. `secret` returns the value of an environment variable that a setting names.
+    /// The configured models. `secret` returns the value of an environment variable that a setting
+    /// names.
     ///
-    /// Fails with the first setting that cannot work. Without any upstream in the settings, every
+    /// Returns an error for the first invalid setting. Without any upstream in the settings, every
     /// reply comes from the embedded answerer.
     pub fn new(
         config: ModelsConfig,
@@ -154,8 +155,8 @@ impl LanguageModel for Models {
     }
 }
 
-/// Counts a call of an upstream. The names of upstreams and models come from the settings or are built
-/// in, so the number of labels is small.
+/// Counts a call of an upstream. The names of upstreams and models come from the settings or are
+/// built in, so there are few labels.
 fn measure(upstream: &str, model: &str, reply: Option<&ModelReply>, duration: Duration) {
     let (upstream, model) = (upstream.to_owned(), model.to_owned());
     let outcome = if reply.is_some() { "replied" } else { "failed" };
@@ -236,7 +237,7 @@ fn key(
     secret_of(section.api_key.as_ref(), section.api_key_variable.as_deref(), setting, secret)
 }
 
-/// The key that a section gives, or the variable that it names.
+/// The key in a section, or in the variable that it names.
 pub(crate) fn secret_of(
     key: Option<&Secret>,
     variable: Option<&str>,

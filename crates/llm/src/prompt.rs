@@ -14,7 +14,7 @@ pub(crate) use self::budget::{Budget, count};
 use crate::config::TokenizerName;
 use crate::upstream::wire::{PromptMessage, PromptRole};
 
-/// The tokenizer of a model by its name; the newest for an unknown one.
+/// The tokenizer for a model name; the newest one for an unknown name.
 pub(crate) fn tokenizer_of(model: &str) -> TokenizerName {
     let is_older =
         model.starts_with("gpt-3.5") || model == "gpt-4" || { model.starts_with("gpt-4-") };
@@ -23,10 +23,9 @@ pub(crate) fn tokenizer_of(model: &str) -> TokenizerName {
 
 /// The messages for a request: system prompt with instructions, as much history as fits, and the
 /// question with the passages, as many as fit.
-///
-/// `random` makes the fence around the passages: it must be new for each request, so that no
-/// content can close it. If not both fit, passages come before history, but leave a quarter of
-/// the room to it.
+/// The fence around the passages is made from `random`: it must be new for each request, so that no
+/// content can close it. If passages and history do not both fit, passages come first, but leave a
+/// quarter of the room to the history.
 pub(crate) fn build(
     request: &ReplyRequest,
     random: [u8; 16],
@@ -71,7 +70,7 @@ pub(crate) fn build(
     messages
 }
 
-/// The budget after what is always sent.
+/// The budget after the parts that are always sent.
 fn purse(request: &ReplyRequest, rendered: &[String], fence: &str, budget: Budget) -> Purse {
     let system = system(&request.profile.system_prompt, Some(fence));
     let history = request.history.iter().map(|message| message.content.len());

@@ -26,7 +26,7 @@ pub(crate) fn hit(text: &str) -> Hit {
     }
 }
 
-/// A question about passages, its words all of one weight.
+/// A question about passages, all words of which have the same weight.
 pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
     let words = terms(question, Some(Language::ENGLISH));
     ReplyRequest {

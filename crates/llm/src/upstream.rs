@@ -29,7 +29,7 @@ use crate::attribution;
 use crate::config::{ConfigError, MaxTokensField, Secret, UpstreamConfig};
 use crate::prompt::{self, Budget};
 
-/// The longest timeout that a setting may have.
+/// The longest accepted time limit.
 const LONGEST_SECONDS: f64 = 86_400.0;
 /// The smallest context, in tokens, that has room for a useful prompt.
 const CONTEXT_TOKENS_LEAST: u32 = 1_024;
@@ -76,7 +76,7 @@ impl Upstream {
         Ok(Self { config, url, key, client, breaker, clock, entropy })
     }
 
-    /// The name of the model at this upstream: that of the target, else that of the section, else the
+    /// The name of the model at this upstream: the target's, or else the section's, or else the
     /// agent's.
     pub(crate) fn model<'a>(&'a self, target: Option<&'a str>, agent: &'a str) -> &'a str {
         target.or(self.config.model.as_deref()).unwrap_or(agent)
@@ -142,8 +142,7 @@ impl Upstream {
         }
     }
 
-    /// Makes the prompt, off the asynchronous threads: counting tokens is work, and the first
-    /// count loads the tokenizer.
+    /// Makes the prompt on a blocking thread, because counting tokens takes processor time.
     async fn prompt(
         &self,
         request: &Arc<ReplyRequest>,
@@ -163,7 +162,7 @@ impl Upstream {
             })
     }
 
-    /// Tokens that the reply may take: at most half of the context.
+    /// The most tokens of the reply: at most half of the context.
     fn reply_tokens(&self, request: &ReplyRequest) -> u32 {
         request.profile.max_tokens.get().min(self.config.context_tokens / 2)
     }
@@ -275,7 +274,7 @@ fn content_type(response: &Response) -> String {
     value.unwrap_or_default().to_ascii_lowercase()
 }
 
-/// The wait that the headers of an answer ask for, relative to `now` in milliseconds since 1970.
+/// The wait that an answer's headers ask for, relative to `now` in milliseconds since 1970.
 pub(crate) fn asked(headers: &HeaderMap, now: i64) -> Option<Duration> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     backoff::asked(header("retry-after-ms"), header("retry-after"), now)
@@ -328,13 +327,12 @@ fn check(config: &UpstreamConfig, setting: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// How an upstream is reached.
+/// How to reach an upstream.
 pub(crate) struct ClientSettings<'a> {
     /// The longest wait for a connection.
     pub(crate) connect: Duration,
-    /// Its key.
     pub(crate) key: Option<&'a Secret>,
-    /// The path of its section.
+    /// The path of the section in the settings.
     pub(crate) setting: &'a str,
 }
 
@@ -342,7 +340,7 @@ pub(crate) struct ClientSettings<'a> {
 /// loads no certificates, so it also works on a machine without any.
 pub(crate) fn client(settings: &ClientSettings<'_>, url: &Url) -> Result<Client, ConfigError> {
     let ClientSettings { connect, key, setting } = *settings;
-    // Fails if another part of the program has installed the same provider before.
+    // Fails if another part of the program has already installed the same provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut headers = HeaderMap::new();
     if let Some(key) = key {

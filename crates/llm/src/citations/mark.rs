@@ -1,8 +1,8 @@
 //! The grammar of marks of citation.
 //!
-//! Models are told to write `[1]`, and write `[1, 2]`, `[1][2]`, `([1], [2])`, `[1-3]`, `[^1]`,
-//! `[passage 1]`, `【1】` and `【1†source】` too. The grammar distinguishes a text that may still become a mark
-//! from one that cannot, so that a stream waits no longer than necessary.
+//! Models are told to write `[1]`, but they also write `[1, 2]`, `[1][2]`, `([1], [2])`, `[1-3]`,
+//! `[^1]`, `[passage 1]`, `【1】` and `【1†source】`. The grammar distinguishes a text that may still
+//! become a mark from one that cannot, so that a stream waits no longer than necessary.
 
 /// Words that models write before a number.
 const LABELS: [&str; 8] =

@@ -7,9 +7,9 @@ use crate::config::{ConfigError, Secret};
 
 /// The name of the section.
 pub(super) const SECTION: &str = "embeddings";
-/// The longest that a setting may make anybody wait.
+/// The longest accepted time limit.
 const LONGEST_SECONDS: f64 = 600.0;
-/// The most texts of a request. The official API takes 2,048.
+/// The most texts in one request. The official API accepts 2,048.
 const MOST_TEXTS: usize = 2_048;
 /// The shortest text that may be sent.
 const FEWEST_CHARS: usize = 100;

@@ -1,4 +1,4 @@
-//! What is sent to the endpoint of embeddings, and what it answers.
+//! The wire format of the embeddings endpoint.
 
 use cicerone_domain::meaning::Vector;
 use serde::{Deserialize, Serialize};
@@ -18,14 +18,14 @@ struct Answer {
 
 #[derive(Deserialize)]
 struct Embedding {
-    /// Servers that leave it out answer in order.
+    /// Servers that omit it answer in order.
     #[serde(default)]
     index: Option<usize>,
     embedding: Vec<Option<f32>>,
 }
 
-/// The `count` vectors of an answer, in the order of their texts. Says what is wrong with an answer that does
-/// not have one for each text, all of one dimension.
+/// The `count` vectors of an answer, in the order of their texts. Returns an error unless there is
+/// one for each text, all of the same dimension.
 pub(super) fn vectors(body: &[u8], count: usize) -> Result<Vec<Vector>, String> {
     let answer: Answer = serde_json::from_slice(body)
         .map_err(|error| format!("sent something that is no list of vectors: {error}"))?;
@@ -38,7 +38,7 @@ pub(super) fn vectors(body: &[u8], count: usize) -> Result<Vec<Vector>, String> 
         let Some(place) = placed.get_mut(index).filter(|place| place.is_none()) else {
             return Err(format!("sent a vector with the index {index}, which no text or two have"));
         };
-        // JSON has no number for what is none: some servers write `null`.
+        // JSON cannot express NaN: some servers write `null`.
         let numbers = embedding.embedding.into_iter().map(|number| number.unwrap_or(f32::NAN));
         let vector = Vector::new(numbers.collect())
             .map_err(|error| format!("sent something that is no vector: {error}"))?;

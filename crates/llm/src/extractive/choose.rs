@@ -18,7 +18,7 @@ use super::units::Kind;
 const REPLY_CHARS: usize = 300;
 /// The approximate length of a token in characters.
 const CHARS_A_TOKEN: usize = 4;
-/// Passages that are read.
+/// The number of passages that are read.
 const PASSAGES: usize = 3;
 /// The bonus for being next to a chosen sentence.
 const BESIDE: f32 = 0.1;
@@ -79,7 +79,7 @@ struct Pick<'a, 'm> {
     order: Vec<usize>,
     covered: Mask,
     chars: usize,
-    /// Whether the question has words of its own, beside those of earlier messages.
+    /// Whether the question itself has words, besides those of earlier messages.
     answers_itself: bool,
     /// The longest reply in characters, except for its first piece.
     limit: usize,
@@ -116,8 +116,8 @@ impl<'a> Pick<'a, '_> {
                 if chosen.contains(&unit) || refused.contains(&(passage, unit)) {
                     continue;
                 }
-                // A unit without a word of the question itself may be the answer, but adds nothing to an
-                // answer, unless it continues the same subject.
+                // A unit without a word of the question itself may be the answer. If there is an
+                // answer already, it adds nothing, unless it continues the same subject.
                 let is_asked = self.matcher.is_asked(*own);
                 let goes_on = || !self.order.is_empty() && read.quoted.refers_back(unit);
                 if (self.answers_itself || !self.order.is_empty()) && !is_asked && !goes_on() {
@@ -136,7 +136,7 @@ impl<'a> Pick<'a, '_> {
         best
     }
 
-    /// Adds a unit with the units that it needs; `false` if they do not fit or say nothing new.
+    /// Adds a unit with the units that it needs; `false` if they do not fit or add nothing new.
     fn add(&mut self, passage: usize, unit: usize) -> bool {
         let Some(read) = self.read.get(passage) else { return false };
         let (from, to) = read.quoted.whole(unit);

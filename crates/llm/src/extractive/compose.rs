@@ -23,7 +23,7 @@ fn passage(quoted: &Quoted<'_>) -> String {
         if piece.is_empty() {
             continue;
         }
-        // What is said of a term is not understood without the term.
+        // The definition of a term cannot be understood without the term.
         if let Some(term) = term(quoted, unit)
             && before.is_none_or(|before| before.block != unit.block)
         {
@@ -38,7 +38,8 @@ fn passage(quoted: &Quoted<'_>) -> String {
     text
 }
 
-/// The term, an option or other code, that the paragraph of a sentence defines, unless the sentence itself says it.
+/// The term, an option or other code, that the paragraph of a sentence defines; `None` if the
+/// sentence itself contains it.
 fn term<'a>(quoted: &Quoted<'a>, unit: &Unit) -> Option<&'a str> {
     let first = quoted.units().iter().find(|first| first.block == unit.block)?;
     let is_later = unit.kind == Kind::Sentence && first.range.start < unit.range.start;
@@ -74,7 +75,7 @@ fn render(quoted: &Quoted<'_>, unit: &Unit, is_listed: bool) -> String {
     }
 }
 
-/// The header of the table of a row.
+/// The header of the row's table.
 fn header<'a>(quoted: &Quoted<'a>, row: &Unit) -> Option<&'a str> {
     let mut table = quoted.units().iter().filter(|unit| unit.block == row.block);
     table.find(|unit| unit.kind == Kind::Header).map(|unit| quoted.text(unit))

@@ -1,4 +1,4 @@
-//! Questions for a definition, and sentences that define: "X is …".
+//! Questions that ask for a definition, and sentences that define: "X is …".
 
 use std::sync::Arc;
 
@@ -105,7 +105,8 @@ impl Subject {
 }
 
 impl Subject {
-    /// Whether the first word of the subject is there, in any case. Works for ASCII words only.
+    /// Whether the text contains the first word of the subject, in upper or lower case. Works for
+    /// ASCII words only.
     fn may_be_in(&self, text: &[u8]) -> bool {
         let word = self.0.split(' ').next().unwrap_or_default().as_bytes();
         let (Some(first), true) = (word.first(), word.is_ascii()) else { return true };
@@ -116,7 +117,7 @@ impl Subject {
     }
 }
 
-/// Words of lower case without marks and without the article before them.
+/// The words in lower case, without marks and without the article before them.
 fn name(text: &str) -> String {
     let text = text.replace(MARKS, "");
     let text = text.trim();

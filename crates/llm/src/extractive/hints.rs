@@ -83,7 +83,7 @@ const NUMBER: &[&str] = &[
     "كم",
     "متى",
 ];
-/// The same for scripts without spaces, found anywhere in the text.
+/// The same for scripts without spaces, where they are found anywhere in the text.
 const NUMBER_UNSPACED: &[&str] = &[
     "多少",
     "几",

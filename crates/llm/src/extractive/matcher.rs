@@ -1,8 +1,8 @@
-//! Finding the words of a question in a text, without analysing all of it.
+//! Finds the words of a question in a text without analysing all of it.
 //!
 //! Analysing a word takes about half a microsecond, and a reply must not take more than a hundred.
-//! Stemmers change the ends of words and hardly ever the beginnings, so only words that begin like one of
-//! the question are analysed, each of them once.
+//! Stemmers change the ends of words and hardly ever the beginnings. So only words that begin like
+//! one of the question are analysed, each of them once.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use cicerone_domain::retrieval::QueryTerm;
 use cicerone_language::{Language, Script, fold, terms};
 
-/// Words of the question that are looked for: the bits of a [`Mask`].
+/// The most words of the question that are searched for: the bits of a [`Mask`].
 const TERMS: usize = 64;
 /// The shortest word, in letters, that may be spelled differently.
 const SIMILAR_CHARS: usize = 4;
@@ -21,21 +21,21 @@ const COMPOUNDING: [&str; 8] = ["dan", "deu", "est", "fin", "hun", "nld", "nob",
 /// The shortest common beginning of a word and its analysed form, in letters.
 const COMMON: usize = 3;
 
-/// The words of the question that a text has, one bit each.
+/// The words of the question that a text contains, one bit each.
 pub(super) type Mask = u64;
 
 /// The words of a question, prepared for finding them.
 pub(super) struct Matcher<'a> {
     /// Words by their analysed form.
     forms: HashMap<&'a str, usize>,
-    /// Pieces of scripts without spaces, which are found as they are.
+    /// Pieces of words in scripts without spaces, which are searched for unchanged.
     grams: Vec<(usize, &'a str)>,
     /// The beginnings of the words.
     beginnings: Vec<[char; COMMON]>,
     /// The ASCII letters and digits with which words of the question begin, by their codes.
     first_bytes: [bool; 256],
     weights: Vec<f32>,
-    /// The words of the question itself, or all words if it has none of its own.
+    /// The words of the question itself, or all words if it has none.
     asked: Mask,
     has_context: bool,
     /// A cache of analysed words by language.
@@ -154,7 +154,7 @@ impl<'a> Matcher<'a> {
         found
     }
 
-    /// The words of the question that `text` has.
+    /// The words of the question that `text` contains.
     pub(super) fn mask(&self, text: &str, language: Option<Language>) -> Mask {
         let found = self.find(text, words(text), language);
         found.iter().fold(0, |mask, occurrence| mask | occurrence.mask)
@@ -216,7 +216,7 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// The words of the question itself, or all words if it has none of its own.
+/// The words of the question itself, or all words if it has none.
 fn asked(words: &[&QueryTerm]) -> Mask {
     let own = words.iter().enumerate().filter(|(_, word)| !word.is_context);
     match own.fold(0, |mask, (index, _)| mask | 1 << index) {
@@ -295,8 +295,8 @@ impl Word {
     }
 }
 
-/// The words of a text, cut more coarsely than the analysis does. What is no word of any language,
-/// 64 KiB and longer, is passed over, and so is what lies behind 4 GiB.
+/// The words of a text, cut more coarsely than by the analysis. Runs of 64 KiB and longer, which
+/// are words of no language, are skipped, and so is everything beyond 4 GiB.
 pub(super) fn words(text: &str) -> impl Iterator<Item = Word> {
     let mut at = 0;
     let spans = std::iter::from_fn(move || {
@@ -313,7 +313,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Word> {
     })
 }
 
-/// The bytes at the start of `text` that are of a word, or that are not.
+/// The number of bytes at the start of `text` that belong to a word, or that do not.
 fn extent(text: &str, of_word: bool) -> usize {
     let mut at = 0;
     while let Some(byte) = text.as_bytes().get(at) {
@@ -335,7 +335,7 @@ fn extent(text: &str, of_word: bool) -> usize {
     at
 }
 
-/// Whether a character beyond ASCII stands between words.
+/// Whether a character beyond ASCII separates words.
 fn is_separator(c: char) -> bool {
     c.is_whitespace()
         || matches!(c, '\u{2010}'..='\u{206F}' | '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{303F}')

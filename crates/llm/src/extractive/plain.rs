@@ -1,7 +1,7 @@
-//! Turning Markdown within a line into plain text.
+//! Converts Markdown within a line to plain text.
 
-/// `text` without marks of emphasis, link targets and pictures, its white space as single spaces.
-/// Code in backticks stays as it is.
+/// `text` without marks of emphasis, link targets and pictures, with each run of white space as one
+/// space. Code in backticks is unchanged.
 pub(super) fn inline(text: &str) -> String {
     let joined = join_lines(text);
     if !joined.contains(['*', '_', '[', '!', '<', '\\', '`']) {
@@ -60,7 +60,7 @@ fn join_lines(text: &str) -> String {
     joined
 }
 
-/// Code in backticks is kept with them.
+/// Copies code with its backticks.
 fn code(rest: &str, plain: &mut String) -> Option<usize> {
     let ticks = rest.len() - rest.trim_start_matches('`').len();
     let mark = rest.get(..ticks)?;
@@ -69,8 +69,8 @@ fn code(rest: &str, plain: &mut String) -> Option<usize> {
     Some(length)
 }
 
-/// Removes a run of `*` or `_` that opens or closes emphasis. An underscore within a word is part of the
-/// word, and an asterisk between spaces is kept.
+/// Removes a run of `*` or `_` that opens or closes emphasis. An underscore within a word and an
+/// asterisk between spaces are kept.
 fn emphasis(rest: &str, mark: char, plain: &mut String) -> Option<usize> {
     let after = rest.trim_start_matches(mark);
     let length = rest.len() - after.len();

@@ -11,7 +11,7 @@ use super::units::{self, Unit};
 
 /// The size of the cache in bytes.
 const BYTES: u64 = 16 * 1_024 * 1_024;
-/// The size of an entry beside its content.
+/// The size of an entry in addition to its content.
 const OVERHEAD: usize = 128;
 /// The expected number of entries, which only sizes the bookkeeping.
 const ENTRIES: usize = 2_048;
@@ -23,7 +23,7 @@ pub(super) struct Reading {
     pub(super) words: Box<[Word]>,
 }
 
-/// The readings of texts by their content, so a changed passage has another reading.
+/// The readings of texts by their content, so that a changed passage gets a new reading.
 #[derive(Clone)]
 pub(super) struct Readings(Arc<Cache<Arc<str>, Arc<Reading>, Weight>>);
 

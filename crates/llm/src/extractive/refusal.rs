@@ -2,7 +2,7 @@
 
 use cicerone_language::{Language, Script, terms};
 
-/// English, also for languages that are not listed.
+/// English, which is also used for languages that are not listed.
 const ENGLISH: &str = "My sources do not cover this question, so I cannot answer it.";
 /// Other languages, by their ISO 639-3 codes.
 const TEXTS: [(&str, &str); 15] = [
@@ -40,8 +40,8 @@ pub(super) fn text(question: &str) -> &'static str {
     TEXTS.iter().find(|(known, _)| *known == code).map_or(ENGLISH, |(_, text)| text)
 }
 
-/// The code of the language of the question: by its script if that is enough, otherwise by most of its
-/// common words, and English if several languages have as many.
+/// The language code of the question: by its script if that is enough, otherwise the language with
+/// the most common words in it, or English if several languages have equally many.
 fn language(question: &str) -> &'static str {
     let has = |script| question.chars().any(|c| Script::of(c) == Some(script));
     if let Some((_, code)) = BY_SCRIPT.into_iter().find(|(script, _)| has(*script)) {
@@ -52,7 +52,7 @@ fn language(question: &str) -> &'static str {
         let words = terms(question, Language::from_code(code));
         (words.iter().filter(|word| word.is_stop_word).count(), *code)
     });
-    // The first of the best. English is first.
+    // The first of the best ones; English comes first.
     let (_, code) =
         by_words.fold((0, "eng"), |best, other| if other.0 > best.0 { other } else { best });
     code

@@ -13,9 +13,8 @@ const HEADING_CHARS: usize = 60;
 /// A piece of a passage that is quoted as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// What it is.
     pub(super) kind: Kind,
-    /// Its bytes in the passage.
+    /// The byte range in the passage.
     pub(super) range: Range<usize>,
     /// The paragraph, list or table that it belongs to.
     pub(super) block: usize,
@@ -100,7 +99,7 @@ impl Reader<'_> {
                 self.close();
             }
         } else if is_separator(line) && matches!(self.open, Some(Open::Table)) {
-            // Between the names of the columns and the rows.
+            // A line between the header and the rows.
         } else if is_rule(line) || is_separator(line) || is_decoration(line) {
             self.close();
         } else if is_heading(line) || (next.is_some_and(is_underline) && !is_row(line)) {
@@ -121,8 +120,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a numbered item is the heading of a section: short, without a full stop, above prose that
-    /// does not belong to it.
+    /// Whether a numbered item is the heading of a section: short, without a full stop, above prose
+    /// that does not belong to the item.
     fn is_numbered_title(&self, line: &str, next: Option<&str>, below: Option<&str>) -> bool {
         let is_prose = |line: &str| {
             let begins =
@@ -174,7 +173,7 @@ impl Reader<'_> {
         self.block += 1;
     }
 
-    /// A unit that is a block by itself.
+    /// Adds a unit that forms a block by itself.
     fn push(&mut self, kind: Kind, range: Range<usize>) {
         self.add(kind, range);
         self.block += 1;

@@ -1,9 +1,9 @@
-//! A prompt fits into the context of its model.
+//! Fits a prompt into the context of its model.
 
 use super::tokens::estimate;
 use crate::config::TokenizerName;
 
-/// Tokens that the frame of a message takes.
+/// The tokens that a message takes in addition to its text.
 const MESSAGE_TOKENS: usize = 4;
 
 /// How many tokens a prompt may take, and how they are counted.
@@ -18,9 +18,9 @@ pub(crate) fn count(tokenizer: TokenizerName, text: &str) -> u64 {
     u64::try_from(estimate(tokenizer, text) + MESSAGE_TOKENS).unwrap_or(u64::MAX)
 }
 
-/// What is left of a budget.
+/// The rest of a budget.
 pub(super) struct Purse {
-    /// `None` if everything fits for certain.
+    /// `None` if everything is certain to fit.
     tokenizer: Option<TokenizerName>,
     left: usize,
 }
@@ -28,7 +28,7 @@ pub(super) struct Purse {
 impl Budget {
     /// The budget, to be spent on at most `messages` messages of `bytes` bytes together.
     ///
-    /// A token is at least a byte: a prompt that is short enough in bytes needs no estimate.
+    /// A token has at least one byte, so a prompt that is short enough in bytes needs no estimate.
     pub(super) fn open(self, messages: usize, bytes: usize) -> Purse {
         let left = usize::try_from(self.tokens).unwrap_or(usize::MAX);
         let fits = bytes + messages * MESSAGE_TOKENS <= left;
@@ -37,24 +37,23 @@ impl Budget {
 }
 
 impl Purse {
-    /// What is left.
     pub(super) const fn left(&self) -> usize {
         self.left
     }
 
-    /// Spends what `text` takes, even if that is more than there is.
+    /// Spends the tokens of `text`, even if there are not enough.
     pub(super) fn spend(&mut self, text: &str) {
         self.left = self.left.saturating_sub(self.cost(text));
     }
 
-    /// Spends what `text` takes, if `reserve` is left after that.
+    /// Spends the tokens of `text`, if `reserve` is left afterwards.
     pub(super) fn try_spend(&mut self, text: &str, reserve: usize) -> bool {
         let left = self.left.checked_sub(self.cost(text)).filter(|left| *left >= reserve);
         self.left = left.unwrap_or(self.left);
         left.is_some()
     }
 
-    /// A quarter more than the estimate, which may be too low.
+    /// The estimate plus a quarter, because the estimate may be too low.
     fn cost(&self, text: &str) -> usize {
         let tokens = self.tokenizer.map_or(text.len(), |tokenizer| {
             let estimate = estimate(tokenizer, text);

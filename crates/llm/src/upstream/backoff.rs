@@ -21,8 +21,8 @@ pub(super) fn wait(retry: u32, asked: Option<Duration>, chance: u8) -> Option<Du
     Some(spread.max(asked.unwrap_or_default()))
 }
 
-/// The wait in milliseconds that `retry-after-ms` or `Retry-After` of an answer asks for: seconds, also
-/// with a fraction, or a date, relative to `now` in milliseconds since 1970.
+/// The wait in milliseconds that `retry-after-ms` or `Retry-After` of an answer asks for: seconds,
+/// possibly with a fraction, or a date, relative to `now` in milliseconds since 1970.
 pub(super) fn asked(millis: Option<&str>, after: Option<&str>, now: i64) -> Option<Duration> {
     let seconds = |text: &str, unit: f64| {
         let value = text.trim().parse::<f64>().ok()? * unit;

@@ -4,7 +4,7 @@ use cicerone_domain::ports::{ReplyRequest, Stage, Stages, TokenSink};
 
 use crate::citations::MarkFilter;
 
-/// The text of a reply so far, without marks of citation. It is passed on as it grows.
+/// The text of a reply so far, without citation marks. It is passed on as it grows.
 pub(super) struct Draft {
     filter: MarkFilter,
     text: String,
@@ -19,7 +19,7 @@ pub(super) struct Draft {
 const BYTES_A_TOKEN: usize = 32;
 
 impl Draft {
-    /// An empty draft of a reply to `request`, of so many tokens at most.
+    /// An empty draft of a reply to `request`, of at most `most_tokens` tokens.
     pub(super) fn new(request: &ReplyRequest, tokens: Option<TokenSink>, most_tokens: u32) -> Self {
         Self {
             filter: MarkFilter::new(request.passages.len()),
@@ -31,12 +31,12 @@ impl Draft {
         }
     }
 
-    /// Whether the model wrote far more than it was asked for. The rest is left out.
+    /// Whether the model wrote far more than it was asked for. The rest is dropped.
     pub(super) const fn is_full(&self) -> bool {
         self.room == 0
     }
 
-    /// Adds what the model wrote.
+    /// Adds text that the model wrote.
     pub(super) fn push(&mut self, fragment: &str) {
         self.is_started |= !fragment.is_empty();
         let fits = if fragment.len() <= self.room {
@@ -57,7 +57,7 @@ impl Draft {
         self.is_started
     }
 
-    /// Whether there is a reply at all.
+    /// Whether the reply has any text.
     pub(super) fn has_text(&self) -> bool {
         !self.text.is_empty() || self.filter.holds_text()
     }
@@ -70,7 +70,7 @@ impl Draft {
     }
 
     fn pass_on(&mut self, mut clean: String) {
-        // Databases cannot store it in texts, and readers do not miss it.
+        // Databases cannot store this character in texts, and readers do not miss it.
         clean.retain(|char| char != '\0');
         if clean.is_empty() {
             return;

@@ -1,8 +1,8 @@
 //! An incremental decoder of Server-Sent Events.
 //!
-//! Only the data of an event matters here, and whether its name is `error`. The library that we tried is
-//! not safe with untrusted upstreams: it panics on a byte order mark, and reads a long line again with
-//! every packet.
+//! Only the data of an event matters here, and whether its name is `error`. The library that we
+//! tried is not safe with untrusted upstreams: it panics on a byte order mark, and scans a long
+//! line again with every packet.
 
 use std::collections::VecDeque;
 
@@ -29,7 +29,7 @@ pub(super) enum Malformed {
     TooLong,
 }
 
-/// Turns bytes, in pieces of any size, into events.
+/// Decodes bytes, in pieces of any size, into events.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     line: Vec<u8>,

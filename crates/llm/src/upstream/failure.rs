@@ -1,4 +1,4 @@
-//! Why an upstream gave no reply, and what can be tried next.
+//! Why an upstream returned no reply, and what can be tried next.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(crate) struct Failure {
     pub(crate) source: Option<Cause>,
 }
 
-/// What may help.
+/// The remedy that may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remedy {
     /// Trying the same upstream again, after at least the wait that it asked for.

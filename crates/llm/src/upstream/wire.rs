@@ -31,7 +31,7 @@ pub(crate) struct PromptMessage {
     pub(crate) content: String,
 }
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PromptRole {
@@ -70,10 +70,10 @@ pub(super) struct Choice {
 pub(super) struct Delta {
     #[serde(default)]
     content: Option<Content>,
-    /// The reason for which the model declines, instead of content.
+    /// The reason why the model declines to answer, instead of content.
     #[serde(default)]
     refusal: Option<String>,
-    /// The reasoning of a model, which shows that it is working, under the names that servers use.
+    /// The reasoning of a model, which shows that it is working. Servers use several names for it.
     #[serde(default)]
     reasoning_content: Option<Content>,
     #[serde(default)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::extractive::readings::Reading;
 use crate::extractive::units::{Kind, Unit};
 
-/// A sentence that refers to the one before is quoted with it up to this length of both, in characters.
+/// A sentence that refers to the previous one is quoted with it if both together have at most this
+/// many characters.
 const WITH_CONTEXT_CHARS: usize = 450;
 /// The longest code, in characters, that is quoted with the sentence before it.
 const CODE_CHARS: usize = 300;
@@ -77,7 +78,7 @@ impl<'a> Quoted<'a> {
                     (true, false) => (start, self.block_end(unit)),
                     (false, _) => (unit, unit),
                 };
-                // Steps are quoted together, unless they fill half a page.
+                // Steps are quoted together, unless they are too long.
                 if self.chars(from, to) > STEPS_CHARS { (unit, unit) } else { (from, to) }
             }
             Some(Kind::Code) if unit > 0 && introduces(self.unit_text(unit - 1)) => {
@@ -121,7 +122,7 @@ impl<'a> Quoted<'a> {
     }
 }
 
-/// Whether a sentence promises something after it.
+/// Whether a sentence announces something after it.
 fn introduces(text: &str) -> bool {
     text.ends_with([':', '：'])
 }
@@ -130,7 +131,7 @@ pub(super) fn is_question(text: &str) -> bool {
     text.ends_with(['?', '？', '؟'])
 }
 
-/// Words that refer to the sentence before when a sentence begins with them.
+/// Words that refer to the previous sentence if a sentence begins with them.
 const REFERRING: &[&str] = &[
     "it",
     "its",

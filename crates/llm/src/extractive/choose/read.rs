@@ -14,17 +14,17 @@ use crate::extractive::units::Kind;
 
 /// A further passage needs this share of the weight of the best one.
 const WORTH_READING: f32 = 0.75;
-/// The weight of a word of the question in the sentence before, and in the headings.
+/// The weight of a word of the question in the previous sentence, and in the headings.
 const BEFORE: f32 = 0.4;
 const ABOVE: f32 = 0.5;
 /// The bonus for a sentence with the kind of answer that the question asks for.
 const MEETS: f32 = 0.1;
 /// The bonus for a sentence that defines the subject of the question.
 const DEFINES: f32 = 0.5;
-/// The factor for a sentence that itself is a question, for code that quotes the question, and for code
-/// if the question asks for a definition.
+/// The factor for a sentence that is itself a question, for code that quotes the question, and for
+/// code if the question asks for a definition.
 const ASKS: f32 = 0.01;
-/// The factor for code, whose words are names. The text beside it says what it shows, and a sentence that
+/// The factor for code, whose words are names. The text beside it explains it, and a sentence that
 /// introduces code is quoted with it.
 const SHOWS: f32 = 0.6;
 /// The bonus for being at the beginning of a passage.
@@ -44,7 +44,7 @@ impl<'a> Asked<'a> {
         Self { question, wanted: Wanted::of(question), subject: Subject::of(question) }
     }
 
-    /// Whether code may be the answer: how something is done, or what is to be done.
+    /// Whether code may be the answer: the question asks how to do something, or what to do.
     fn may_be_shown(&self) -> bool {
         self.subject.is_none() && matches!(self.wanted, Wanted::Steps | Wanted::Any)
     }
@@ -82,7 +82,7 @@ pub(super) struct Read<'a> {
     above: Mask,
 }
 
-/// The way in which the words of the question are searched for.
+/// How the words of the question are searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spelling {
     /// In their forms.
@@ -91,7 +91,7 @@ pub(super) enum Spelling {
     Similar,
 }
 
-/// The words of the question, and how they are looked for.
+/// The words of the question, and how they are searched for.
 #[derive(Clone, Copy)]
 pub(super) struct Words<'m> {
     pub(super) matcher: &'m Matcher<'m>,
@@ -109,7 +109,7 @@ impl Words<'_> {
 }
 
 impl<'a> Read<'a> {
-    /// Reads a passage; `None` if it adds too little to those before it.
+    /// Reads a passage; `None` if it adds too little to the previous ones.
     pub(super) fn new(
         index: usize,
         hit: &'a Hit,
@@ -151,12 +151,13 @@ impl<'a> Read<'a> {
         Some(read)
     }
 
-    /// Whether it or its headings have a word of the question.
+    /// Whether the passage or its headings contain a word of the question.
     pub(super) fn has_words(&self) -> bool {
         self.words | self.above != 0
     }
 
-    /// Weighs each unit by the words of the question in it, in the one before and in the headings.
+    /// Weighs each unit by the words of the question in it, in the previous unit and in the
+    /// headings.
     fn score(&mut self, matcher: &Matcher<'_>, asked: &Asked<'_>, above: Mask, prior: f32) {
         let asked_for = matcher.weight(Mask::MAX);
         let total = asked_for.max(f32::MIN_POSITIVE);
@@ -203,8 +204,9 @@ impl<'a> Read<'a> {
     }
 }
 
-/// Whether a passage with these words of the question is worth reading beside those before it: the
-/// second with nearly as much of the question, a third only with words that they do not have.
+/// Whether a passage with these words of the question is worth reading in addition to the previous
+/// ones: a second one if it has nearly as much of the question, a third one only if it has words
+/// that those do not have.
 fn is_worth_reading(words: Mask, matcher: &Matcher<'_>, before: &[Read<'_>]) -> bool {
     let best = before.iter().map(|read| matcher.weight(read.words)).fold(0.0, f32::max);
     let known = before.iter().fold(0, |mask, read| mask | read.words);
