@@ -20,12 +20,12 @@ use crate::settings::DeliverySettings;
 
 /// The pause after a failure of the database.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(1);
-/// How long it is remembered when an endpoint was last sent something.
+/// How long the last attempt at an endpoint is remembered.
 const REMEMBERED: Duration = Duration::from_secs(60);
-/// The gauge of attempts under way.
+/// The gauge of attempts in progress.
 const IN_FLIGHT: &str = "cicerone_webhook_attempts_in_flight";
 
-/// Delivers events. Cloning it gives another handle on the same worker.
+/// Delivers events. Clones share one worker.
 #[derive(Clone)]
 pub struct Deliverer {
     store: Arc<dyn DeliveryStore>,
@@ -36,11 +36,11 @@ pub struct Deliverer {
     settings: Arc<DeliverySettings>,
 }
 
-/// When endpoints were last sent something.
+/// When each endpoint was last sent something.
 type Served = HashMap<Id<kind::WebhookEndpoint>, Instant>;
 
 impl Deliverer {
-    /// A worker over these ports; `signal` is set when this process has queued something.
+    /// A worker over these ports; `signal` is set when this process queues something.
     pub fn new(
         store: Arc<dyn DeliveryStore>,
         egress: Egress,
@@ -52,7 +52,7 @@ impl Deliverer {
         Self { store, egress, signal, clock, entropy, settings: Arc::new(settings) }
     }
 
-    /// Takes back what was under way when the only process of a database ended.
+    /// Takes back the attempts that were in progress when the only process of a database ended.
     pub async fn take_back(&self) -> Result<(), Error> {
         let count = self.store.free_deliveries(self.clock.now()).await?;
         if count > 0 {
@@ -61,7 +61,7 @@ impl Deliverer {
         Ok(())
     }
 
-    /// Delivers until `stop`, and then finishes the attempts that are under way.
+    /// Delivers until `stop`, and then finishes the attempts in progress.
     pub async fn run(&self, stop: CancellationToken) {
         let mut attempts = JoinSet::new();
         let places = Arc::new(Places::default());
@@ -81,7 +81,7 @@ impl Deliverer {
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = signal.wait() => {}
-                // An attempt that panicked has said so through the panic hook.
+                // The panic hook has logged an attempt that panicked.
                 Some(_) = attempts.join_next(), if !attempts.is_empty() => {}
                 () = tokio::time::sleep(wait) => {}
             }
@@ -90,7 +90,7 @@ impl Deliverer {
         while attempts.join_next().await.is_some() {}
     }
 
-    /// Starts as many attempts as there are places for.
+    /// Starts as many attempts as there are free places.
     async fn start_some(
         &self,
         attempts: &mut JoinSet<()>,
@@ -103,7 +103,7 @@ impl Deliverer {
             return Ok(());
         }
         let due = self.store.due_endpoints(self.clock.now()).await?;
-        // An endpoint with nothing due counts as new when it has.
+        // An endpoint without due deliveries is forgotten after a while, and then counts as new.
         let is_due = |id: &Id<_>| due.iter().any(|endpoint| endpoint.id == *id);
         served.retain(|id, at| at.elapsed() < REMEMBERED || is_due(id));
         let waiting = due
@@ -151,8 +151,8 @@ impl Deliverer {
         self.store.claim_deliveries(share.endpoint, share.count, most, token, now, until).await
     }
 
-    /// Carries one attempt through. If its outcome cannot be stored, its lease expires and the
-    /// delivery is attempted again.
+    /// Makes one attempt. If its outcome cannot be stored, its lease expires and the delivery is
+    /// attempted again.
     async fn attempt(&self, delivery: ClaimedDelivery) {
         let at = self.clock.now();
         let began = Instant::now();
@@ -197,7 +197,7 @@ impl Deliverer {
     }
 }
 
-/// The places that attempts take.
+/// The places that attempts occupy.
 #[derive(Default)]
 struct Places {
     in_all: AtomicUsize,
@@ -213,7 +213,7 @@ impl Places {
     }
 }
 
-/// The place of one attempt, given back however that ends.
+/// The place of one attempt, which is freed however the attempt ends.
 struct Place {
     places: Arc<Places>,
     is_doubtful: bool,

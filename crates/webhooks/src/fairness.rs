@@ -1,25 +1,26 @@
-//! Which endpoints are sent something next.
+//! Decides which endpoints are sent something next.
 
 use cicerone_domain::Id;
 use cicerone_domain::kind::WebhookEndpoint;
 use cicerone_domain::webhook::DueEndpoint;
 use tokio::time::Instant;
 
-/// How many of all places the endpoints that are not known to answer may take together: three fourths.
+/// The most places that all endpoints which are not known to answer may occupy together: three
+/// fourths.
 const fn for_doubtful(places: usize) -> usize {
     places - places / 4
 }
 
-/// The places of this process that are taken.
+/// The occupied places of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Taken {
     /// By endpoints that are not known to answer.
     pub(crate) by_doubtful: usize,
-    /// By all.
+    /// By all endpoints.
     pub(crate) in_all: usize,
 }
 
-/// An endpoint and how many attempts may begin at it.
+/// An endpoint and how many attempts at it may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) endpoint: Id<WebhookEndpoint>,
@@ -27,22 +28,23 @@ pub(crate) struct Share {
     pub(crate) is_doubtful: bool,
 }
 
-/// Places that second and further attempts at an endpoint leave to first ones: a fourth.
+/// The places that second and further attempts at an endpoint leave to first ones: a fourth.
 const fn for_first(places: usize) -> usize {
     places / 4
 }
 
-/// An endpoint that something is due for, and when this process last sent it something.
+/// An endpoint with due deliveries, and when this process last sent it something.
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
     pub(crate) due: DueEndpoint,
     pub(crate) served: Option<Instant>,
 }
 
-/// Distributes the free places. Endpoints that are known to answer come before the others, and of these
-/// the one that was served the longest ago comes first, no matter how much waits for it. An endpoint has
-/// `per_endpoint` attempts under way at most, and more than one only while a fourth of the places is
-/// free; one that is doubtful has one, out of a part of the places.
+/// Distributes the free places. Endpoints that are known to answer come before the others, and
+/// within each group the one that was served the longest ago comes first, however many deliveries
+/// are waiting for it. An endpoint has at most `per_endpoint` attempts in progress, and more than
+/// one only while more than a fourth of the places is free. A doubtful endpoint has at most one,
+/// and only from a part of the places.
 pub(crate) fn share(
     mut waiting: Vec<Waiting>,
     taken: Taken,
@@ -86,7 +88,7 @@ mod tests {
 
     use super::{Share, Taken, Waiting, share};
 
-    /// An endpoint that was served so many seconds before the others.
+    /// An endpoint that was served this many seconds before the others.
     fn endpoint(is_known: bool, served: Option<u64>, in_flight: u32) -> Waiting {
         let succeeded_at = is_known.then(|| Timestamp::from_millis(0));
         let due = DueEndpoint {

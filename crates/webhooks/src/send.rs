@@ -15,17 +15,17 @@ const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// The body of an answer is not used. A short one is read nevertheless, so that the connection can be used
-/// again.
+/// The most bytes of an answer that are read. The body is not used, but the connection can be
+/// reused only after it was read.
 const BODY_READ: usize = 16 * 1_024;
-/// How long that may take.
+/// The longest time for reading it.
 const BODY_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Sends a delivery, signed with the time `now`.
 ///
 /// # Errors
 ///
-/// [`Error::Internal`] if what is stored of it cannot be read.
+/// [`Error::Internal`] if the stored delivery cannot be read.
 pub(crate) async fn send(
     egress: &Egress,
     delivery: &ClaimedDelivery,
@@ -54,7 +54,7 @@ pub(crate) async fn send(
         }
     };
     let reception = judge(&answer, now);
-    // Whatever comes of it, the answer was given.
+    // The outcome does not matter: the status has arrived.
     let _ = timeout(BODY_PATIENCE, answer.bytes(BODY_READ)).await;
     Ok(reception)
 }

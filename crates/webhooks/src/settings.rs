@@ -1,19 +1,19 @@
-//! How deliveries are made.
+//! The settings of deliveries.
 
 use std::time::Duration;
 
 use cicerone_domain::webhook::SCHEDULE;
 
-/// How deliveries are made.
+/// The settings of deliveries.
 #[derive(Debug, Clone)]
 pub struct DeliverySettings {
-    /// Attempts at one endpoint at once, on all servers together.
+    /// Attempts at one endpoint at the same time, on all servers together.
     pub per_endpoint: u32,
-    /// Attempts of this process at once.
+    /// Attempts of this process at the same time.
     pub at_once: usize,
     /// How long an attempt may take, from the lookup of the name to the head of the answer.
     pub timeout: Duration,
-    /// Pauses before the second and every further attempt; after them, the delivery is given up.
+    /// Pauses before the second and every further attempt; after the last one, the delivery fails.
     pub schedule: Vec<Duration>,
     /// How often this process looks for deliveries that other processes have queued.
     pub poll: Duration,

@@ -26,7 +26,7 @@ fn signature(secret: &WebhookSecret, id: &str, timestamp: i64, body: &[u8]) -> S
 mod tests {
     use super::sign;
 
-    /// The example of the reference libraries' own tests.
+    /// The example from the tests of the reference libraries.
     #[test]
     fn the_published_vector_holds() {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".parse().unwrap();

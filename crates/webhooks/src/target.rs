@@ -1,25 +1,25 @@
-//! Which addresses events may be sent to.
+//! The addresses that events may be sent to.
 
 use async_trait::async_trait;
 use cicerone_domain::ports::{CheckTarget, TargetRefused};
 use cicerone_egress::{Egress, EgressError, Request};
 use url::Url;
 
-/// Checks addresses with the guarded client: `https` ones, and others if the operator allows the range
-/// that they lead into.
+/// Checks addresses with the guarded client: `https` addresses, and others if the operator allows
+/// the range that they are in.
 #[derive(Debug, Clone)]
 pub struct Targets {
     egress: Egress,
 }
 
 impl Targets {
-    /// Checks by this client's rules.
+    /// Checks addresses by this client's rules.
     pub const fn new(egress: Egress) -> Self {
         Self { egress }
     }
 }
 
-/// Restricts a request that is not encrypted to the ranges that the operator allows.
+/// Restricts an unencrypted request to the ranges that the operator allows.
 pub(crate) fn within_bounds(request: Request) -> Request {
     if request.url.scheme() == "https" { request } else { request.within_allowed() }
 }
@@ -35,7 +35,7 @@ impl CheckTarget for Targets {
             Err(refused @ EgressError::Refused(_)) => {
                 Err(TargetRefused(format!("must lead to a public web address ({refused})")))
             }
-            // A name that cannot be resolved yet may be one later.
+            // A name that cannot be resolved now may be resolvable later.
             Ok(()) | Err(_) => Ok(()),
         }
     }
