@@ -1,4 +1,4 @@
-//! Regular removal of what is no longer needed.
+//! Regular removal of data that is no longer needed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,21 +19,21 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// What a round removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
-    /// Objects of files that are gone.
+    /// Objects of files that no longer exist.
     pub objects: u64,
-    /// Files that no source used for 24 hours.
+    /// Files that no source has used for 24 hours.
     pub uploads: u64,
     /// Expired idempotency records.
     pub idempotency_records: u64,
     /// Deliveries older than their retention.
     pub deliveries: u64,
-    /// Records of the audit log older than theirs.
+    /// Records of the audit log older than their retention.
     pub audit_records: u64,
-    /// Conversations that their agents keep no longer.
+    /// Conversations older than their agents keep them.
     pub conversations: u64,
     /// Interrupted deletions that were finished.
     pub removals: u64,
-    /// Rows of usage that can no longer be read.
+    /// Rows of usage that are too old to be queried.
     pub usage_days: u64,
 }
 
@@ -100,8 +100,8 @@ impl Housekeeper {
         }
     }
 
-    /// Updates the metrics of waiting jobs and deliveries, until `stop`. A failure is one of the database, which others
-    /// report.
+    /// Updates the metrics of waiting jobs and deliveries, until `stop`. A failure is one of the
+    /// database, which others report.
     pub async fn measure(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             if let Err(error) = self.measure_once().await {
@@ -179,7 +179,7 @@ impl Housekeeper {
     }
 }
 
-/// The moment `age` before `now`.
+/// The time `age` before `now`.
 fn before(now: Timestamp, age: Duration) -> Timestamp {
     now.plus_millis(i64::try_from(age.as_millis()).unwrap_or(i64::MAX).saturating_neg())
 }

@@ -1,7 +1,8 @@
 //! The learner: makes vectors of passages after their sources are trained.
 //!
-//! It works in the background, one batch at a time, while searches go by words. Rows say what lacks vectors,
-//! so that it goes on after a crash where it was, and accounts take turns, a batch each.
+//! It works in the background, one batch at a time; until then, searches are by words. The database
+//! records which sources lack vectors, so it continues after a crash where it stopped. Accounts
+//! take turns, one batch each.
 
 mod batch;
 mod spaces;
@@ -28,17 +29,17 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The longest pause that a model may ask for.
 const LONGEST_ASKED: Duration = Duration::from_secs(10 * 60);
-/// How often it looks whether the model is still the same.
+/// How often it checks whether the model is still the same.
 const CHECK: Duration = Duration::from_secs(60 * 60);
-/// Checks that a question asked for are at least this far apart.
+/// The shortest time between two checks that questions caused.
 const DOUBTED: Duration = Duration::from_secs(5);
-/// How long a source waits whose account may not keep more.
+/// How long a source waits if its account may not store more bytes.
 const OVER_QUOTA_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// The ports of a learner.
 #[derive(Clone)]
 pub struct LearnerPorts {
-    /// What lacks vectors, and those that were made.
+    /// The sources that lack vectors, and the stored vectors.
     pub vectors: Arc<dyn VectorStore>,
     /// The model.
     pub embedder: Arc<dyn Embedder>,
@@ -52,21 +53,22 @@ pub struct LearnerPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Makes vectors. Cloning it gives another handle on the same learner.
+/// Makes vectors. Clones share one learner.
 #[derive(Clone)]
 pub struct Learner {
     ports: LearnerPorts,
-    /// The least cosine of a passage that answers in other words, if it is not to be calibrated.
+    /// The least cosine of a passage that answers a question in other words; `None` to calibrate
+    /// it.
     floor: Option<f32>,
     state: Arc<Mutex<State>>,
 }
 
-/// What a step did.
+/// The outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Learned {
-    /// Nothing lacks vectors.
+    /// No source lacks vectors.
     Nothing,
-    /// A batch, or the end of a source.
+    /// A batch was made, or a source was completed.
     Some,
 }
 
@@ -83,20 +85,20 @@ enum Trouble {
 struct State {
     /// The account that had the last turn.
     last: Option<Id<kind::Account>>,
-    /// When the model was last looked at.
+    /// When the model was last checked.
     checked: Option<Instant>,
     /// Failures in a row.
     failures: u32,
 }
 
 impl Learner {
-    /// A learner over these ports. `floor` is the least cosine of a passage that answers a question in other
-    /// words; it is calibrated for each space if there is none.
+    /// A learner over these ports. `floor` is the least cosine of a passage that answers a question
+    /// in other words; if it is `None`, it is calibrated for each space.
     pub fn new(ports: LearnerPorts, floor: Option<f32>) -> Self {
         Self { ports, floor, state: Arc::default() }
     }
 
-    /// Makes vectors until `stop`. A batch in progress is given up: its source is claimed again.
+    /// Makes vectors until `stop`. A batch in progress is abandoned: its source is claimed again.
     pub async fn run(&self, stop: CancellationToken) {
         let mut trained = self.ports.trained.listen();
         let mut doubts = self.ports.space.doubts();
@@ -130,7 +132,7 @@ impl Learner {
     ///
     /// # Errors
     ///
-    /// Those of the store, and [`Error::Unavailable`] if the model made no vectors.
+    /// Those of the store, and [`Error::Unavailable`] if the model returned no vectors.
     pub async fn run_one(&self) -> Result<Learned, Error> {
         self.step().await.map_err(|trouble| match trouble {
             Trouble::Store(error) => error,
@@ -174,14 +176,14 @@ impl Learner {
         let made = match batch::make(self.ports.embedder.as_ref(), &lacking.passages).await {
             Ok(made) => made,
             Err(error) => {
-                // Whatever comes next may claim it again.
+                // Released at once, so that the next step can claim it.
                 self.ports.vectors.postpone_vectors(lacking.source, self.ports.clock.now()).await?;
                 return Err(error.into());
             }
         };
         let is_of_space = |vector: &Vector| vector.dimension() == space.dimension;
         if !made.iter().filter_map(|(_, vector)| vector.as_ref()).all(is_of_space) {
-            // The model is another one. The next step finds out which.
+            // The model has changed. The next step finds out which one it is.
             self.state.lock().checked = None;
             self.ports.vectors.postpone_vectors(lacking.source, self.ports.clock.now()).await?;
             return Ok(());
@@ -196,7 +198,7 @@ impl Learner {
                 Ok(self.ports.vectors.postpone_vectors(lacking.source, until).await?)
             }
             Err(error) => {
-                // If this fails as well, the claim runs out.
+                // If this fails too, the claim expires.
                 let _ = self.ports.vectors.postpone_vectors(lacking.source, now).await;
                 Err(error.into())
             }
@@ -204,7 +206,7 @@ impl Learner {
         }
     }
 
-    /// The model is to be looked at, unless it was a moment ago.
+    /// Makes the next step check the model, unless it was checked a moment ago.
     fn doubted(&self) {
         let mut state = self.state.lock();
         if state.checked.is_none_or(|at| at.elapsed() >= DOUBTED) {
@@ -218,7 +220,8 @@ impl Learner {
         }
     }
 
-    /// Notes a failure, reports the first one in a row, and gives the pause before the next step.
+    /// Records a failure, reports it if it is the first one in a row, and returns the pause before
+    /// the next step.
     fn failed(&self, trouble: &Trouble) -> Duration {
         let mut state = self.state.lock();
         state.failures = state.failures.saturating_add(1);

@@ -1,10 +1,11 @@
 //! Cicerone's background work on sources.
 //!
-//! The [`Worker`] claims jobs, fetches what a source names, has it read and extracted by
-//! `cicerone-ingestion`, and stores the outcome through the ports of the domain. The [`Housekeeper`]
-//! removes what is no longer needed. The [`Learner`] has vectors made of passages.
+//! The [`Worker`] claims jobs, fetches the content of their sources, has it read and extracted by
+//! `cicerone-ingestion`, and stores the outcome through the ports of the domain. The
+//! [`Housekeeper`] removes data that is no longer needed. The [`Learner`] has vectors made of
+//! passages.
 //!
-//! Invariant: nothing here knows the database, the index or HTTP.
+//! Invariant: this crate does not depend on the database, the index or HTTP.
 
 mod housekeeper;
 mod learner;

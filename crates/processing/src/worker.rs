@@ -26,7 +26,7 @@ pub use settings::WorkerSettings;
 
 /// The pause after a failure of the database, in milliseconds.
 const OUTAGE_PAUSE_MILLIS: u64 = 1_000;
-/// How often jobs of workers that are gone are taken back.
+/// How often jobs of vanished workers are taken back.
 const RECLAIM_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The ports of a worker.
@@ -34,29 +34,29 @@ const RECLAIM_INTERVAL: Duration = Duration::from_secs(5);
 pub struct WorkerPorts {
     /// The jobs.
     pub jobs: Arc<dyn JobStore>,
-    /// The rows of uploaded files.
+    /// The records of uploaded files.
     pub uploads: Arc<dyn UploadStore>,
     /// Their bytes.
     pub objects: Arc<dyn ObjectStore>,
-    /// What reads files.
+    /// Reads files.
     pub reader: Arc<dyn ReadPage>,
-    /// What crawls websites.
+    /// Crawls websites.
     pub crawler: Arc<Crawler>,
-    /// Where crawls are kept.
+    /// Stores crawls.
     pub crawls: Arc<dyn CrawlStore>,
     /// The index, to be brought up to date before the first question.
     pub index: Arc<dyn PassageIndex>,
     /// Notified when this process has queued a job.
     pub signal: WorkSignal,
-    /// To be notified when a job has ended and its event is to be delivered.
+    /// To be notified when a job has ended and its event can be delivered.
     pub told: WorkSignal,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Chance.
+    /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// What one step of a worker did.
+/// The outcome of one step of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// No job was due.
@@ -67,19 +67,19 @@ pub enum Step {
     Retried,
 }
 
-/// Processes sources. Cloning it gives another handle on the same worker.
+/// Processes sources. Clones share one worker.
 #[derive(Clone)]
 pub struct Worker {
     ports: WorkerPorts,
     settings: WorkerSettings,
-    /// Limits the extractions that occupy a thread; one whose job was cancelled holds its place until it
-    /// has really ended.
+    /// Limits the extractions that occupy a thread; one whose job was cancelled keeps its place
+    /// until it has actually ended.
     threads: FairPool<Id<kind::Account>>,
     lanes: Lanes,
 }
 
-/// The places of jobs, by lane. Each lane has as many again for accounts without a job in it, so that no account waits
-/// for the slow work of another one.
+/// The places of jobs, by lane. Each lane has as many again for accounts without a job in it, so
+/// that no account waits for the slow work of another.
 #[derive(Clone)]
 struct Lanes {
     quick: FairPool<Id<kind::Account>>,
@@ -200,7 +200,7 @@ impl Worker {
         }
     }
 
-    /// Takes back jobs of workers that are gone, again and again.
+    /// Takes back jobs of vanished workers at regular intervals.
     async fn take_back(&self) {
         loop {
             if let Err(error) = self.reclaim(Reclaim::Expired).await {
@@ -214,7 +214,7 @@ impl Worker {
         }
     }
 
-    /// Takes back jobs that are marked as running although their worker is gone.
+    /// Takes back jobs that are marked as running although their worker no longer exists.
     ///
     /// # Errors
     ///
@@ -253,14 +253,14 @@ impl Worker {
         }))
     }
 
-    /// Carries out a job and logs an error if its outcome could not be stored.
+    /// Carries out a job. Logs an error if its outcome could not be stored.
     async fn carry_on(&self, claimed: Claimed, release: &CancellationToken) {
         if let Err(error) = self.carry(claimed, release).await {
             report(&error);
         }
     }
 
-    /// Carries out a job. Its place is free when its outcome is stored.
+    /// Carries out a job. Its place is freed after its outcome is stored.
     async fn carry(&self, claimed: Claimed, release: &CancellationToken) -> Result<Step, Error> {
         let Claimed { job, place: _place } = claimed;
         let span = tracing::info_span!(
@@ -328,8 +328,8 @@ impl Worker {
         Ok(Step::Done)
     }
 
-    /// After a transient fault: puts the job back into the queue with a pause that doubles, until its attempts are used
-    /// up.
+    /// After a transient fault: puts the job back into the queue with a doubling pause, until its
+    /// attempts are used up.
     async fn try_again(
         &self,
         job: &ClaimedJob,
@@ -359,7 +359,8 @@ impl Worker {
         Ok(Step::Done)
     }
 
-    /// After a refusal of the store or an internal error, which would only occur again: fails the source.
+    /// After a refusal of the store or an internal error, which would only happen again: fails the
+    /// source.
     async fn give_up(&self, lease: &Lease, error: &Error) -> Result<Option<Source>, Error> {
         let message = if let Error::BytesExceeded { .. } = error {
             error.to_string()

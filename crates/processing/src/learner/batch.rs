@@ -1,16 +1,18 @@
-//! Vectors of a batch of passages, also of one that the model refuses in part.
+//! Makes the vectors of a batch of passages, even if the model refuses some of them.
 
 use cicerone_domain::Passage;
 use cicerone_domain::meaning::Vector;
 use cicerone_domain::ports::{EmbedError, EmbedFailure, Embedder, Purpose};
 
-/// A refused passage is tried with half of its text as long as that has so many characters.
+/// A refused passage is halved and tried again as long as its half has at least this many
+/// characters.
 const FEWEST_CHARS: usize = 200;
 
-/// A vector for each passage, with its position; `None` for one that the model refuses whatever its length.
+/// A vector for each passage, with its position; `None` if the model refuses the passage at any
+/// length.
 ///
-/// A refused batch is halved, so that one passage that is too long for the model does not keep the others
-/// from theirs.
+/// A refused batch is halved, so that one passage that is too long for the model does not affect
+/// the others.
 pub(super) async fn make(
     embedder: &dyn Embedder,
     passages: &[Passage],
@@ -18,7 +20,7 @@ pub(super) async fn make(
     let texts: Vec<(i64, String)> =
         passages.iter().map(|passage| (passage.position, text(passage))).collect();
     let mut made = Vec::with_capacity(texts.len());
-    // Pieces that are still to be done, the first one last.
+    // Pieces that remain to be done, in reverse order.
     let mut pieces = vec![texts];
     while let Some(mut piece) = pieces.pop() {
         let sent: Vec<String> = piece.iter().map(|(_, text)| text.clone()).collect();
@@ -48,7 +50,7 @@ pub(super) async fn make(
     Ok(made)
 }
 
-/// What of a passage is embedded: what it is about, then what it says.
+/// The text of a passage that is embedded: its subject, then its content.
 fn text(passage: &Passage) -> String {
     let about = [passage.title.as_deref(), passage.heading.as_deref()];
     let mut text = String::new();
@@ -69,7 +71,7 @@ mod tests {
 
     use super::make;
 
-    /// Refuses what has more than 300 characters, and what contains "bad".
+    /// Refuses texts of more than 300 characters, and texts that contain "bad".
     struct Picky;
 
     #[async_trait]

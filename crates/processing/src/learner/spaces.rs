@@ -1,4 +1,5 @@
-//! Which space the model makes vectors in: looked at when it starts, every hour, and when a vector does not fit.
+//! The space of the model's vectors. The model is checked at the start, every hour, and if a vector
+//! does not fit.
 
 use cicerone_domain::meaning::{PAIRS, PROBE, Space, calibrate};
 use cicerone_domain::ports::{EmbedError, EmbedFailure, Purpose};
@@ -7,7 +8,7 @@ use tokio::time::Instant;
 use super::{CHECK, Learner, Trouble};
 
 impl Learner {
-    /// The space of the model, which is looked at if that is due.
+    /// The space of the model, which is checked first if that is due.
     pub(super) async fn space(&self) -> Result<Space, Trouble> {
         let checked = self.state.lock().checked;
         if checked.is_some_and(|at| at.elapsed() < CHECK)
@@ -31,7 +32,7 @@ impl Learner {
         Ok(space)
     }
 
-    /// Recognises the space of the model by its vector of a fixed text, or makes a new one.
+    /// Recognises the space of the model by its vector of a fixed text, or creates a new one.
     async fn look(&self) -> Result<Space, Trouble> {
         let embedder = self.ports.embedder.as_ref();
         let texts = [PROBE.to_owned()];
@@ -62,7 +63,7 @@ impl Learner {
         let (mut questions, mut statements) = (Vec::new(), Vec::new());
         for pairs in PAIRS.chunks(embedder.batch().max(1)) {
             let texts: Vec<String> = pairs.iter().map(|(asked, _)| (*asked).to_owned()).collect();
-            // Questions are answered in the time of a person, statements in that of a batch.
+            // Questions have the time limit of a search, statements that of a batch.
             questions.extend(embedder.embed(&texts, Purpose::Question).await?);
             let texts: Vec<String> = pairs.iter().map(|(_, said)| (*said).to_owned()).collect();
             statements.extend(embedder.embed(&texts, Purpose::Passage).await?);

@@ -21,7 +21,7 @@ pub(super) enum Outcome {
     Fault(Error),
     /// The worker stops and gives the job back.
     Released,
-    /// The lease was lost: the source is gone, or another worker has the job.
+    /// The lease was lost: the source was deleted, or another worker has the job.
     Lost,
 }
 
@@ -79,7 +79,7 @@ impl Worker {
         }
     }
 
-    /// Extends the lease regularly; returns when it is lost.
+    /// Extends the lease regularly. Returns when it is lost.
     async fn lose(&self, lease: &Lease) {
         let mut until = self.ports.clock.now().plus_millis(limits::JOB_LEASE_MILLIS);
         loop {

@@ -8,7 +8,7 @@ use cicerone_ingestion::{Material, Prepared, Unreadable, extract};
 use super::Worker;
 use super::attempt::Outcome;
 
-/// The content of a source, ready to be extracted from.
+/// The content of a source, ready for extraction.
 pub(super) enum Content {
     Text(SourceText),
     Pairs(PairsText),
@@ -16,7 +16,7 @@ pub(super) enum Content {
 }
 
 impl Worker {
-    /// Fetches an uploaded file and has it read, in a process of its own.
+    /// Fetches an uploaded file and has it read in a separate process.
     pub(super) async fn read_file(
         &self,
         source: &Source,
@@ -35,7 +35,7 @@ impl Worker {
     }
 }
 
-/// The file is missing in the database or in the object store.
+/// The outcome if the file is missing in the database or in the object store.
 fn missing() -> Outcome {
     Outcome::Unreadable(
         "the uploaded file is no longer stored; upload it again and add it anew".to_owned(),

@@ -1,4 +1,4 @@
-//! How a worker behaves.
+//! The settings of a worker.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The worker over scripted ports: each way that a job can end.
+//! The worker over scripted ports: every way in which a job can end.
 
 mod scripted;
 
@@ -64,7 +64,7 @@ async fn crawls_that_take_long_leave_room_for_everything_else() {
     assert!(running.await.unwrap_err().is_cancelled());
 }
 
-/// Files that never end occupy only the account that sent them.
+/// Files that are never read to the end occupy only places of the account that sent them.
 #[tokio::test(start_paused = true)]
 async fn an_account_that_floods_leaves_a_place_to_another_one() {
     let script = Script::new();
@@ -86,7 +86,7 @@ async fn an_account_that_floods_leaves_a_place_to_another_one() {
     script.running(parallel + crawls + 2).await;
     let running_of = (script.running_of(flood), script.running_of(other));
     assert_eq!(running_of, (parallel + crawls, 2), "one file and one website");
-    // A text of the account that floods does not wait for its files.
+    // A text of the flooding account does not wait for its files.
     script.queue_for(flood, text("words"));
     script.synchronised().await;
     running.abort();

@@ -1,4 +1,4 @@
-//! Scripted ports: a queue in memory whose faults the test decides.
+//! Scripted ports: a queue in memory with faults chosen by the test.
 
 mod reader;
 mod site;
@@ -51,11 +51,11 @@ struct Inner {
     synchronised: Notify,
 }
 
-/// All ports of a worker, and what the test does to them.
+/// All ports of a worker, with controls for the test.
 #[derive(Clone, Default)]
 pub(crate) struct Script(Arc<Inner>);
 
-/// A text as a source holds it.
+/// A text as the content of a source.
 pub(crate) fn text(text: &str) -> SourceContent {
     SourceContent::Text(SourceText::from_stored(text))
 }
@@ -150,7 +150,7 @@ impl Script {
         state.running.iter().filter(|job| job.source.account_id == account).count()
     }
 
-    /// Waits until as many jobs run.
+    /// Waits until that many jobs run.
     pub(crate) async fn running(&self, count: usize) {
         while self.0.state.lock().running.len() < count {
             self.0.claimed.notified().await;
@@ -181,7 +181,7 @@ impl Script {
         self.0.lease_lost.store(true, Ordering::SeqCst);
     }
 
-    /// Hears from now on when an event is to be delivered.
+    /// Listens from now on for events to be delivered.
     pub(crate) fn told(&self) -> WorkListener {
         self.0.told.listen()
     }

@@ -1,4 +1,4 @@
-//! A site of one page of plain text, and a store that keeps nothing of a crawl.
+//! A site with one page of plain text, and a store that discards crawls.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
