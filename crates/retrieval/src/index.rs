@@ -30,22 +30,22 @@ pub(crate) use turns::Turns;
 const LARGE_SEARCH: u64 = 20_000 * USUAL_QUESTION_BYTES;
 /// A shorter question counts as one of this length.
 const USUAL_QUESTION_BYTES: u64 = 60;
-/// Indexes that are changed at once because a question waits for them, and as many in reserve for
-/// accounts below their share. Each change takes 15 MB and three threads.
+/// Indexes that are changed at the same time because a question waits for them, and as many in
+/// reserve for accounts below their share. Each change takes 15 MB and three threads.
 const ASKED: u64 = 3;
-/// The same for those that are changed in advance.
+/// The same for indexes that are changed in advance.
 const LEARNING: u64 = 1;
 /// Searches of large indexes at once, and as many in reserve. Each takes a thread.
 const LARGE_SEARCHES: u64 = 4;
 
-/// If what is stored of an agent's sources takes at most this many bytes, its index is in memory only. Indexing that
-/// takes up to 5 ms, and the index takes about ten times the bytes of the passages.
+/// An agent's index is in memory only if its sources have at most this many stored bytes. Indexing
+/// them takes up to 5 ms, and the index takes about ten times the bytes of the passages.
 const SMALL_BYTES: u64 = 64 * 1_024;
 
-/// The folder beside those of the agents that has a folder of vectors for each agent.
+/// The folder, beside those of the agents, with a folder of vectors for each agent.
 const VECTORS: &str = "vectors";
 
-/// Where and how the indexes are kept.
+/// The settings of the indexes.
 #[derive(Debug, Clone)]
 pub struct IndexConfig {
     /// The folder with a folder for each agent with much content. It may be deleted at any time.
@@ -53,8 +53,9 @@ pub struct IndexConfig {
     /// How many indexes on the disk are kept open for searching. An open one takes about 0.3 MB and six
     /// memory maps, and more if the agent has many passages.
     pub open_agents: u64,
-    /// How many bytes of memory the indexes of agents with little content (64 KiB and less) may take. They are made from
-    /// the rows when such an agent is asked. With 0, all indexes are on the disk.
+    /// How many bytes of memory the indexes of agents with little content (64 KiB and less) may
+    /// take. They are built from the database when such an agent is asked. With 0, all indexes are
+    /// on the disk.
     pub memory_bytes: u64,
 }
 
@@ -69,9 +70,10 @@ struct Shared {
     feed: Arc<dyn PassageFeed>,
     folders: Folders,
     open: Opened,
-    /// The most that may be stored of the sources of an agent whose index is in memory; `None` if none is.
+    /// The most stored bytes of an agent whose index is in memory; `None` if all indexes are on the
+    /// disk.
     small_bytes: Option<u64>,
-    /// `None` if searches go by words only.
+    /// `None` if search is by words only.
     meaning: Option<Meaning>,
     recent: Recent,
     turns: Turns,
@@ -87,7 +89,7 @@ impl Index {
         Self::open_with(config, feed, None)
     }
 
-    /// The same, searched by meaning too if `meaning` says how.
+    /// The same, with search by meaning if `meaning` is given.
     pub fn open_with(
         config: IndexConfig,
         feed: Arc<dyn PassageFeed>,
@@ -121,8 +123,8 @@ impl Index {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Removes the indexes of all agents but `live`, such as those that another machine deleted. Returns
-    /// how many.
+    /// Removes the indexes of all agents except `live`, for example of those that another machine
+    /// deleted. Returns how many were removed.
     pub async fn sweep(&self, live: &[Id<kind::Agent>]) -> Result<usize, Error> {
         let mut gone: BTreeSet<_> = self.shared.folders.agents().await?.into_iter().collect();
         gone.extend(self.shared.open.agents());
@@ -151,7 +153,7 @@ impl Index {
         if let Some(snapshot) = self.shared.current(agent) {
             return Ok(Some(snapshot));
         }
-        // A caller that is cancelled must not leave an unfinished change.
+        // In a task of its own: if the caller is cancelled, the change must still be finished.
         tokio::spawn(synchronisation::synchronise(Arc::clone(&self.shared), agent, urgency))
             .await
             .map_err(Error::internal)?
@@ -171,7 +173,7 @@ impl Index {
         let place = self.shared.large_searches.acquire(account, 1, Urgency::Question).await;
         let query = query.clone();
         let work = move || {
-            // Held until the thread is free, also if the caller is cancelled.
+            // Held until the thread is free, even if the caller is cancelled.
             let _place = place;
             snapshot.search(&query, limit).map_err(Unusable::from)
         };
@@ -187,16 +189,19 @@ impl Index {
 }
 
 impl Shared {
-    /// The open index of an agent, if it has exactly this content and its folder, if it has one, still exists.
+    /// The open index of an agent, if it has exactly this content and its folder (if it has one)
+    /// still exists.
     ///
-    /// Invariant: a higher generation alone does not make an index current. If the rows were restored to an
-    /// earlier state, an old index is ahead of them and has content that they no longer have. The rows
-    /// decide whether it is ahead for a good reason: see [`synchronisation::synchronise`].
+    /// Invariant: a higher generation alone does not make an index current. If the database was
+    /// restored to an earlier state, an old index is ahead of it and has content that it no longer
+    /// has. Whether an index is rightly ahead is decided by the database: see
+    /// [`synchronisation::synchronise`].
     fn current(&self, agent: AgentVersion) -> Option<Arc<Snapshot>> {
         self.usable(agent.id).filter(|snapshot| snapshot.generation() == agent.generation)
     }
 
-    /// The open index of an agent, whatever content it has, if its folder, if it has one, still exists.
+    /// The open index of an agent, whatever content it has, if its folder (if it has one) still
+    /// exists.
     fn usable(&self, agent: Id<kind::Agent>) -> Option<Arc<Snapshot>> {
         let snapshot = self.open.get(agent)?;
         (snapshot.is_in_memory() || self.folders.exists(agent)).then_some(snapshot)

@@ -1,6 +1,7 @@
-//! Search by meaning beside that by words.
+//! Search by meaning, in addition to search by words.
 //!
-//! Invariant: what fails here never fails a search. It goes by words then, and a metric says so.
+//! Invariant: a failure here never fails a search. The search is then by words, and is counted in a
+//! metric.
 
 mod file;
 mod fuse;
@@ -25,28 +26,29 @@ use self::projections::Projections;
 use self::question::Questions;
 use self::vectors::Vectors;
 
-/// Searches of many vectors at once, and as many in reserve for accounts below their share. Each takes a thread.
+/// Searches of many vectors at the same time, and as many in reserve for accounts below their
+/// share. Each takes a thread.
 const LARGE_SEARCHES: u64 = 4;
 
-/// What a search by meaning needs.
+/// The ports of search by meaning.
 #[derive(Clone)]
 pub struct MeaningPorts {
     /// The model.
     pub embedder: Arc<dyn Embedder>,
-    /// The vectors of passages, and the passages.
+    /// Reads the vectors of passages, and the passages.
     pub feed: Arc<dyn VectorFeed>,
     /// The space of the model.
     pub space: CurrentSpace,
 }
 
-/// How a search by meaning is made.
+/// The settings of search by meaning.
 #[derive(Debug, Clone, Copy)]
 pub struct MeaningConfig {
     /// How much meaning counts beside words, from 0 to 1.
     pub weight: f32,
     /// The longest that a search waits for the vector of its question.
     pub patience: Duration,
-    /// How long the vector of a question is kept.
+    /// How long the vector of a question is cached.
     pub kept: Duration,
 }
 
@@ -60,7 +62,7 @@ pub(crate) struct Meaning {
 }
 
 impl Meaning {
-    /// Keeps the vectors under `folders`, and those of so many agents open.
+    /// Keeps the vectors under `folders`, and those of up to `open_agents` agents open.
     pub(crate) fn new(
         ports: MeaningPorts,
         config: MeaningConfig,
@@ -78,7 +80,7 @@ impl Meaning {
         }
     }
 
-    /// The vector of a question; `None` if it is not to be had in time.
+    /// The vector of a question; `None` if the model does not return it in time.
     pub(crate) async fn question(
         &self,
         agent: AgentVersion,
@@ -115,7 +117,7 @@ impl Meaning {
         self.projections.remove(agent).await
     }
 
-    /// Puts what is close in meaning beside what was found by words.
+    /// Adds passages that are close in meaning to those that were found by words.
     pub(crate) async fn add(
         &self,
         agent: AgentVersion,
@@ -142,7 +144,8 @@ impl Meaning {
         }
     }
 
-    /// How close the passages are: those that were found by words, and the closest of all, which are read.
+    /// How close the passages are: those that were found by words, and the closest of all, which
+    /// are read.
     async fn closeness(
         &self,
         agent: AgentVersion,
@@ -156,7 +159,7 @@ impl Meaning {
         let closest = if vectors.is_large() {
             let place = self.large_searches.acquire(agent.account_id, 1, Urgency::Question).await;
             let work = move || {
-                // Held until the thread is free, also if the caller is cancelled.
+                // Held until the thread is free, even if the caller is cancelled.
                 let _place = place;
                 search(&vectors, &question, &known)
             };
@@ -170,7 +173,8 @@ impl Meaning {
         Ok(Some((closeness, others)))
     }
 
-    /// The closest passages that were not found by words. Those that are gone by now are left out.
+    /// The closest passages that were not found by words. Those that were deleted in the meantime
+    /// are left out.
     async fn read(&self, close: &[Close], found: &Found) -> Result<Vec<Hit>, Error> {
         let is_found = |close: &Close| {
             found
@@ -232,7 +236,7 @@ fn cut(mut found: Found, limit: usize) -> Found {
     found
 }
 
-/// Counts a search by what it went by.
+/// Counts a search by its kind.
 fn count(by: &'static str) {
     metrics::counter!("cicerone_meaning_searches_total", "outcome" => by).increment(1);
 }

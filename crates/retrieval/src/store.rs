@@ -33,8 +33,8 @@ struct Payload {
     held: Option<Held>,
 }
 
-/// The content of an index, according to its last commit. With it, comparing an unchanged source costs
-/// nothing, also one without passages.
+/// The content of an index, according to its last commit. With it, checking an unchanged source
+/// costs nothing, even if the source has no passages.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Held {
     /// The agent's generation.
@@ -43,7 +43,7 @@ pub(crate) struct Held {
     pub(crate) sources: BTreeMap<Id<kind::Source>, u64>,
 }
 
-/// Why an index cannot be used. It is rebuilt, unless the system ran out of something
+/// Why an index cannot be used. It is rebuilt, unless the system ran out of a resource
 /// ([`Unusable::is_exhaustion`]).
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unusable {
@@ -53,10 +53,10 @@ pub(crate) enum Unusable {
     /// It was made by another version.
     #[error("its schema is another version's")]
     OtherSchema,
-    /// A file differs from what was written.
+    /// A file was changed after it was written.
     #[error("{0} of its files are damaged")]
     Damaged(usize),
-    /// The last change was not committed as this version does it.
+    /// The last commit has no description of its content that this version can read.
     #[error("its commit does not say what it holds")]
     NoPayload,
     /// It cannot be read.
@@ -65,7 +65,8 @@ pub(crate) enum Unusable {
 }
 
 impl Unusable {
-    /// Whether the system has run out of files, memory, threads or disk, and the index itself is intact.
+    /// Whether the system has run out of files, memory, threads or disk space, and the index itself
+    /// is intact.
     pub(crate) fn is_exhaustion(&self) -> bool {
         match self {
             Self::Unreadable(error) => exhaustion::is_exhaustion(error),
@@ -171,7 +172,7 @@ impl Store {
     }
 }
 
-/// Every term of a field, of each segment, with the number of passages that have it.
+/// Every term of a field in each segment, with the number of passages that have it.
 pub(crate) fn all_terms(searcher: &Searcher, field: Field) -> tantivy::Result<Vec<(String, u32)>> {
     let mut terms = Vec::new();
     for segment in searcher.segment_readers() {

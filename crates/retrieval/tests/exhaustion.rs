@@ -1,6 +1,6 @@
-//! A process that has run out of files answers that it is overloaded, and throws no index away.
+//! A process that has run out of files answers that it is overloaded, and discards no index.
 //!
-//! A binary of its own: the limit holds for all of a process.
+//! This is a separate binary because the limit applies to the whole process.
 
 #![cfg(unix)]
 #![allow(

@@ -1,4 +1,4 @@
-//! Folders with one folder for each agent: of the indexes by words, and of the vectors.
+//! Folders with one folder for each agent: those of the indexes, and those of the vectors.
 
 use std::io;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ impl Folders {
         self.of(agent).join("meta.json").exists()
     }
 
-    /// Whether an agent has a folder, even if there is no whole index in it.
+    /// Whether an agent has a folder, even if it contains no complete index.
     pub(super) fn has(&self, agent: Id<kind::Agent>) -> bool {
         self.of(agent).exists()
     }

@@ -1,9 +1,9 @@
-//! The indexes that are kept open, on the disk and in memory, each within a bound. If there is no room for
-//! another one, the account that takes the most loses the one that it has not used for longest: an account that asks a
-//! thousand agents closes its own indexes.
+//! The indexes that are kept open, on the disk and in memory, each within a limit. If there is no
+//! room for another one, the account that uses the most loses its least recently used index. So an
+//! account that asks a thousand agents closes its own indexes.
 //!
-//! An open index holds memory maps, so a closed one must be dropped at once. Caches that clean up at some
-//! later time would let the maps pile up.
+//! An open index has memory maps, so a closed one must be dropped at once. In a cache that cleans
+//! up at some later time, the maps would pile up.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -15,25 +15,26 @@ use parking_lot::Mutex;
 
 use crate::search::Snapshot;
 
-/// Accounts that take the same, of which the one that loses an index is chosen.
+/// The most accounts with equal use among which the one that loses an index is chosen.
 const EQUALS: usize = 256;
 
-/// Open indexes by their agent.
+/// The open index of each agent.
 pub(super) struct Opened {
-    /// Those on the disk, which are counted.
+    /// Indexes on the disk; the limit is on their number.
     mapped: Pool<Snapshot>,
-    /// Those in memory, whose bytes are counted.
+    /// Indexes in memory; the limit is on their bytes.
     in_memory: Pool<Snapshot>,
 }
 
-/// What is kept open of agents, within a bound.
+/// Objects of agents that are kept open, within a limit.
 pub(crate) struct Pool<T> {
     capacity: u64,
     kept: Mutex<Kept<Arc<T>>>,
 }
 
 impl Opened {
-    /// Has room for so many indexes on the disk, at least for one, and for so many bytes of indexes in memory.
+    /// Has room for `mapped` indexes on the disk, at least one, and for `memory_bytes` bytes of
+    /// indexes in memory.
     pub(super) fn new(mapped: u64, memory_bytes: u64) -> Self {
         Self { mapped: Pool::new(mapped.max(1)), in_memory: Pool::new(memory_bytes) }
     }
@@ -43,7 +44,8 @@ impl Opened {
         self.in_memory.get(agent).or_else(|| self.mapped.get(agent))
     }
 
-    /// Keeps an index open. The ones that it replaces are closed when their last search has ended.
+    /// Keeps an index open. The indexes that it replaces are closed when their last search has
+    /// ended.
     pub(super) fn insert(&self, agent: AgentVersion, snapshot: Arc<Snapshot>) {
         match snapshot.bytes() {
             Some(bytes) => {
@@ -77,17 +79,16 @@ impl Opened {
 }
 
 impl<T> Pool<T> {
-    /// Has room for things of so much size together.
+    /// Has room for objects of this total size.
     pub(crate) fn new(capacity: u64) -> Self {
         Self { capacity, kept: Mutex::new(Kept::new()) }
     }
 
-    /// What is kept of an agent.
     pub(crate) fn get(&self, agent: Id<kind::Agent>) -> Option<Arc<T>> {
         self.kept.lock().get(agent).map(Arc::clone)
     }
 
-    /// Keeps something in place of what was kept of the agent.
+    /// Keeps an object, and replaces the previous one of the agent.
     pub(crate) fn insert(&self, agent: AgentVersion, snapshot: Arc<T>, size: u64) {
         // Closing takes longer than the lock should be held, so it happens at the end of this call.
         let mut closed = Vec::new();
@@ -102,9 +103,9 @@ impl<T> Pool<T> {
         drop(closed);
     }
 
-    /// Forgets what is kept of an agent.
+    /// Drops the object of an agent.
     pub(crate) fn remove(&self, agent: Id<kind::Agent>) {
-        // The lock is free again when this is dropped.
+        // Dropped after the lock is released.
         let closed = self.kept.lock().remove(agent);
         drop(closed);
     }
@@ -113,10 +114,10 @@ impl<T> Pool<T> {
 /// The open indexes of each account, least recently used first.
 struct Kept<T> {
     accounts: HashMap<Id<kind::Account>, OfAccount<T>>,
-    /// The accounts by what they take.
+    /// The accounts, ordered by the size that they use.
     by_size: BTreeSet<(u64, Id<kind::Account>)>,
     owners: HashMap<Id<kind::Agent>, Id<kind::Account>>,
-    /// What all of them take.
+    /// The size that all of them use.
     size: u64,
     /// The number of the last use.
     uses: u64,
@@ -159,7 +160,7 @@ impl<T> Kept<T> {
         Some(&entry.value)
     }
 
-    /// Keeps an index and returns the one that was kept for the agent before.
+    /// Keeps an index and returns the previous one of the agent.
     fn insert(
         &mut self,
         account: Id<kind::Account>,
@@ -197,8 +198,8 @@ impl<T> Kept<T> {
         removed.map(|entry| entry.value)
     }
 
-    /// Takes the least recently used index of the account that takes the most; among such accounts, the least
-    /// recently used of all.
+    /// Takes the least recently used index of the account that uses the most; among several such
+    /// accounts, the least recently used index of them all.
     fn take_surplus(&mut self) -> Option<T> {
         let (most, _) = *self.by_size.last()?;
         let largest = self.by_size.iter().rev().take_while(|(size, _)| *size == most);

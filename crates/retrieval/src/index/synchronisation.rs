@@ -1,4 +1,4 @@
-//! Bringing the index of an agent up to date: the difference from the rows is applied in one commit.
+//! Brings the index of an agent up to date: applies the difference from the database in one commit.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,8 @@ use crate::store::{Held, Store, Unusable, Writer, document_key};
 
 /// Documents whose passages are read at once, so that the memory of a change is bounded.
 const DOCUMENTS_AT_ONCE: usize = 100;
-/// Passages with at most this many bytes are indexed in memory on the thread that asks, in about a millisecond.
+/// Passages with at most this many bytes are indexed in memory on the calling thread, in about a
+/// millisecond.
 const QUICK_BYTES: usize = 8 * 1_024;
 /// How often the content may change during one synchronisation.
 const ATTEMPTS: usize = 20;
@@ -34,13 +35,13 @@ enum Outcome {
 /// Why an attempt failed.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    /// The rows cannot be read.
+    /// The database cannot be read.
     #[error(transparent)]
     Feed(Error),
     /// The index cannot be written.
     #[error("the index cannot be written")]
     Index(#[source] Unusable),
-    /// The system has run out of files, memory, threads or disk. The index stays as it is.
+    /// The system has run out of files, memory, threads or disk space. The index stays as it is.
     #[error("the system has run out of something that the index needs")]
     Exhausted(#[source] Unusable),
     /// The work panicked.
@@ -80,11 +81,12 @@ pub(super) async fn synchronise(
     outcome
 }
 
-/// Waits for a place among the indexes that are changed, and for the agent's turn.
+/// Waits for a place among the indexes that are being changed, and for the agent's turn.
 ///
-/// Questions and warm-ups have separate places, so a question never waits for the warm-up of another
-/// agent. A warm-up takes the turn of its agent last: a question about that agent must not wait for a place
-/// of warm-ups. A question takes its place last, so a hundred questions about one agent take one place.
+/// Questions and warm-ups have separate places, so a question never waits for the warm-up of
+/// another agent. A warm-up takes its place first and the turn of its agent last, so that a
+/// question about that agent does not wait for warm-ups. A question takes its place last, so that a
+/// hundred questions about one agent take one place.
 async fn enter(
     shared: &Shared,
     agent: AgentVersion,
@@ -102,7 +104,7 @@ async fn enter(
     }
 }
 
-/// The same, for a caller that has the turn.
+/// The same, for a caller that holds the agent's turn.
 async fn catch_up(
     shared: &Arc<Shared>,
     agent: AgentVersion,
@@ -117,7 +119,7 @@ async fn catch_up(
                 Some(WholeContent { generation, passages: Some(passages) }) => {
                     return in_memory(shared, agent, generation, passages).await.map(Some);
                 }
-                // The row of the caller may be older than the index.
+                // The caller's row may be older than the index.
                 Some(whole) if whole.generation >= agent.generation => return Ok(open),
                 Some(_) => {
                     tokio::task::yield_now().await;
@@ -132,11 +134,12 @@ async fn catch_up(
             return Ok(None);
         };
         if content.generation < agent.generation {
-            // The rows are older than the row that the caller read: they are read from a replica that lags.
+            // The content is older than the caller's row, because it was read from a replica that
+            // lags behind.
             tokio::task::yield_now().await;
             continue;
         }
-        // The row of the caller may be older than the index.
+        // The caller's row may be older than the index.
         let version = AgentVersion { generation: content.generation, ..agent };
         if let Some(snapshot) = shared.current(version) {
             return Ok(Some(snapshot));
@@ -164,14 +167,14 @@ async fn catch_up(
     )))
 }
 
-/// Makes the index of an agent with little content.
+/// Builds the index of an agent with little content.
 async fn in_memory(
     shared: &Arc<Shared>,
     agent: AgentVersion,
     generation: u64,
     passages: Vec<(Id<kind::Source>, Passage)>,
 ) -> Result<Arc<Snapshot>, Error> {
-    // A folder is from a time when the agent had more content, some of which was deleted.
+    // The folder is left from a time when the agent had more content, some of which was deleted.
     if shared.folders.has(agent.id) {
         shared.open.remove(agent.id);
         shared.folders.remove(agent.id).await?;
@@ -194,8 +197,8 @@ fn indexed_bytes(passage: &Passage) -> usize {
     passage.text.len() + optional.into_iter().flatten().map(String::len).sum::<usize>()
 }
 
-/// The error if the system has run out of something. An index that could not be changed is behind the
-/// rows, and is brought up to date at the next search.
+/// The error if the system has run out of a resource. An index that could not be changed stays
+/// behind the database, and is brought up to date at the next search.
 pub(super) fn exhausted(
     agent: Id<kind::Agent>,
     error: impl std::error::Error + Send + Sync + 'static,
@@ -211,7 +214,7 @@ struct Difference {
     store: Store,
     /// Keys of the documents of deleted sources.
     gone: Vec<String>,
-    /// The sources that the index has in another version, or not at all.
+    /// The sources that the index has in another version, or does not have.
     changed: Vec<Changed>,
     /// Whether there is nothing to commit.
     is_in_step: bool,
@@ -221,7 +224,7 @@ struct Difference {
 struct Changed {
     source: Id<kind::Source>,
     version: u64,
-    /// The documents that the index has of it, each with its version, in order.
+    /// The documents of the source in the index, each with its version, in order.
     held: Vec<(i64, u64)>,
 }
 
@@ -263,8 +266,8 @@ async fn apply(
     Ok(Outcome::Done(Arc::new(snapshot)))
 }
 
-/// Adds the documents of a source that the index lacks, and removes those that the source no longer has;
-/// `None` if the content of the source changed in between.
+/// Adds the documents of a source that the index lacks, and removes those that the source no longer
+/// has; `None` if the content of the source changed in the meantime.
 async fn replace(
     shared: &Shared,
     mut writer: Writer,
@@ -324,7 +327,7 @@ async fn open(
         let content = content.clone();
         tokio::task::spawn_blocking(move || compare(Store::open(&folder)?, &content)).await
     };
-    // A damaged file may also end in a panic.
+    // A damaged file may also cause a panic.
     let reason = match usable {
         Ok(Ok(Some(difference))) => return Ok(difference),
         Ok(Ok(None)) => "it is ahead of the rows".to_owned(),
@@ -345,8 +348,8 @@ async fn open(
     .await?
 }
 
-/// Computes the difference; `None` if the index is ahead of the rows, for example after the rows were
-/// restored from a backup. Documents are compared for changed sources only.
+/// Computes the difference; `None` if the index is ahead of the database, for example after the
+/// database was restored from a backup. Documents are compared for changed sources only.
 fn compare(store: Store, content: &AgentContent) -> Result<Option<Difference>, Unusable> {
     let Held { generation, mut sources } = store.held()?;
     if generation > content.generation {

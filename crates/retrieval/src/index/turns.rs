@@ -1,4 +1,4 @@
-//! One change of an agent's index at a time. Others wait for it, and then find it done.
+//! Allows one change of an agent's index at a time. Others wait for it, and then find it done.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -9,7 +9,7 @@ use tokio::sync::OwnedMutexGuard;
 
 type Turn = tokio::sync::Mutex<()>;
 
-/// The turns of agents. Agents for which nobody waits are not kept.
+/// The turns of agents. Agents for which nobody waits are removed.
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<HashMap<Id<kind::Agent>, Weak<Turn>>>);
 

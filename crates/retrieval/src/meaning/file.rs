@@ -1,9 +1,10 @@
 //! The files of an agent's vectors.
 //!
-//! `vectors` has a row for each passage: its position, a scale, and its numbers in 8 bits each. At its end is a
-//! description of the whole as JSON, the length of that and a checksum of everything before. `vectors.exact`
-//! has the numbers themselves, in the same order. Neither is synced to the disk: what a power failure damaged
-//! does not fit its checksum, and is made again from the rows.
+//! `vectors` has a row for each passage: its position, a scale, and its numbers with 8 bits each.
+//! It ends with a description of the whole file as JSON, the length of the description, and a
+//! checksum of everything before. `vectors.exact` has the original numbers, in the same order.
+//! Neither file is synced to the disk: if a power failure damaged one, its checksum does not match,
+//! and it is made again from the database.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -28,7 +29,7 @@ const VERSION: u32 = 1;
 /// Bytes at the end: the length of the description and the checksum.
 const TAIL: usize = 8;
 
-/// What the files hold.
+/// The description of the files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Held {
     version: u32,
@@ -56,7 +57,7 @@ pub(super) struct HeldSource {
     pub(super) rows: usize,
 }
 
-/// Files in the making. They replace the current ones when they are complete.
+/// Files that are being written. They replace the current ones when they are complete.
 pub(super) struct Draft {
     folder: PathBuf,
     codes: Checked,
@@ -118,7 +119,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Adds rows as other files have them.
+    /// Copies the rows of a source from other files.
     pub(super) fn copy(&mut self, vectors: &Vectors, source: &HeldSource) -> io::Result<()> {
         let (codes, exact) = vectors.rows_of(source).ok_or_else(damaged)?;
         self.codes.write(codes)?;
@@ -134,7 +135,7 @@ impl Draft {
         }
     }
 
-    /// Replaces the current files, and opens what was written.
+    /// Replaces the current files, and opens the new ones.
     pub(super) fn finish(mut self, generation: u64) -> io::Result<Vectors> {
         self.held.exact_crc = self.exact.crc.finalize();
         self.exact.file.flush()?;

@@ -1,15 +1,16 @@
-//! One ranking from two: by words and by meaning.
+//! Combines two rankings, by words and by meaning, into one.
 //!
-//! Both scores are brought to 0 to 1 and added with weights. Ranks alone would lose how much better the best is.
+//! Both scores are normalised to 0 to 1 and added with weights. Ranks alone would not show how much
+//! better the best passage is.
 
 use std::collections::HashMap;
 
 use cicerone_domain::retrieval::{Found, Hit};
 use cicerone_domain::{Id, kind};
 
-/// The best passages of either ranking that are looked at.
+/// The number of best passages of either ranking that are considered.
 pub(crate) const WINDOW: usize = 64;
-/// A score by words from here on is that of a pair that is asked word by word, and stays first.
+/// From this score by words on, a passage is a pair whose question matches exactly; it stays first.
 const EXACT: f32 = 500.0;
 
 /// A passage that is close to a question.
@@ -25,7 +26,7 @@ pub(super) struct Close {
 /// How close passages are to a question.
 pub(crate) struct Closeness {
     cosines: HashMap<(Id<kind::Source>, i64), f32>,
-    /// Of the passages found by words, in their order; `None` of one without a vector.
+    /// Those of the passages found by words, in their order; `None` for a passage without a vector.
     known: Vec<Option<f32>>,
     highest: f32,
     lowest: f32,
@@ -45,8 +46,8 @@ impl Closeness {
         if range > 0.0 { ((cosine - self.lowest) / range).clamp(0.0, 1.0) } else { 1.0 }
     }
 
-    /// How sure it is that a passage this close answers, on the scale of the search by words, whose floor is
-    /// reached where the cosine reaches that of the space.
+    /// How sure it is that a passage this close is the answer, on the scale of search by words: a
+    /// cosine at the space's floor corresponds to the agent's `floor`.
     fn confidence(&self, cosine: f32, floor: f32) -> f32 {
         if cosine < self.floor {
             let share = if self.floor > 0.0 { (cosine / self.floor).max(0.0) } else { 0.0 };
@@ -57,7 +58,8 @@ impl Closeness {
     }
 }
 
-/// Adds what is close in meaning to what was found by words: `others` are passages that only meaning found.
+/// Adds passages that are close in meaning to those found by words; `others` are the passages found
+/// only by meaning.
 pub(crate) fn fuse(
     found: Found,
     closeness: &Closeness,
@@ -78,7 +80,7 @@ pub(crate) fn fuse(
             Some(cosine) => cosine,
             None => closeness.cosines.get(&(hit.source_id, hit.position)).copied(),
         };
-        // A passage without a vector counts by its words alone.
+        // A passage without a vector counts by its score by words alone.
         let by_meaning = cosine.map_or(by_words, |cosine| closeness.normalised(cosine));
         let is_same = is_exact && hit.score >= EXACT;
         hit.score = if is_same { 1.0 } else { weight * by_meaning + (1.0 - weight) * by_words };
@@ -100,7 +102,8 @@ pub(crate) fn fuse(
     Found { hits, terms, confidence, floor }
 }
 
-/// Whether a passage has every number of a question: what is close in meaning may be about another one.
+/// Whether a passage contains every number of a question: a text close in meaning may be about
+/// another number.
 fn has_numbers(hit: &Hit, question: &str) -> bool {
     let numbers = question
         .split(|c: char| !c.is_alphanumeric())

@@ -1,4 +1,5 @@
-//! The vectors of agents on this machine, brought up to date by the agent's generation as the index is.
+//! The vectors of agents on this machine. Like the index, they are brought up to date by the
+//! agent's generation.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,9 +18,10 @@ use crate::index::{Folders, Pool, Turns, remove_folder};
 
 /// How often the content may change during one synchronisation.
 const ATTEMPTS: usize = 5;
-/// Projections that are changed at once, and as many in reserve for accounts below their share.
+/// Projections that are changed at the same time, and as many in reserve for accounts below their
+/// share.
 const CHANGED_AT_ONCE: u64 = 2;
-/// The longest that a question waits for vectors that are being brought up to date.
+/// The longest time that a question waits for vectors that are being brought up to date.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The projections on this machine.
@@ -32,7 +34,7 @@ pub(super) struct Projections {
 }
 
 impl Projections {
-    /// Keeps the files under `folders`, and those of so many agents open.
+    /// Keeps the files under `folders`, and those of up to `open_agents` agents open.
     pub(super) fn new(feed: Arc<dyn VectorFeed>, folders: Folders, open_agents: u64) -> Self {
         let places = FairPool::new(CHANGED_AT_ONCE, CHANGED_AT_ONCE);
         let open = Pool::new(open_agents.max(1));
@@ -51,10 +53,12 @@ impl Projections {
         self.folders.remove(agent).await
     }
 
-    /// The vectors of an agent for a question, which waits for a change for a tenth of a second only. If that is not
-    /// enough, those of before the change, if they are open; `None` if not, or if the agent was deleted.
+    /// The vectors of an agent for a question, which waits for a change for at most [`PATIENCE`].
+    /// If the change takes longer, the previous vectors are used if they are open; `None` if they
+    /// are not, or if the agent was deleted.
     ///
-    /// Vectors of before the change lead to no old text: passages are read by the version of their source.
+    /// Previous vectors do not lead to outdated text, because passages are read by the version of
+    /// their source.
     pub(super) async fn for_question(
         self: &Arc<Self>,
         agent: AgentVersion,
@@ -72,7 +76,8 @@ impl Projections {
 
     /// The vectors of an agent at its generation; `None` if it was deleted.
     ///
-    /// Invariant: vectors of a generation hold sources that the agent has at that generation, and no others.
+    /// Invariant: the vectors of a generation are those of the sources that the agent has at that
+    /// generation, and no others.
     pub(super) async fn in_step(
         self: &Arc<Self>,
         agent: AgentVersion,
@@ -92,11 +97,11 @@ impl Projections {
             let (_turn, _place) = (turn, place);
             projections.catch_up(agent, &space).await
         };
-        // A caller that no longer waits must not leave an unfinished change.
+        // In a task of its own: if the caller no longer waits, the change must still be finished.
         tokio::spawn(change).await.map_err(Error::internal)?
     }
 
-    /// The same, for a caller that has the turn and a place.
+    /// The same, for a caller that holds the agent's turn and a place.
     async fn catch_up(
         &self,
         agent: AgentVersion,
@@ -134,7 +139,7 @@ impl Projections {
         is_current.then_some(vectors)
     }
 
-    /// The vectors before the change: those that are open, or those of the files.
+    /// The previous vectors: the open ones, or those in the files.
     async fn before(
         &self,
         agent: AgentVersion,
@@ -158,12 +163,13 @@ impl Projections {
     }
 }
 
-/// Whether vectors are of a space.
+/// Whether vectors belong to a space.
 fn is_of(vectors: &Vectors, space: &Space) -> bool {
     vectors.held.space == space.id && vectors.held.dimension == space.dimension
 }
 
-/// Makes the vectors of `content` out of those before and the rows; `None` if the rows changed meanwhile.
+/// Makes the vectors of `content` from the previous ones and the database; `None` if the content
+/// changed in the meantime.
 async fn make(
     feed: &dyn VectorFeed,
     before: Option<Arc<Vectors>>,

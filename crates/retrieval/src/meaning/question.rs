@@ -1,4 +1,4 @@
-//! The vectors of questions: asked for with a short patience, and kept for a while.
+//! The vectors of questions: requested with a short time limit, and cached for a while.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,20 +16,22 @@ use super::MeaningPorts;
 
 /// The size of the cache in bytes, for all accounts together.
 const BYTES: u64 = 8 * 1_024 * 1_024;
-/// The size of an entry beside its content.
+/// The size of an entry in addition to its content.
 const OVERHEAD: usize = 128;
 /// The expected number of entries, which only sizes the bookkeeping.
 const ENTRIES: usize = 1_024;
-/// Questions that are asked for at once, and as many in reserve for accounts below their share.
+/// Questions that are embedded at the same time, and as many in reserve for accounts below their
+/// share.
 const AT_ONCE: u64 = 32;
-/// Failures in a row after which the model is left alone for a while, so that replies do not wait for it.
+/// The failures in a row after which the model is not asked for a while, so that replies do not
+/// wait for it.
 const FAILURES: u32 = 3;
-/// How long it is left alone before one question tries it again.
+/// How long it is not asked before one question tries it again.
 const PAUSE: Duration = Duration::from_secs(5);
-/// A question of fewer characters is understood with the message before it.
+/// A question with fewer characters is embedded with the message before it.
 const STANDS_ALONE_CHARS: usize = 30;
 
-/// What is embedded of a query: the question, and before a short one the message that it follows.
+/// The text of a query that is embedded: the question and, if it is short, the message before it.
 pub(super) fn text(query: &Query) -> String {
     match query.context.first() {
         Some(before) if query.text.chars().count() < STANDS_ALONE_CHARS => {
@@ -56,11 +58,11 @@ struct Kept {
     at: Instant,
 }
 
-/// How the model has answered lately.
+/// How the model has answered recently.
 #[derive(Default)]
 struct State {
     failures: u32,
-    /// Until when it is left alone.
+    /// The model is not asked before this time.
     left_alone: Option<Instant>,
 }
 
@@ -84,7 +86,7 @@ impl Questions {
         }
     }
 
-    /// The vector of a question in a space; `None` if the model does not give one in time.
+    /// The vector of a question in a space; `None` if the model does not return one in time.
     pub(super) async fn vector(
         &self,
         ports: &MeaningPorts,
@@ -128,7 +130,7 @@ impl Questions {
         None
     }
 
-    /// Whether the model is not left alone. After a pause one question at a time tries it.
+    /// Whether the model may be asked. After a pause, one question at a time tries it.
     fn may_ask(&self) -> bool {
         let mut state = self.state.lock();
         match state.left_alone {
@@ -149,7 +151,7 @@ impl Questions {
         *state = State::default();
     }
 
-    /// Notes a failure, and reports the first one in a row.
+    /// Records a failure, and reports it if it is the first one in a row.
     fn failed(&self, failure: &str) {
         let mut state = self.state.lock();
         state.failures = state.failures.saturating_add(1);

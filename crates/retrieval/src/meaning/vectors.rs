@@ -8,11 +8,12 @@ use tantivy::directory::OwnedBytes;
 use super::file::{Held, HeldSource, ROW_HEAD};
 use super::fuse::Close;
 
-/// Of so many times the wanted vectors, by their 8 bits, the exact cosine is computed.
+/// The exact cosine is computed for this many times the wanted number of vectors, chosen by their
+/// 8-bit numbers.
 const RESCORED: usize = 2;
-/// More bytes than this are searched on a thread of their own: about half a millisecond's.
+/// More bytes than this are searched on a separate thread: they take about half a millisecond.
 const LARGE_BYTES: usize = 4 * 1_024 * 1_024;
-/// The largest number of 8 bits.
+/// The largest 8-bit number.
 const LARGEST: f32 = 127.0;
 
 /// The vectors of an agent at one generation.
@@ -34,7 +35,7 @@ impl Vectors {
         Self::new(generation, held, OwnedBytes::empty(), OwnedBytes::empty())
     }
 
-    /// The same at another generation that has the same vectors.
+    /// The same vectors, at another generation.
     pub(super) fn at(&self, generation: u64) -> Self {
         let (codes, exact) = (self.codes.clone(), self.exact.clone());
         Self { generation, held: self.held.clone(), codes, exact }
@@ -149,7 +150,7 @@ impl Vectors {
     }
 }
 
-/// Numbers in 8 bits each, and what they are multiplied with to give the numbers.
+/// Numbers with 8 bits each, and the factor that restores the original numbers.
 pub(super) fn quantised(numbers: &[f32]) -> (Vec<i8>, f32) {
     let largest = numbers.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
     let scale = if largest > 0.0 { largest / LARGEST } else { 1.0 };

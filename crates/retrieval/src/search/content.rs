@@ -1,4 +1,5 @@
-//! What a snapshot is searched in: the segments of an index on the disk, or an index in memory.
+//! The content that a snapshot searches: the segments of an index on the disk, or an index in
+//! memory.
 
 mod memory;
 mod segments;
@@ -81,7 +82,7 @@ impl Content {
         }
     }
 
-    /// What `term` adds to the passages that have it in a field.
+    /// The contributions of `term` to the scores of the passages that have it in a field.
     pub(super) fn impacts(&self, field: usize, term: &str) -> tantivy::Result<Arc<[Impact]>> {
         match self {
             Self::Segments(segments) => segments.impacts(field, term),
@@ -97,8 +98,8 @@ impl Content {
         }
     }
 
-    /// Calls `each` with the words of a field that `automaton` accepts, and the number of passages that have them. A word
-    /// may come several times.
+    /// Calls `each` with the words of a field that `automaton` accepts, and the number of passages
+    /// that have them. A word may be passed several times.
     pub(super) fn matching<A>(
         &self,
         field: usize,
@@ -118,8 +119,8 @@ impl Content {
         }
     }
 
-    /// Calls `each` with every word of the questions of pairs, and with the numbers of the passages that have it. A word
-    /// may come several times.
+    /// Calls `each` with every word of the questions of pairs, and the numbers of the passages that
+    /// have it. A word may be passed several times.
     pub(super) fn question_words(&self, each: impl FnMut(&[u8], &[u32])) -> tantivy::Result<()> {
         match self {
             Self::Segments(segments) => segments.question_words(each),
@@ -139,16 +140,17 @@ impl Content {
     }
 }
 
-/// What a passage with `frequency` occurrences of a term adds to its score, before the rarity of the term and the
-/// weight of its field: the saturated frequency of BM25 (Robertson and Zaragoza, "The Probabilistic Relevance
-/// Framework", 2009). `norm` is that of its length.
+/// The contribution of `frequency` occurrences of a term to a passage's score, before the rarity of
+/// the term and the weight of the field are applied: the saturated frequency of BM25 (Robertson and
+/// Zaragoza, "The Probabilistic Relevance Framework", 2009). `norm` is that of the passage's
+/// length.
 fn saturated(frequency: u32, norm: f32) -> f32 {
     let frequency = frequency as f32;
     frequency / (frequency + norm)
 }
 
-/// `k1 · (1 - b + b · length / average length)` for each code of a length, in a field that so many passages have and
-/// that has so many tokens in all.
+/// `k1 · (1 - b + b · length / average length)` for each length code, in a field with `tokens`
+/// tokens that `passages` passages have.
 fn norms(field: usize, tokens: u64, passages: u64) -> [f32; 256] {
     let Some(weight) = WEIGHTS.get(field) else { return [0.0; 256] };
     let average = (tokens as f32 / passages.max(1) as f32).max(1.0);
@@ -168,7 +170,7 @@ fn passages_with(field: usize, passages: u64, question_answer_pairs: u64) -> u64
     }
 }
 
-/// An array of one value for each scored field, made in order.
+/// An array with one value for each scored field, computed in order.
 fn for_each_field<T>(
     mut make: impl FnMut(usize) -> tantivy::Result<T>,
 ) -> tantivy::Result<[T; SCORED]> {

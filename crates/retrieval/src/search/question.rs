@@ -10,13 +10,13 @@ use super::ranking::bit;
 use super::weights::{CHARACTER, CONTEXT, CONTEXT_DECAY, OVERLAPPING_PAIR};
 use crate::store::{exact_key, neighbours, pair};
 
-/// Distinct words that are looked up. The longest message has about 700.
+/// The most distinct words that are looked up. The longest message has about 700.
 const WORDS: usize = 256;
-/// Pairs, and pieces of words, that are looked up.
+/// The most pairs and pieces of words that are looked up.
 const EXTRAS: usize = 128;
-/// Characters of each message of the context that are read.
+/// The most characters that are read of each message of the context.
 const CONTEXT_CHARS: usize = 1_000;
-/// Messages of the context that are read. They and the question have a bit each.
+/// The most messages of the context that are read. The question and each of them has a bit.
 const CONTEXT_MESSAGES: usize = 4;
 /// With this many words of its own, a question needs no context.
 const SELF_CONTAINED: usize = 3;
@@ -26,7 +26,7 @@ const SELF_CONTAINED: usize = 3;
 pub(super) struct Word {
     /// Its analysed forms, one for each language, without duplicates.
     pub(super) forms: Vec<String>,
-    /// Its weight: 1 for a word of the question, less for one of the context.
+    /// 1 for a word of the question, less for one of the context.
     pub(super) weight: f32,
     /// Whether it is a stop word.
     pub(super) is_stop_word: bool,
@@ -88,7 +88,7 @@ impl Question {
         question
     }
 
-    /// Adds the words of earlier messages, for a question that does not say what it is about.
+    /// Adds the words of earlier messages, if the question itself does not name its subject.
     fn add_context(&mut self, context: &[String], languages: &[Option<Language>]) {
         let mut weight = CONTEXT;
         let mut message = QUESTION;
@@ -120,7 +120,7 @@ pub(super) const QUESTION: u8 = 1;
 
 /// A text analysed in each language.
 struct Analysed {
-    /// The language that its small words are of.
+    /// The language of its stop words.
     language: Option<Language>,
     words: Vec<Word>,
     pairs: Vec<Extra>,
@@ -131,8 +131,8 @@ impl Analysed {
     fn new(text: &str, languages: &[Option<Language>]) -> Self {
         let mut analyses: Vec<(Option<Language>, Vec<Term>)> =
             languages.iter().map(|language| (*language, terms(text, *language))).collect();
-        // The stop words of a text show its language best: stop words of another language may be
-        // content here.
+        // The stop words of a text are the best sign of its language: stop words of another
+        // language may be content in this one.
         let stop_words = |terms: &[Term]| terms.iter().filter(|term| term.is_stop_word).count();
         analyses.sort_by_key(|(_, terms)| std::cmp::Reverse(stop_words(terms)));
 
@@ -167,8 +167,8 @@ impl Analysed {
         count
     }
 
-    /// Marks the words that have digits, or a capital that is not due to their place. In a title, in which small words
-    /// have capitals too, and in German, capitals say nothing.
+    /// Marks the words that contain digits, or have a capital that is not due to their position. In
+    /// a title, where small words have capitals too, and in German, capitals mean nothing.
     fn mark_names(&mut self, text: &str) {
         let first = text.find(char::is_alphanumeric);
         let has_capital = |word: &Word| {
@@ -176,7 +176,7 @@ impl Analysed {
             let word = range.and_then(|range| text.get(range.clone()));
             word.and_then(|word| word.chars().next()).is_some_and(char::is_uppercase)
         };
-        // "I" has a capital anywhere.
+        // "I" is always a capital.
         let is_long = |word: &Word| word.range.as_ref().is_some_and(|range| range.len() > 1);
         let is_small = |word: &&Word| word.is_stop_word && is_long(word);
         let is_title = self.words.iter().filter(is_small).any(has_capital);
@@ -227,7 +227,7 @@ impl Analysed {
         if self.pairs.len() >= EXTRAS {
             return;
         }
-        // Two overlapping grams together say little more than each alone.
+        // Two overlapping grams together add little to each one alone.
         let weight = if second.range.start < first.range.end { OVERLAPPING_PAIR } else { 1.0 };
         add(&mut self.pairs, &pair(first, second), weight);
     }

@@ -1,4 +1,5 @@
-//! Ranking: BM25 over weighted fields, raised by how much of the question a passage contains.
+//! Ranking: BM25 over weighted fields, increased by the share of the question that a passage
+//! contains.
 
 mod coverage;
 mod lookup;
@@ -22,7 +23,7 @@ const WINDOW: usize = 64;
 /// The number of best passages that decide whether the question is answered.
 const LEADING: usize = 2;
 
-/// What a term adds to one passage.
+/// The contribution of a term to the score of one passage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Impact {
     /// The number of the passage in its snapshot.
@@ -31,18 +32,17 @@ pub(super) struct Impact {
     pub(super) value: f32,
 }
 
-/// A passage that was found.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ranked {
     /// Its number in its snapshot.
     pub(super) number: u32,
     pub(super) score: f32,
     pub(super) coverage: f32,
-    /// How sure it is that it answers the question.
+    /// How sure it is that the passage answers the question.
     pub(super) confidence: f32,
 }
 
-/// A word that counted.
+/// A word that contributed to the ranking.
 pub(super) struct Counted {
     pub(super) forms: Vec<String>,
     pub(super) weight: f32,
@@ -54,7 +54,7 @@ pub(super) struct Counted {
 pub(super) struct Ranking {
     /// The best passages, best first.
     pub(super) best: Vec<Ranked>,
-    /// The words that counted.
+    /// The words that contributed to the ranking.
     pub(super) words: Vec<Counted>,
     /// How sure it is that the best passages answer the question.
     pub(super) confidence: f32,

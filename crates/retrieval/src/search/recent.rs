@@ -1,4 +1,4 @@
-//! Caches of what was recently read from the indexes.
+//! Caches of data recently read from the indexes.
 //!
 //! Questions to one agent use the same terms and passages. Looking up a term and unpacking its postings,
 //! or unpacking and parsing a passage, costs many times more than using it.
@@ -13,9 +13,9 @@ use tantivy::DocAddress;
 use super::ranking::Impact;
 use crate::store::Record;
 
-/// The size in bytes of the cache of passages, and of that of terms, for all agents together.
+/// The size in bytes of the cache of passages, and of the cache of terms, for all agents together.
 const BYTES: u64 = 16 * 1_024 * 1_024;
-/// The size of an entry beside its content.
+/// The size of an entry in addition to its content.
 const OVERHEAD: usize = 128;
 /// The expected number of entries, which only sizes the bookkeeping.
 const ENTRIES: usize = 4_096;
@@ -102,7 +102,7 @@ struct TermKey {
     term: Box<str>,
 }
 
-/// The same, borrowed. Its hash is the same.
+/// The same, borrowed, with the same hash.
 #[derive(Hash)]
 struct TermRef<'a> {
     snapshot: u64,

@@ -12,17 +12,17 @@ use super::recent::Recent;
 use super::weights::floor;
 use crate::store::{Store, Unusable};
 
-/// An index as it was when it was last up to date.
+/// An index in the state of its last update.
 pub(crate) struct Snapshot {
     generation: u64,
     languages: Vec<Option<Language>>,
     pub(super) passages: u64,
-    /// How many of them are question/answer pairs.
+    /// How many of the passages are question/answer pairs.
     pub(super) question_answer_pairs: u64,
-    /// What the words of the question of each pair weigh together, by the number of the passage.
+    /// The total weight of the words of each pair's question, by the number of the passage.
     weighed: OnceLock<Box<[f32]>>,
     pub(super) content: Content,
-    /// About how many bytes of memory it takes, if it is in memory.
+    /// The approximate bytes of memory that it takes, if it is in memory.
     bytes: Option<usize>,
 }
 
@@ -51,8 +51,8 @@ impl Snapshot {
         })
     }
 
-    /// What the words of the question of each pair weigh together, by the number of the passage. It is added up for the
-    /// first question that finds a pair.
+    /// The total weight of the words of each pair's question, by the number of the passage. It is
+    /// computed for the first question that finds a pair.
     pub(super) fn weighed(&self) -> tantivy::Result<&[f32]> {
         if let Some(weighed) = self.weighed.get() {
             return Ok(weighed);
@@ -76,7 +76,7 @@ impl Snapshot {
         self.bytes.is_some()
     }
 
-    /// About how many bytes of memory it takes; `None` if it is mapped from the disk.
+    /// The approximate bytes of memory that it takes; `None` if it is mapped from the disk.
     pub(crate) fn bytes(&self) -> Option<usize> {
         self.bytes
     }

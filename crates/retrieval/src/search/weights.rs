@@ -1,4 +1,4 @@
-//! The numbers that ranking and the relevance floor rest on, tuned by `cargo trial eval`.
+//! The numbers behind ranking and the relevance floor, tuned by `cargo trial eval`.
 
 use cicerone_domain::agent::AnswerFloor;
 
@@ -7,7 +7,7 @@ use crate::store::SCORED;
 /// The weight of a field.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FieldWeight {
-    /// Its share in the score.
+    /// Its share of the score.
     pub(super) weight: f32,
     /// How slowly further occurrences of a word saturate the score.
     pub(super) k1: f32,
@@ -38,34 +38,37 @@ pub(super) const CONTEXT: f32 = 0.4;
 /// The weight of each older message of the context, relative to the next one.
 pub(super) const CONTEXT_DECAY: f32 = 0.5;
 
-/// The bonus of a pair whose question is exactly the one that is asked: more than any score.
+/// The bonus of a pair whose question is exactly the one that was asked: more than any score.
 pub(super) const EXACT: f32 = 1_000.0;
 
 /// How much coverage of the question raises the score of running text.
 pub(super) const COVERAGE: f32 = 0.45;
 /// How much the score of a pair depends on the share of the question that its question covers.
 pub(super) const QUESTION_COVERAGE: f32 = 0.5;
-/// How much it depends on the share of its question that is asked.
+/// How much it depends on the share of its question that was asked.
 pub(super) const STORED_COVERAGE: f32 = 0.2;
 /// The weight of a small word, such as "what", in the questions of pairs, relative to another word of the same rarity.
 pub(super) const SMALL_WORD: f32 = 0.5;
 
-/// A passage with at least this share of the pieces of a word counts as having it in another spelling.
+/// A passage with at least this share of the pieces of a word counts as containing it in another
+/// spelling.
 pub(super) const SIMILAR_PIECES: f32 = 0.7;
-/// The weight of such a word, relative to one that is found as it is.
+/// The weight of such a word, relative to one that is found unchanged.
 pub(super) const SIMILAR: f32 = 0.8;
 
-/// The smallest number of passages that coverage is measured with.
+/// The smallest number of passages for which coverage is computed; missing ones are assumed.
 pub(super) const FEWEST_PASSAGES: u64 = 100;
 
-/// The smallest number of pairs that the rarity of words in their questions is measured with.
+/// The smallest number of pairs for which the rarity of words in their questions is computed;
+/// missing ones are assumed.
 pub(super) const FEWEST_QUESTIONS: u64 = 30;
 
-/// What the confidence in a passage rests on: a logistic regression, fitted by `cargo trial eval silence`.
+/// The weights behind the confidence in a passage: a logistic regression, fitted by `cargo trial
+/// eval silence`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Confidence {
     pub(super) base: f32,
-    /// The share of the question's weight that the passage has.
+    /// The share of the question's weight that the passage contains.
     pub(super) coverage: f32,
     /// The score of the passage, relative to the weight of the question.
     pub(super) strength: f32,
@@ -75,18 +78,18 @@ pub(super) struct Confidence {
     pub(super) missing_names: f32,
 }
 
-/// For questions in words.
+/// For text in scripts with spaces.
 pub(super) const CONFIDENCE: Confidence =
     Confidence { base: -4.2, coverage: 7.6, strength: 1.3, missing: 3.1, missing_names: 3.6 };
-/// What is added to the base if there are hardly any passages: then it is assumed rather than measured how rare the
-/// missing words are.
+/// Added to the base if there are hardly any passages: the rarity of the missing words is then
+/// assumed rather than measured.
 pub(super) const FEW: f32 = 1.2;
-/// For pairs, whose questions are asked in other words more often than texts are.
+/// For pairs, whose questions are paraphrased more often than texts are.
 pub(super) const PAIR_CONFIDENCE: Confidence = Confidence { base: -3.5, ..CONFIDENCE };
 /// For scripts without spaces, in which grams that span two words are often missing.
 pub(super) const GRAM_CONFIDENCE: Confidence =
     Confidence { base: -3.9, coverage: 4.2, strength: 7.4, missing: 0.0, missing_names: 0.0 };
-/// The relevance floor: the least confidence in passages on which a reply rests.
+/// The relevance floor: the least confidence in the passages of a reply.
 pub(super) const fn floor(floor: AnswerFloor) -> f32 {
     match floor {
         AnswerFloor::Cautious => 0.5,

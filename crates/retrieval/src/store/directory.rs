@@ -1,8 +1,8 @@
 //! A folder of an index whose files are not synced to the disk.
 //!
-//! An index can be rebuilt from the rows, so it need not survive a power failure. Checksums find the
-//! damage when the index is next opened, and it is rebuilt. Syncing each file would wait for the disk ten
-//! times per commit.
+//! An index can be rebuilt from the database, so it need not survive a power failure. Checksums
+//! detect the damage when the index is next opened, and it is rebuilt. Syncing each file would wait
+//! for the disk ten times per commit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};

@@ -1,4 +1,5 @@
-//! Running out of files, memory, threads or disk, which is no reason to rebuild an index.
+//! Detects that files, memory, threads or disk space ran out, which is no reason to rebuild an
+//! index.
 
 use std::io::{self, ErrorKind};
 
@@ -8,7 +9,7 @@ use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, Op
 /// `ENFILE` and `EMFILE`, which have no `ErrorKind`: too many open files in the system, or the process.
 const TOO_MANY_FILES: [i32; 2] = [23, 24];
 
-/// Whether the system ran out of something that it may have again in a moment.
+/// Whether the system ran out of a resource that may be available again in a moment.
 pub(super) fn is_exhaustion(error: &TantivyError) -> bool {
     match error {
         TantivyError::IoError(cause)
@@ -27,7 +28,7 @@ pub(super) fn is_exhaustion(error: &TantivyError) -> bool {
     }
 }
 
-/// The words that describe shortages in such texts.
+/// The phrases for shortages in such texts.
 const TEXTS: [&str; 5] = [
     "Too many open files",
     "Cannot allocate memory",

@@ -11,12 +11,14 @@ use tantivy::schema::{
     Field, IndexRecordOption, STORED, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
 };
 
-/// Raised whenever the fields, the analysis or the stored data change. An index of another version is
-/// rebuilt from the rows. Since 3, the version of a source never stands for two contents; since 4, answers
-/// and defined terms have fields of their own, and the small words of questions are marked.
+/// Raised whenever the fields, the analysis or the stored data change. An index of another version
+/// is rebuilt from the database. Since 3, the version of a source never stands for two contents;
+/// since 4, answers and defined terms have fields of their own, and the small words of questions
+/// are marked.
 pub(crate) const VERSION: u32 = 4;
 
-/// The fields of an index. Invariant: no field holds positions; neighbours are a field of their own.
+/// The fields of an index. Invariant: no field has positions; neighbouring words are a field of
+/// their own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
     /// The document of a passage and its version. A change replaces all passages with the same value.
@@ -47,9 +49,9 @@ pub(crate) struct Fields {
     pub(crate) record: Field,
 }
 
-/// The number of fields that are scored. The following are their positions.
+/// The number of scored fields. The following constants are their positions.
 pub(crate) const SCORED: usize = 9;
-/// The number of these, from the first, that contain whole words.
+/// The number of scored fields, from the first, that contain whole words.
 pub(crate) const WORD_FIELDS: usize = 6;
 /// The questions of pairs.
 pub(crate) const QUESTIONS: usize = 0;
@@ -67,7 +69,7 @@ pub(crate) const ANSWERS: usize = 5;
 pub(crate) const PAIRS: usize = 6;
 /// Pieces of words.
 pub(crate) const GRAMS: usize = 7;
-/// The same of the questions of pairs.
+/// Pieces of words in the questions of pairs.
 pub(crate) const QUESTION_GRAMS: usize = 8;
 
 impl Fields {
@@ -140,7 +142,8 @@ pub(crate) fn read_document_key(key: &[u8]) -> Option<(i64, u64)> {
     Some((document.parse().ok()?, version.parse().ok()?))
 }
 
-/// The key of a question. Questions that differ in case, marks and punctuation only have the same key.
+/// The key of a question. Questions that differ only in case, diacritics and punctuation have the
+/// same key.
 pub(crate) fn exact_key(question: &str) -> String {
     let mut key = String::with_capacity(question.len());
     for character in fold(question).chars().filter(|character| character.is_alphanumeric()) {
@@ -152,7 +155,7 @@ pub(crate) fn exact_key(question: &str) -> String {
     key
 }
 
-/// The longest part of a question that its key distinguishes, in bytes.
+/// The longest part of a question that enters its key, in bytes.
 const EXACT_KEY_BYTES: usize = 1_000;
 
 /// The code of passages whose language is unknown.
@@ -185,7 +188,7 @@ impl Record {
     }
 }
 
-/// A passage as it is indexed: analysed, but in no index yet.
+/// A passage that was analysed for indexing, but is in no index yet.
 pub(crate) struct Analysed {
     /// The code of the language in which it was analysed.
     pub(crate) language: &'static str,
@@ -292,7 +295,7 @@ pub(crate) fn small_word(word: &str) -> String {
     format!("{SMALL_WORD}{word}")
 }
 
-/// Whether a term in the question of a pair is of a small word.
+/// Whether a term in the question of a pair is a small word.
 pub(crate) fn is_small_word(term: &[u8]) -> bool {
     term.first().is_some_and(|first| char::from(*first) == SMALL_WORD)
 }
@@ -320,7 +323,7 @@ pub(crate) fn pair(first: &Term, second: &Term) -> String {
     pair
 }
 
-/// Collects the terms of a field. No term has white space in it.
+/// Collects the terms of a field. No term contains white space.
 #[derive(Default)]
 struct Tokens(String);
 

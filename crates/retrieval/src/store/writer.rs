@@ -1,4 +1,4 @@
-//! Changing an index: one commit for each change, after which nothing of deleted passages is left.
+//! Changes an index: one commit for each change, after which nothing of deleted passages is left.
 //!
 //! Whole segments are written here and passed to tantivy's writer. Its own indexing thread first
 //! allocates and clears 15 MB, which would be most of the cost of a small change.
@@ -15,10 +15,10 @@ use super::{Held, Payload, Store};
 
 /// The initial memory of a segment. It grows with its passages.
 const INITIAL_BYTES: usize = 2_000_000;
-/// At this size a segment is finished and the next one begun. It is most of what a large source takes of
-/// the memory.
+/// The size at which a segment is finished and the next one begun. It is most of the memory that a
+/// large source takes.
 const SEGMENT_BYTES: usize = 24_000_000;
-/// Segments with more passages are not merged with small ones. This bounds what a deletion has to
+/// Segments with more passages are not merged with small ones. This limits what a deletion has to
 /// rewrite.
 const LARGE_SEGMENT_PASSAGES: usize = 5_000;
 /// This many segments of about the same size are merged.
@@ -26,7 +26,7 @@ const SEGMENTS_TO_MERGE: usize = 4;
 /// Smaller segments count as being of the same size.
 const SMALL_SEGMENT_PASSAGES: u32 = 100;
 
-/// A change in progress. Without a commit it has no effect.
+/// A change in progress. It has no effect until it is committed.
 pub(crate) struct Writer {
     index: Index,
     fields: Fields,
@@ -36,7 +36,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Opens the writer of `store`, of which there can be one at a time.
+    /// Opens the writer of `store`. There can be only one at a time.
     pub(crate) fn open(store: &Store) -> tantivy::Result<Self> {
         let options =
             IndexWriterOptions::builder().num_worker_threads(1).num_merge_threads(1).build();
@@ -72,7 +72,7 @@ impl Writer {
                 (segment.clone(), SegmentWriter::for_segment(INITIAL_BYTES, segment)?)
             }
         };
-        // The stamp orders additions and deletions within a segment; here are additions only.
+        // The stamp orders additions and deletions within a segment; there are only additions here.
         writer.add_document(AddOperation { opstamp: 0, document })?;
         let is_full = writer.mem_usage() >= SEGMENT_BYTES;
         self.segment = Some((segment, writer));
@@ -86,7 +86,7 @@ impl Writer {
         self.writer.add_segment(segment.with_max_doc(passages).meta().clone())
     }
 
-    /// Commits all changes at once. From then on the index has the content `held`.
+    /// Commits all changes at once. Afterwards the index has the content `held`.
     pub(crate) fn commit(&mut self, held: Held) -> tantivy::Result<()> {
         self.finish_segment()?;
         let payload = Payload { schema: schema::VERSION, held: Some(held) };
@@ -98,7 +98,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Rewrites segments with deleted passages without them, merges small segments, and removes the old
+    /// Rewrites segments without their deleted passages, merges small segments, and removes the old
     /// files.
     pub(crate) fn tidy(mut self) -> tantivy::Result<()> {
         let segments = self.index.searchable_segment_metas()?;

@@ -1,4 +1,4 @@
-//! What is found, and whether it is good enough to rest a reply on.
+//! What a search finds, and whether it is good enough to reply from.
 
 use crate::feed::{World, pair, passage, source_id};
 

@@ -1,4 +1,4 @@
-//! A source changes document by document, and only what changed is read and written again.
+//! A source changes document by document, and only changed documents are read and written again.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! An answer rests on content as new as the agent's row that was read for it.
+//! An answer is based on content as new as the agent's row that was read for it.
 
 use cicerone_domain::ports::PassageIndex as _;
 use cicerone_domain::retrieval::Query;
@@ -88,7 +88,7 @@ async fn every_search_of_two_hundred_rounds_sees_exactly_one_version() {
                     let seen: u64 = versions[0].trim_start_matches("marker").parse().unwrap();
                     assert!(seen + 1 >= before, "saw {seen} where {before} was there before");
                     searches += 1;
-                    // A search that need not wait does not: give way to the others.
+                    // A search that need not wait does not yield, so this does.
                     tokio::task::yield_now().await;
                     if before >= 200 {
                         return searches;

@@ -1,4 +1,4 @@
-//! Two accounts and their questions, where one of them floods.
+//! The questions of two accounts, one of which floods the index.
 
 use cicerone_domain::ports::PassageIndex as _;
 use cicerone_domain::retrieval::{AgentVersion, Query};
@@ -6,7 +6,7 @@ use cicerone_domain::{Id, SystemEntropy, kind};
 
 use crate::feed::{World, passage};
 
-/// So many agents of one account, each with a text, as the worker and the API tell of them.
+/// This many agents of one account, each with a text, as the worker and the API pass them.
 fn agents(world: &World, count: usize) -> Vec<AgentVersion> {
     let account_id: Id<kind::Account> = Id::random(&SystemEntropy);
     let mut versions = Vec::new();

@@ -14,9 +14,10 @@ use cicerone_retrieval::{Index, IndexConfig};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
-/// The rows: agents with a generation, and sources with a version and documents.
+/// The database: agents with a generation, and sources with a version and documents.
 ///
-/// As in the database, a generation counts in its upper half; its lower half tells the histories apart
+/// As in the real database, the upper half of a generation is a counter; the lower half
+/// distinguishes the histories that begin with each restore.
 /// that begin with each restore.
 #[derive(Default)]
 pub(crate) struct Rows {
@@ -24,17 +25,17 @@ pub(crate) struct Rows {
     agents: Mutex<BTreeMap<Id<kind::Agent>, AgentRow>>,
     /// How often passages were read.
     pub(crate) reads: AtomicUsize,
-    /// Of how many documents passages were read.
+    /// The number of documents whose passages were read.
     pub(crate) documents_read: AtomicUsize,
     /// How often all passages of an agent were read.
     whole_reads: AtomicUsize,
-    /// How often the documents of a source were asked for.
+    /// How often the documents of a source were listed.
     pub(crate) looks: AtomicUsize,
-    /// Agents whose rows never come.
+    /// Agents whose content is never returned.
     stalled: Mutex<HashSet<Id<kind::Agent>>>,
 }
 
-/// The rows of one moment.
+/// The state of the database at one time.
 pub(crate) struct Backup(BTreeMap<Id<kind::Agent>, AgentRow>);
 
 #[derive(Default, Clone)]
@@ -97,18 +98,18 @@ impl Rows {
         (((generation >> 32) + 1) << 32) | self.history.load(Ordering::Relaxed)
     }
 
-    /// The rows as they are now.
+    /// The current state.
     pub(crate) fn backup(&self) -> Backup {
         Backup(self.agents.lock().clone())
     }
 
-    /// Puts the rows back, which begins a history of its own.
+    /// Restores a state, which begins a new history.
     pub(crate) fn restore(&self, backup: &Backup) {
         self.history.fetch_add(1, Ordering::Relaxed);
         *self.agents.lock() = backup.0.clone();
     }
 
-    /// From now on the rows of these agents never come.
+    /// From now on, the content of these agents is never returned.
     pub(crate) fn stall(&self, agents: &[Id<kind::Agent>]) {
         self.stalled.lock().extend(agents);
     }
@@ -118,7 +119,7 @@ impl Rows {
         self.whole_reads.load(Ordering::Relaxed)
     }
 
-    /// The agent as its row says.
+    /// The agent's row.
     pub(crate) fn version(&self, agent: Id<kind::Agent>) -> AgentVersion {
         let generation = self.agents.lock().get(&agent).map_or(0, |row| row.generation);
         AgentVersion { id: agent, account_id: account_of(agent), generation }
@@ -201,17 +202,17 @@ impl Rows {
         row.filter(|row| row.version == version).cloned()
     }
 
-    /// What was asked so far: looks at documents, and documents read.
+    /// The work so far: lists of documents, and documents read.
     pub(crate) fn work(&self) -> (usize, usize) {
         (self.looks.load(Ordering::Relaxed), self.documents_read.load(Ordering::Relaxed))
     }
 }
 
-/// The memory of indexes in memory: enough for all tests.
+/// The memory for indexes in memory: enough for all tests.
 pub(crate) const MEMORY_BYTES: u64 = 64 * 1_024 * 1_024;
 
-/// An index over rows that a test changes. It is on the disk. Another one in memory over the same rows is asked the same
-/// questions and must find the same.
+/// An index on the disk over content that a test changes. A second index, in memory over the same
+/// content, is asked the same questions and must find the same passages.
 pub(crate) struct World {
     pub(crate) rows: Arc<Rows>,
     pub(crate) index: Index,
@@ -231,7 +232,7 @@ impl World {
         Self { rows, index, agent: "agent_0000000001".parse().unwrap(), directory }
     }
 
-    /// Another index over the same folder and rows, as after a restart.
+    /// Another index over the same folder and content, as after a restart.
     pub(crate) fn restart(&mut self) {
         self.index = open(&self.directory, &self.rows, 16, 0);
     }
@@ -240,11 +241,11 @@ impl World {
         self.directory.path().join(self.agent.to_string())
     }
 
-    /// Takes the folder away at once, whatever is being written into it.
+    /// Removes the folder at once, even if something is being written into it.
     pub(crate) fn remove_folder(&self) {
         let aside = tempfile::tempdir().unwrap().keep();
         std::fs::rename(self.folder(), &aside).unwrap();
-        // What is still written into it stays behind in the temporary folder.
+        // Files that are still being written remain in the temporary folder.
         let _ = std::fs::remove_dir_all(aside);
     }
 
@@ -267,7 +268,7 @@ impl World {
         found
     }
 
-    /// Asks an index in memory the same.
+    /// Asks the index in memory the same question.
     async fn compare(&self, query: &Query, found: &Found) {
         if self.rows.stored(self.agent) > SMALL_BYTES {
             return;
@@ -289,7 +290,7 @@ impl World {
     }
 }
 
-/// What an agent may have stored for its index to be in memory.
+/// The most stored bytes of an agent whose index is in memory.
 const SMALL_BYTES: usize = 64 * 1_024;
 
 pub(crate) fn open(
@@ -330,7 +331,7 @@ pub(crate) fn pair(position: i64, question: &str, answer: &str) -> Passage {
     passage
 }
 
-/// Each agent has an account of its own, of the same characters.
+/// The account of an agent: each has its own, with the same characters in its id.
 fn account_of(agent: Id<kind::Agent>) -> Id<kind::Account> {
     let agent = agent.to_string();
     format!("acct_{}", agent.trim_start_matches("agent_")).parse().unwrap()

@@ -1,4 +1,4 @@
-//! Questions that nobody asks in good faith.
+//! Hostile questions.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ async fn any_question_is_answered_quickly() {
         let found = world.ask(question).await;
         assert!(found.hits.len() <= 5);
         assert!(found.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.coverage)));
-        // Ample for an unoptimised build on a busy machine; a runaway takes longer.
+        // Ample time for an unoptimised build on a busy machine; a runaway search takes longer.
         assert!(started.elapsed() < Duration::from_secs(2), "{question:.20}");
     }
     assert_eq!(world.ask("\0plan\0").await.hits.len(), 5);

@@ -6,7 +6,7 @@ use cicerone_domain::{Id, kind};
 
 use crate::feed::{MEMORY_BYTES, World, open, passage};
 
-/// More text than an index in memory may have.
+/// Longer than the text of an index in memory may be.
 fn long_text() -> String {
     "The lighthouse keeper counts the ships that pass. ".repeat(1_500)
 }
@@ -90,7 +90,7 @@ async fn a_thousand_agents_take_no_more_memory_than_the_bound() {
         assert_eq!(found(&world, world.rows.version(*agent), "piers").await, [text]);
     }
     let open = world.index.open_agents();
-    // One takes a few kilobytes: the bound holds some of them, not all.
+    // One takes a few kilobytes, so the limit leaves room for some of them, not all.
     assert!((20..200).contains(&open), "{open} are open");
     let again = found(&world, world.rows.version(agents[0]), "piers").await;
     assert_eq!(again.len(), 1, "one that was closed is made again");

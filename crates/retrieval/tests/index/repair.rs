@@ -1,4 +1,4 @@
-//! An index that is missing, damaged or another version's is made again from the rows.
+//! An index that is missing, damaged or of another version is rebuilt from the database.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What the indexes of many agents take.
+//! The resources that the indexes of many agents take.
 
 use cicerone_domain::ports::PassageIndex as _;
 use cicerone_domain::retrieval::Query;
@@ -40,7 +40,7 @@ async fn a_thousand_agents_keep_no_more_open_than_the_bound() {
     if let Some(maps) = memory_maps(world.directory.path()) {
         assert!(maps <= 8 * 10, "{maps} memory maps");
     }
-    // A closed one answers as before.
+    // A closed index answers as before.
     let found = world.index.search(world.rows.version(agent(3)), &query, 5).await.unwrap();
     assert!(found.hits[0].text.contains("number3 "));
 }

@@ -1,13 +1,13 @@
-//! After the rows were put back to an earlier moment, nothing is found but what they hold, whatever
-//! index is there.
+//! After the database was restored to an earlier state, only its content is found, whatever index
+//! exists.
 
 use cicerone_domain::ports::PassageIndex as _;
 use cicerone_domain::retrieval::Query;
 
 use crate::feed::{Backup, World, passage};
 
-/// Content of which a backup was taken, and what came after the backup: a changed source, one that
-/// is new, and one that is gone.
+/// Content of which a backup was taken, with changes after the backup: a changed source, a new one,
+/// and a deleted one.
 async fn went_on() -> (World, Backup) {
     let world = World::new();
     world.put("hours", vec![passage(0, "The museum opens at nine in the morning.")]);
@@ -23,7 +23,7 @@ async fn went_on() -> (World, Backup) {
     (world, backup)
 }
 
-/// Nothing of what came after the backup is found, and everything of before is.
+/// Checks that nothing from after the backup is found, and everything from before is.
 async fn holds_what_was_restored(world: &World) {
     for gone in ["elephant", "zeppelin"] {
         assert!(world.ask(gone).await.hits.is_empty(), "{gone}");
@@ -50,7 +50,7 @@ async fn generations_of_two_histories_that_count_alike_are_not_taken_for_one() {
         for is_restarted in [false, true] {
             let (mut world, backup) = went_on().await;
             world.rows.restore(&backup);
-            // The index of before is at the sixth change of another history.
+            // The old index is at the sixth change of another history.
             for change in 0..changes {
                 let text = format!("Change {change} tells of bicycles.");
                 world.put("news", vec![passage(0, &text)]);

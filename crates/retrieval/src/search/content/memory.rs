@@ -1,7 +1,9 @@
-//! An index in memory, of an agent with little content: made from its rows in a fraction of a millisecond, whereas an
-//! index on the disk has to be opened, mapped and closed again.
+//! An index in memory, for an agent with little content. It is built from the database in a
+//! fraction of a millisecond, whereas an index on the disk has to be opened, mapped and closed
+//! again.
 //!
-//! Invariant: it finds what an index on the disk finds, with the same scores. So lengths are rounded as there.
+//! Invariant: it finds the same passages as an index on the disk, with the same scores. So lengths
+//! are rounded in the same way.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,11 +16,12 @@ use super::{for_each_field, norms, passages_with, saturated};
 use crate::search::ranking::Impact;
 use crate::store::{QUESTIONS, Record, SCORED, analyse};
 
-/// What a passage takes beside its texts: the record, and the heads of five allocations.
+/// The size of a passage in addition to its texts: the record, and the headers of five allocations.
 const RECORD_BYTES: usize = size_of::<Record>() + 100;
-/// What an exact question takes beside its text.
+/// The size of an exact question in addition to its text.
 const EXACT_BYTES: usize = 120;
-/// What an index takes beside its content, in the list of open indexes too.
+/// The size of an index in addition to its content, including its place in the list of open
+/// indexes.
 const SNAPSHOT_BYTES: usize = 300;
 
 /// An index in memory.
@@ -34,7 +37,7 @@ pub(crate) struct InMemory {
 
 /// The terms of a field with their postings.
 struct FieldIndex {
-    /// All terms in order, one behind the other.
+    /// All terms in order, one after the other.
     text: Box<str>,
     terms: Box<[TermEntry]>,
     postings: Box<[Posting]>,
@@ -44,7 +47,7 @@ struct FieldIndex {
     norms: Box<[f32]>,
 }
 
-/// Where a term ends, and where its postings end. Both begin where those of the term before end.
+/// Where a term and its postings end. Both begin at the ends of the previous entry.
 struct TermEntry {
     text_end: u32,
     postings_end: u32,
@@ -58,7 +61,7 @@ struct Posting {
 }
 
 impl InMemory {
-    /// Indexes these passages, which are numbered in their order.
+    /// Indexes these passages, numbered in this order.
     pub(crate) fn new(passages: Vec<(Id<kind::Source>, Passage)>) -> tantivy::Result<Self> {
         let mut records = Vec::with_capacity(passages.len());
         let mut languages = BTreeMap::new();
@@ -83,7 +86,7 @@ impl InMemory {
         Ok(Self { records, languages, question_answer_pairs, exact, fields })
     }
 
-    /// About how many bytes of memory it takes.
+    /// The approximate bytes of memory that it takes.
     pub(crate) fn bytes(&self) -> usize {
         let records = self.records.iter().map(|record| record.bytes() + RECORD_BYTES);
         let exact = self.exact.keys().map(|key| key.len() + EXACT_BYTES);
@@ -211,13 +214,13 @@ impl FieldIndex {
             + size_of_val(&*self.norms)
     }
 
-    /// The term at a position in the order.
+    /// The term at this position in the order.
     fn term(&self, at: usize) -> Option<&str> {
         let begin = self.before(at).map_or(0, |before| before.text_end);
         self.text.get(begin as usize..self.terms.get(at)?.text_end as usize)
     }
 
-    /// The passages that have it.
+    /// The passages with the term at this position.
     fn postings(&self, at: usize) -> Option<&[Posting]> {
         let begin = self.before(at).map_or(0, |before| before.postings_end);
         self.postings.get(begin as usize..self.terms.get(at)?.postings_end as usize)
@@ -227,7 +230,7 @@ impl FieldIndex {
         at.checked_sub(1).and_then(|before| self.terms.get(before))
     }
 
-    /// The position of the first term that is not below `key`.
+    /// The position of the first term that is not less than `key`.
     fn first_not_below(&self, key: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.terms.len());
         while low < high {

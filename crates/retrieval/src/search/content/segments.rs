@@ -17,7 +17,7 @@ pub(in crate::search) struct Segments {
     passages: u64,
     question_answer_pairs: u64,
     segments: Vec<Segment>,
-    /// Which of the fields any passage has.
+    /// Whether any passage has the field, for each field.
     has_terms: [bool; SCORED],
     language: Field,
     record: Field,
@@ -125,7 +125,8 @@ impl Segments {
     }
 
     pub(super) fn impacts(&self, field: usize, term: &str) -> tantivy::Result<Arc<[Impact]>> {
-        // Most agents have no pairs or no headings. What is not there need not be looked up in the cache.
+        // Most agents have no pairs or no headings. Fields without terms need no lookup in the
+        // cache.
         if !self.has_terms.get(field).is_some_and(|has_terms| *has_terms) {
             return Ok(Arc::default());
         }
@@ -216,7 +217,7 @@ impl Segments {
 }
 
 impl Segment {
-    /// Adds what `term` adds in a field. Deleted passages are left out.
+    /// Adds the contributions of `term` in a field. Deleted passages are left out.
     fn add_impacts(
         &self,
         field: usize,

@@ -9,7 +9,7 @@ use crate::search::weights::{Confidence, FEW, FEWEST_PASSAGES, SIMILAR, SIMILAR_
 pub(super) struct Found {
     pub(super) words: u64,
     pub(super) pieces: u64,
-    /// What the words of the question weigh that the question of a pair has.
+    /// The weight of the question's words that the question of a pair contains.
     pub(super) asked: f32,
 }
 
@@ -28,8 +28,9 @@ impl Overlap {
     }
 }
 
-/// The words by which coverage is measured: those of the question, or, if it has none, those of each
-/// earlier message in turn. Stop words do not count, and a whole counts no more than its parts.
+/// The words for which coverage is measured: those of the question or, if it has none, those of
+/// each earlier message in turn. Stop words do not count, and a compound counts no more than its
+/// parts.
 pub(super) struct Measured<'looked> {
     messages: Vec<Vec<(usize, &'looked LookedWord<'looked>)>>,
 }
@@ -67,7 +68,7 @@ impl<'looked> Measured<'looked> {
     }
 }
 
-/// What a passage shows of whether it answers the question.
+/// The evidence that a passage answers the question.
 #[derive(Debug, Clone, Copy)]
 struct Evidence {
     /// The share of the question's weight that it has.
@@ -81,7 +82,8 @@ struct Evidence {
 }
 
 impl Evidence {
-    /// A logistic regression on questions with and without an answer; docs/retrieval.md has the figures.
+    /// A logistic regression, fitted on questions with and without an answer; docs/retrieval.md has
+    /// the figures.
     fn confidence(self, weights: Confidence) -> f32 {
         let logit =
             weights.base + weights.coverage * self.coverage + weights.strength * self.strength
@@ -107,7 +109,8 @@ impl Measured<'_> {
             let total: f32 = words.iter().map(|(_, word)| word.share).sum();
             let mut evidence =
                 Evidence { coverage: 0.0, missing: 0.0, missing_names: 0.0, strength: 0.0 };
-            // The score rests on the rarity among few passages, the shares on that among some more.
+            // The score uses the rarity among the actual passages, the shares that among assumed
+            // further ones.
             let (mut shares, mut rarities) = (0.0, 0.0);
             for (number, word) in words {
                 let has = share_found(found, *number, word);

@@ -1,4 +1,4 @@
-//! Looking up the terms of a question: in which passages they are, and how rare they are.
+//! Looks up the terms of a question: which passages contain them, and how rare they are.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::search::snapshot::Snapshot;
 use crate::search::weights::{FEWEST_PASSAGES, FEWEST_QUESTIONS, SIMILAR, SMALL_WORD, WEIGHTS};
 use crate::store::{GRAMS, PAIRS, QUESTION_GRAMS, QUESTIONS, WORD_FIELDS, small_word};
 
-/// Words whose presence is recorded for each passage: one bit each.
+/// The most words whose presence is recorded for each passage: one bit each.
 const WORDS: usize = 64;
 
 /// A question whose terms were looked up.
@@ -23,11 +23,13 @@ pub(super) struct Looked<'question> {
     pub(super) small_words: Vec<SmallWord>,
     /// Pairs and pieces of words, with their weights.
     pub(super) extras: Vec<LookedExtra>,
-    /// What the words of the question, small ones too, weigh together among the questions of pairs.
+    /// The total weight of the question's words, including small ones, among the questions of
+    /// pairs.
     pub(super) asked: f32,
 }
 
-/// A word such as "what" in the questions of pairs, where it tells one question from another.
+/// A word such as "what" in the questions of pairs, where it distinguishes one question from
+/// another.
 pub(super) struct SmallWord {
     /// Its weight among the questions of pairs.
     pub(super) weight: f32,
@@ -38,15 +40,15 @@ pub(super) struct SmallWord {
 pub(super) struct LookedWord<'question> {
     /// Its forms. For a word that no passage has, those that are one typing mistake away.
     pub(super) forms: Cow<'question, [String]>,
-    /// The share of the word that its forms are worth: 1, or less if they are spelled otherwise.
+    /// The share of the word that its forms are worth: 1, or less if they are spelled differently.
     pub(super) likeness: f32,
     /// Its rarity among the questions of pairs.
     pub(super) question_weight: f32,
     /// Its rarity times its weight in the question.
     pub(super) weight: f32,
-    /// The same for measuring coverage. A few passages do not show how rare a word is: with a single
-    /// passage, every word that it has would count almost nothing beside a word that it lacks. So some
-    /// further passages without any of the words are assumed.
+    /// The same for measuring coverage. A few passages do not show how rare a word is: with a
+    /// single passage, every word that it has would count almost nothing compared with a word that
+    /// it lacks. So some further passages without any of the words are assumed.
     pub(super) share: f32,
     pub(super) is_stop_word: bool,
     pub(super) is_compound: bool,
@@ -130,8 +132,8 @@ fn look_up_small_words(
     Ok(small_words)
 }
 
-/// The weight of a word that so many questions of pairs have: its rarity among them, on the scale of the rarities of
-/// words among all passages, with which pairs are compared.
+/// The weight of a word that `frequency` questions of pairs have: its rarity among them, on the
+/// scale of the rarities of words among all passages, with which pairs are compared.
 pub(super) fn question_weight(snapshot: &Snapshot, frequency: u64, is_small: bool) -> f32 {
     let factor = if is_small { SMALL_WORD } else { 1.0 };
     let questions = snapshot.question_answer_pairs.max(FEWEST_QUESTIONS);
@@ -148,7 +150,7 @@ fn look_up_words<'question>(
     snapshot: &Snapshot,
     question: &'question Question,
 ) -> tantivy::Result<Vec<LookedWord<'question>>> {
-    // Stop words count only if there is nothing else.
+    // Stop words count only if there are no other words.
     let counts = |word: &&Word| !word.is_stop_word || question.is_all_stop_words;
     let mut words = Vec::with_capacity(question.words.len());
     let corrections = Corrections::new();
@@ -202,7 +204,8 @@ struct Places {
 }
 
 impl Places {
-    /// The postings with their weights, for a word of such a rarity, and of such a rarity in the questions of pairs.
+    /// The postings with their weights, for a word with these weights among all passages and among
+    /// the questions of pairs.
     fn weighed(self, weight: f32, question_weight: f32) -> Vec<Place> {
         let weighed = self.places.into_iter().map(|(field, impacts)| {
             let is_question = field == QUESTIONS;

@@ -1,4 +1,4 @@
-//! Adding up the scores of the terms of a question, one term after the other.
+//! Adds up the scores of a question's terms, one term after the other.
 //!
 //! The index of an agent is small. Adding up one number for each passage is several times faster than
 //! walking all terms side by side, and it shows which words each passage contains.
@@ -22,7 +22,8 @@ pub(super) struct Scratch {
     scores: Vec<f32>,
     words: Vec<u64>,
     pieces: Vec<u64>,
-    /// What the words of the question weigh that the question of each pair has; empty if there are no pairs.
+    /// The weight of the question's words that each pair's question contains; empty if there are no
+    /// pairs.
     asked: Vec<f32>,
 }
 
@@ -74,8 +75,8 @@ impl Scratch {
         }
     }
 
-    /// At least the `wanted` passages with the highest scores, and those whose question is exactly the one
-    /// that was asked, in no order.
+    /// The passages with the highest scores, at least `wanted`, and those whose question is exactly
+    /// the one that was asked, in no particular order.
     pub(super) fn candidates(
         &self,
         snapshot: &Snapshot,

@@ -1,4 +1,5 @@
-//! What the words of stored questions weigh, by which is measured how much of a stored question is asked.
+//! The weights of the words in stored questions, which show how much of a stored question was
+//! asked.
 
 use std::collections::HashMap;
 

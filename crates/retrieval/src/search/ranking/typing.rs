@@ -1,4 +1,4 @@
-//! Typing mistakes: a word that no passage has is looked for one edit away.
+//! Typing mistakes: for a word that no passage has, words that differ by one edit are looked up.
 
 mod one_edit;
 
@@ -10,30 +10,33 @@ use crate::search::snapshot::Snapshot;
 use crate::store::WORD_FIELDS;
 use one_edit::OneEdit;
 
-/// The shortest word, in characters, in which a mistake is assumed. One letter makes another word of a shorter one.
+/// The shortest word, in characters, in which a mistake is assumed. In a shorter one, one letter
+/// often makes another word.
 const WORD_CHARS: usize = 5;
-/// The most words that are taken for what was meant.
+/// The most words that are taken as the intended one.
 const MEANT: usize = 4;
-/// The most words of a question that are corrected. Who mistypes more asks in a language that no passage has.
+/// The most words of a question that are corrected. A question with more unknown words is in a
+/// language that no passage has.
 const CORRECTED: u32 = 8;
-/// The most letters of dictionaries that are read for a question. A word needs about a thousand for each dictionary.
+/// The most letters of dictionaries that are read for a question. A word needs about a thousand in
+/// each dictionary.
 const STEPS: u32 = 200_000;
 
-/// What may still be done about the mistakes of a question.
+/// The remaining budget for correcting a question.
 pub(super) struct Corrections {
     words: Cell<u32>,
     steps: Cell<u32>,
 }
 
 impl Corrections {
-    /// Those of a new question.
+    /// The budget of a new question.
     pub(super) const fn new() -> Self {
         Self { words: Cell::new(CORRECTED), steps: Cell::new(STEPS) }
     }
 
-    /// The words of the passages that are one edit away from `word`: a letter too many, missing or wrong, or two in the
-    /// wrong order. The first letter is hardly ever mistyped, and numbers are not corrected: another number means
-    /// something else.
+    /// The words of the passages that differ from `word` by one edit: a letter too many, missing or
+    /// wrong, or two in the wrong order. The first letter is hardly ever mistyped, and numbers are
+    /// not corrected, because another number means something else.
     pub(super) fn of(&self, snapshot: &Snapshot, word: &Word) -> tantivy::Result<Vec<String>> {
         let is_long = word.range.as_ref().is_some_and(|range| range.len() >= WORD_CHARS);
         let Some(form) = word.forms.first().filter(|_| is_long && !word.is_stop_word) else {

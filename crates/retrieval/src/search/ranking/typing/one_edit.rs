@@ -1,35 +1,36 @@
-//! The words that are one edit away from another, as an automaton that walks a dictionary.
+//! The words that differ from another by one edit, as an automaton that walks a dictionary.
 //!
-//! All places of the word are followed at once, one bit each (Wu and Manber, "Fast text searching allowing errors",
-//! 1992). Nothing is prepared but the letters, so that an automaton costs nothing until it is used.
+//! All positions in the word are followed at once, one bit each (Wu and Manber, "Fast text
+//! searching allowing errors", 1992). Only the letters are prepared, so that an automaton costs
+//! nothing until it is used.
 
 use std::cell::Cell;
 
 use tantivy_fst::Automaton;
 
-/// The longest word in letters: the places before, between and after them have a bit each.
+/// The longest word in letters: the positions before, between and after them have a bit each.
 pub(super) const LETTERS: usize = 62;
 
-/// Accepts the words that differ from `letters` by one letter too many, missing or wrong, or by two in the wrong order.
-/// The first letter is the same.
+/// Accepts the words that differ from `letters` by one letter too many, missing or wrong, or by two
+/// in the wrong order, and begin with the same letter.
 pub(super) struct OneEdit<'a> {
     letters: &'a [char],
     /// The bytes that may still be read, by this automaton and others.
     steps: &'a Cell<u32>,
 }
 
-/// The places of the word at which the letters that were read may end.
+/// The positions in the word at which the letters read so far may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct State {
     /// Without a mistake.
     exact: u64,
-    /// With one.
+    /// With one mistake.
     edited: u64,
-    /// The next letter was read instead of the one that is due.
+    /// The letter after the expected one was read, so that the two may be swapped.
     swapped: u64,
-    /// The first bits of a letter of several bytes.
+    /// The first bits of a multi-byte letter.
     letter: u32,
-    /// The bytes that it still needs.
+    /// The number of bytes that it still lacks.
     missing: u8,
 }
 
@@ -37,7 +38,7 @@ const DEAD: State = State { exact: 0, edited: 0, swapped: 0, letter: 0, missing:
 const START: State = State { exact: 1, ..DEAD };
 
 impl<'a> OneEdit<'a> {
-    /// Of at most [`LETTERS`] letters.
+    /// `letters` has at most [`LETTERS`] letters.
     pub(super) const fn new(letters: &'a [char], steps: &'a Cell<u32>) -> Self {
         Self { letters, steps }
     }
@@ -118,7 +119,7 @@ mod tests {
         automaton.is_match(&state)
     }
 
-    /// All that one edit behind the first letter makes of a word.
+    /// All words that one edit after the first letter makes of a word.
     fn edits(word: &str, letters: &str) -> Vec<String> {
         let word: Vec<char> = word.chars().collect();
         let mut edits = Vec::new();
