@@ -1,10 +1,10 @@
-//! An answer, and what every answer of a kind must hold.
+//! An answer, and checks that apply to every answer of a kind.
 
 use bytes::Bytes;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// An answer, read to its end.
+/// An answer that was read to its end.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// Its status.
@@ -18,12 +18,12 @@ pub struct Answer {
 impl Answer {
     /// A header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().expect("a header of ASCII"))
+        self.headers.get(name).map(|value| value.to_str().expect("an ASCII header"))
     }
 
     /// The body as text.
     pub fn text(&self) -> &str {
-        std::str::from_utf8(&self.body).expect("a body of UTF-8")
+        std::str::from_utf8(&self.body).expect("a UTF-8 body")
     }
 
     /// The body as JSON, whatever the status.
@@ -32,7 +32,7 @@ impl Answer {
             .unwrap_or_else(|error| panic!("not JSON ({error}): {}", self.text()))
     }
 
-    /// Expects this status and a JSON body, and gives it.
+    /// Checks that the answer has this status and a JSON body, and returns the body.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
@@ -41,7 +41,7 @@ impl Answer {
         self.json()
     }
 
-    /// Expects 204 and an empty body.
+    /// Checks that the answer is 204 with an empty body.
     #[track_caller]
     pub fn expect_nothing(&self) {
         assert_eq!(self.status, 204, "{}", self.text());
@@ -49,7 +49,7 @@ impl Answer {
         self.request_id();
     }
 
-    /// The request's id, which every answer carries.
+    /// The request's id, which every answer contains.
     #[track_caller]
     pub fn request_id(&self) -> &str {
         let id = self.header("x-request-id").expect("every answer has an X-Request-Id");
@@ -57,8 +57,8 @@ impl Answer {
         id
     }
 
-    /// Expects a refusal with this status and code, checks everything that such a refusal must
-    /// hold, and gives the error object.
+    /// Checks that the answer is a refusal with this status and code and satisfies all rules for
+    /// refusals, and returns the error object.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
@@ -67,20 +67,20 @@ impl Answer {
         let error = &body["error"];
         assert_eq!(error["code"], code, "{body}");
         assert_eq!(error["type"], error_type(status, code), "{body}");
-        // A repeated answer is as it was, with the id of its own request.
+        // A replayed answer is the original one, with the id of its own request.
         if self.header("idempotent-replayed").is_none() {
             assert_eq!(error["request_id"], self.request_id(), "{body}");
         }
         let message = error["message"].as_str().expect("a message");
         assert!(!message.is_empty(), "{body}");
         for field in body.as_object().expect("an object").keys() {
-            assert_eq!(field, "error", "nothing stands beside the error: {body}");
+            assert_eq!(field, "error", "only `error` is allowed: {body}");
         }
         self.check_extras(status, error);
         error.clone()
     }
 
-    /// Expects a refusal that names the field at fault.
+    /// Checks that the answer is a refusal that names the invalid field.
     #[track_caller]
     pub fn refuses(&self, status: u16, code: &str, param: &str) -> Value {
         let error = self.refused(status, code);
@@ -88,7 +88,7 @@ impl Answer {
         error
     }
 
-    /// The body without the one thing that differs between two equal refusals.
+    /// The body without its request id, the only difference between two equal refusals.
     pub fn without_request_id(&self) -> String {
         self.text().replace(self.request_id(), "req_")
     }
@@ -96,7 +96,7 @@ impl Answer {
     #[track_caller]
     fn check_extras(&self, status: u16, error: &Value) {
         if status == 422 {
-            let findings = error["errors"].as_array().expect("a 422 carries its findings");
+            let findings = error["errors"].as_array().expect("a 422 lists its problems");
             assert!(!findings.is_empty(), "{error}");
             for finding in findings {
                 assert!(finding["param"].is_string(), "{error}");
@@ -107,16 +107,16 @@ impl Answer {
             assert_eq!(self.header("www-authenticate"), Some("Bearer"));
         }
         if status == 405 {
-            assert!(self.header("allow").is_some(), "a 405 says what is allowed");
+            assert!(self.header("allow").is_some(), "a 405 lists the methods");
         }
         if status == 429 {
-            let seconds = error["retry_after"].as_u64().expect("a 429 says when to come back");
+            let seconds = error["retry_after"].as_u64().expect("a 429 says when to retry");
             assert_eq!(self.header("retry-after"), Some(seconds.to_string().as_str()));
         }
     }
 }
 
-/// The type that the error table gives a status.
+/// The error type of a status, according to the error table.
 fn error_type(status: u16, code: &str) -> &'static str {
     match (status, code) {
         (401, _) => "authentication_error",
@@ -130,13 +130,13 @@ fn error_type(status: u16, code: &str) -> &'static str {
     }
 }
 
-/// Whether `text` is `prefix` and ten letters or digits.
+/// Whether `text` consists of `prefix` and ten letters or digits.
 pub fn is_id(text: &str, prefix: &str) -> bool {
     let rest = text.strip_prefix(prefix).unwrap_or_default();
     rest.len() == 10 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Whether `text` is a moment in UTC to the millisecond: `2026-11-21T10:00:00.000Z`.
+/// Whether `text` is a time in UTC with milliseconds: `2026-11-21T10:00:00.000Z`.
 pub fn is_timestamp(text: &str) -> bool {
     let pattern = b"0000-00-00T00:00:00.000Z";
     text.len() == pattern.len()

@@ -1,5 +1,5 @@
-//! An S3-compatible object store on loopback: as much of it as stores, gives and removes objects,
-//! and a log of every request with what its signature says.
+//! An S3-compatible object store on loopback, which can only store, return and remove objects. It
+//! keeps a log of every request with its `Authorization` header.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use cicerone_tests_listener::{Listener, Request};
 use tokio::io::AsyncWriteExt as _;
 
-/// A request that came in.
+/// A received request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// The method.
@@ -20,9 +20,10 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Whether it is signed as AWS asks (Signature Version 4), with this key for S3 in this region.
+    /// Whether it is signed as AWS requires (Signature Version 4), with this key for S3 in this
+    /// region.
     ///
-    /// The signature itself is not computed anew.
+    /// The signature itself is not verified.
     pub fn is_signed(&self, key: &str, region: &str) -> bool {
         let Some(fields) = self.authorization.strip_prefix("AWS4-HMAC-SHA256 ") else {
             return false;
@@ -48,7 +49,7 @@ struct Shared {
     is_down: bool,
 }
 
-/// A running store that has every bucket. Dropping it closes its socket.
+/// A running store in which every bucket exists. Dropping it closes its socket.
 #[derive(Debug)]
 pub struct Buckets {
     listener: Listener,
@@ -56,7 +57,7 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// Empty buckets on a free port.
+    /// Starts a store with empty buckets on a free port.
     pub async fn start() -> Self {
         let shared = Arc::<Mutex<Shared>>::default();
         let state = Arc::clone(&shared);
@@ -71,12 +72,12 @@ impl Buckets {
         Self { listener, shared }
     }
 
-    /// The endpoint.
+    /// The URL of the endpoint.
     pub fn url(&self) -> String {
         self.listener.url("")
     }
 
-    /// What is stored, by `/bucket/key`.
+    /// The stored objects, by `/bucket/key`.
     pub fn objects(&self) -> BTreeMap<String, Bytes> {
         lock(&self.shared).objects.clone()
     }
@@ -86,7 +87,7 @@ impl Buckets {
         lock(&self.shared).asked.clone()
     }
 
-    /// Cuts every connection at its next request, or answers again.
+    /// If `is_down`, cuts every connection at its next request; otherwise answers again.
     pub fn set_down(&self, is_down: bool) {
         lock(&self.shared).is_down = is_down;
     }

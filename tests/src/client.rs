@@ -13,11 +13,11 @@ use serde_json::Value;
 use crate::answer::Answer;
 use crate::process::assert_discreet;
 
-/// How long an answer may take.
+/// The time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A caller with or without a key. Make one in each test: its connections belong to the runtime
-/// that it was first used on.
+/// A caller with or without a key. Create one in each test: its connections belong to the runtime
+/// on which it was first used.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -30,7 +30,7 @@ impl Client {
     pub fn new(address: SocketAddr, key: Option<&str>) -> Self {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| {
-            // Fails only if one is installed already.
+            // Fails only if one is already installed.
             let _ = rustls::crypto::ring::default_provider().install_default();
         });
         let http = reqwest::Client::builder()
@@ -55,7 +55,7 @@ impl Client {
         Self { key: None, ..self.clone() }
     }
 
-    /// Where the server listens.
+    /// The server's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -65,7 +65,7 @@ impl Client {
         self.key.as_deref()
     }
 
-    /// A request that is about to be sent; `path` with its query.
+    /// A request to be sent; `path` includes the query.
     pub fn request(&self, method: &str, path: &str) -> Request {
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         let mut headers = HeaderMap::new();
@@ -108,7 +108,7 @@ impl Client {
     }
 }
 
-/// A request that is about to be sent.
+/// A request to be sent.
 #[derive(Debug)]
 #[must_use]
 pub struct Request {
@@ -126,25 +126,25 @@ impl Request {
         self.header("Idempotency-Key", key)
     }
 
-    /// Takes a JSON body.
+    /// Sets a JSON body.
     pub fn json(self, body: &Value) -> Self {
         self.raw("application/json", body.to_string())
     }
 
-    /// Takes any body.
+    /// Sets any body.
     pub fn raw(self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let request = self.request.header(CONTENT_TYPE, content_type).body(body.into());
         Self { request }
     }
 
-    /// Takes a multipart body with one part `file`.
+    /// Sets a multipart body with one part `file`.
     pub fn file(self, filename: &str, bytes: Vec<u8>) -> Self {
         self.part("file", filename, bytes)
     }
 
-    /// Takes a multipart body with one part of a name.
+    /// Sets a multipart body with one part of this name.
     ///
-    /// The boundary is fixed, so that the same file twice is the same request.
+    /// The boundary is fixed, so that uploading the same file twice sends identical requests.
     pub fn part(self, name: &str, filename: &str, bytes: Vec<u8>) -> Self {
         const BOUNDARY: &str = "----the-boundary-of-the-test-suite";
         let mut body = format!(
@@ -157,12 +157,12 @@ impl Request {
         self.raw(&format!("multipart/form-data; boundary={BOUNDARY}"), body)
     }
 
-    /// Sends it, and reads the answer to its end.
+    /// Sends the request, and reads the answer to its end.
     pub async fn send(self) -> Answer {
         self.try_send().await.expect("the server answers")
     }
 
-    /// Sends it to a server that may be gone.
+    /// Sends the request to a server that may have stopped.
     pub async fn try_send(self) -> reqwest::Result<Answer> {
         assert_discreet();
         let response = self.request.send().await?;
@@ -172,7 +172,8 @@ impl Request {
         Ok(Answer { status, headers, body })
     }
 
-    /// Sends it, and gives the answer's body piece by piece. Dropping it hangs up.
+    /// Sends the request, and returns an answer whose body can be read piece by piece. Dropping it
+    /// closes the connection.
     pub async fn open(self) -> Opened {
         let response = self.request.send().await.expect("the server answers");
         let status = response.status().as_u16();
@@ -181,7 +182,7 @@ impl Request {
     }
 }
 
-/// An answer whose body is still on its way.
+/// An answer whose body is still arriving.
 pub struct Opened {
     /// Its status.
     pub status: u16,
@@ -191,12 +192,12 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// The next piece; none at the end.
+    /// The next piece; `None` at the end.
     pub async fn next(&mut self) -> Option<Bytes> {
         self.body.next().await.map(|piece| piece.expect("the connection holds"))
     }
 
-    /// Reads until what has come contains `mark`, and gives all of it.
+    /// Reads until the received text contains `mark`, and returns all of it.
     pub async fn until(&mut self, mark: &str) -> String {
         let mut text = Vec::new();
         while !String::from_utf8_lossy(&text).contains(mark) {

@@ -1,8 +1,8 @@
 //! An embeddings upstream for tests and trials: deterministic, without a learned model.
 //!
-//! A text's vector is the sum of fixed random vectors, one for each piece of three to five letters of its
-//! words, found by hash. Spellings that share pieces are close. What a learned model knows beyond that, synonyms
-//! and translations, comes from a small thesaurus that maps words to one another.
+//! A text's vector is the sum of fixed random vectors, one for each piece of three to five letters
+//! of its words, found by hash. Spellings that share pieces are close. Synonyms and translations,
+//! which a learned model would know, come from a small thesaurus that maps words to one another.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-/// Words that mean the same: the first of each line stands for all.
+/// Words with the same meaning: the first of each line stands for all of them.
 const THESAURUS: [&[&str]; 10] = [
     &["car", "cars", "automobile", "automobiles", "vehicle", "vehicles", "coche", "coches", "auto"],
     &["park", "parking", "parked", "aparcar", "garage", "leave", "parken"],
@@ -26,25 +26,25 @@ const THESAURUS: [&[&str]; 10] = [
     &["forbidden", "prohibited", "prohibido", "verboten", "banned", "allowed", "permitted"],
     &["inside", "indoors", "dentro", "drinnen", "building"],
 ];
-/// Words that say nothing about what a text is about.
+/// Words that say nothing about the subject of a text.
 const SMALL: [&str; 40] = [
     "a", "an", "the", "is", "are", "was", "were", "be", "do", "does", "did", "can", "could", "i",
     "you", "we", "my", "your", "our", "it", "its", "to", "of", "in", "on", "at", "for", "and",
     "or", "with", "what", "where", "when", "how", "who", "why", "may", "el", "la", "mi",
 ];
 
-/// What it does with requests.
+/// What the upstream does with requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Behaviour {
-    /// Answers.
+    /// Answers normally.
     Answers,
-    /// Answers after a while.
+    /// Answers after this time.
     Waits(Duration),
     /// Answers with this status and these header lines.
     Refuses(&'static str, &'static str),
     /// Answers with this body.
     Says(String),
-    /// Refuses requests with more than so many characters in one text.
+    /// Refuses requests with a text of more than this many characters.
     RefusesLongTexts(usize),
 }
 
@@ -66,7 +66,8 @@ struct Shared {
 }
 
 impl TestEmbedder {
-    /// An upstream that answers with vectors of so many numbers. A request with one text counts as a question.
+    /// An upstream whose vectors have `dimension` numbers. A request with one text counts as a
+    /// question.
     pub async fn start(dimension: usize) -> Self {
         let words = THESAURUS.iter().flat_map(|line| {
             let meaning = line.first().copied().unwrap_or_default();
@@ -92,19 +93,19 @@ impl TestEmbedder {
         self.listener.url("/v1")
     }
 
-    /// What it does from now on with all requests.
+    /// Sets the behaviour for all further requests.
     pub fn behave(&self, behaviour: Behaviour) {
         let mut shared = lock(&self.shared);
         shared.questions = behaviour.clone();
         shared.batches = behaviour;
     }
 
-    /// What it does from now on with questions, which it knows by the prefix `query: `.
+    /// Sets the behaviour for further questions, which it recognises by the prefix `query: `.
     pub fn behave_to_questions(&self, behaviour: Behaviour) {
         lock(&self.shared).questions = behaviour;
     }
 
-    /// From now on it is another model under the same name.
+    /// Makes it another model under the same name for all further requests.
     pub fn change(&self, dimension: usize, seed: u64) {
         let mut shared = lock(&self.shared);
         shared.dimension = dimension;
@@ -195,7 +196,7 @@ impl Shared {
         sums
     }
 
-    /// Adds the random vector of a piece: a sign for each number, drawn from the hash.
+    /// Adds the random vector of a piece: a sign for each number, taken from the hash.
     fn add(&self, sums: &mut [f32], piece: &[char], weight: f32) {
         let mut state = piece.iter().fold(0xcbf2_9ce4_8422_2325 ^ self.seed, |hash: u64, c| {
             (hash ^ u64::from(u32::from(*c))).wrapping_mul(0x0100_0000_01b3)

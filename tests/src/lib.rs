@@ -1,8 +1,8 @@
 //! Drivers that the tests, benchmarks and crash runs share: the program as a process, a client, an
 //! event-stream reader and a raw connection.
 //!
-//! They speak to the program through its command line, its sockets and its signals alone. A driver
-//! that meets something unexpected panics: in a test that is the failure, with its place.
+//! They use the program only through its command line, its sockets and its signals. A driver panics
+//! if something unexpected happens: in a test that is the failure, with its location.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! The program as a process: started on a free port and a data directory of its own, stopped,
-//! killed, started again.
+//! The program as a process: starts it on a free port and in its own data directory, stops it,
+//! kills it, starts it again.
 
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Read};
@@ -17,16 +17,16 @@ use crate::client::Client;
 /// The full-permission key of the account `default` on every server started here.
 pub const ROOT_KEY: &str = "root-key-of-the-test-suite-0123456789abcdef";
 
-/// How long a start, a stop or a command may take before it counts as hung.
+/// How long a start, a stop or a command may take before it is considered hung.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The state of an open connection in `/proc/net/tcp`.
 const ESTABLISHED: &str = "01";
 
-/// What `serve` says first, followed by its address.
+/// The start of the first line that `serve` prints, followed by its address.
 const GREETING: &str = "cicerone is listening on http://";
 
-/// The executable to drive.
+/// The executable under test.
 #[derive(Debug, Clone)]
 pub struct Program(PathBuf);
 
@@ -36,13 +36,13 @@ impl Program {
         Self(path.into())
     }
 
-    /// Where the executable is.
+    /// The path of the executable.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// A command line of the program on the data directory `data`, with an environment that holds
-    /// nothing else.
+    /// A command line of the program on the data directory `data`, with no other environment
+    /// variables.
     pub fn command(&self, data: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.0);
         command.env_clear().env("CICERONE_DATA_DIR", data).args(arguments).stdin(Stdio::null());
@@ -54,7 +54,7 @@ impl Program {
         self.command(data, arguments).output().expect("the program can be started")
     }
 
-    /// Runs a command line that must succeed, and gives its standard output.
+    /// Runs a command line that must succeed, and returns its standard output.
     pub fn succeed(&self, data: &Path, arguments: &[&str]) -> String {
         let output = self.run(data, arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -63,7 +63,7 @@ impl Program {
     }
 }
 
-/// How a server is started.
+/// The settings of a server to be started.
 #[derive(Debug, Clone)]
 pub struct Builder {
     program: Program,
@@ -79,25 +79,25 @@ impl Builder {
         self
     }
 
-    /// Leaves [`ROOT_KEY`] out, so that the server makes one of its own.
+    /// Omits [`ROOT_KEY`], so that the server generates a key.
     #[must_use]
     pub fn without_root_key(mut self) -> Self {
         self.root_key = false;
         self
     }
 
-    /// Starts it on a new data directory.
+    /// Starts the server in a new data directory.
     pub fn start(self) -> Server {
         self.start_in(TempDir::with_prefix("cicerone-test-").expect("a temporary directory"))
     }
 
-    /// Starts it on this data directory.
+    /// Starts the server in this data directory.
     pub fn start_in(self, data: TempDir) -> Server {
         let running = Running::start(&self, data.path());
         Server { builder: self, data, running }
     }
 
-    /// Expects the start to fail; gives what was said on standard error.
+    /// Starts a server that must fail to start; returns its standard error.
     pub fn start_fails(self) -> String {
         let data = TempDir::with_prefix("cicerone-test-").expect("a temporary directory");
         let output = self.command(data.path()).output().expect("the program can be started");
@@ -125,10 +125,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server of `program` that is about to start.
+    /// A server of `program`, to be started.
     pub fn of(program: &Program) -> Builder {
-        // Tests send as fast as they can; the tests of the rate limit set their own.
-        // An address at which nobody listens may be given as a webhook endpoint.
+        // Tests send as fast as they can; the tests of the rate limit set their own limit. Webhook
+        // endpoints may be on loopback, at an address where nobody listens.
         let environment =
             [("CICERONE_RATE_LIMIT_PER_MINUTE", "0"), ("CICERONE_EGRESS_ALLOW", "127.9.9.9/32")];
         let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -136,7 +136,7 @@ impl Server {
         Builder { program: program.clone(), environment, root_key: true }
     }
 
-    /// Where it listens. Another port after every restart.
+    /// The server's address. The port changes with every restart.
     pub fn address(&self) -> SocketAddr {
         self.running.address
     }
@@ -151,12 +151,12 @@ impl Server {
         self.running.child.id()
     }
 
-    /// The memory that it takes now, in bytes.
+    /// Its current memory in bytes.
     pub fn resident_bytes(&self) -> usize {
         self.status("VmRSS:")
     }
 
-    /// The most memory that it has taken at once, in bytes.
+    /// Its peak memory in bytes.
     pub fn peak_bytes(&self) -> usize {
         self.status("VmHWM:")
     }
@@ -170,7 +170,7 @@ impl Server {
         kibibytes * 1_024
     }
 
-    /// How many connections to its port it has accepted and holds.
+    /// How many connections to its port it has accepted and keeps open.
     pub fn accepted(&self) -> usize {
         let folder = format!("/proc/{}/fd", self.pid());
         let files = std::fs::read_dir(folder).expect("the server runs");
@@ -193,12 +193,12 @@ impl Server {
         Client::new(self.address(), Some(ROOT_KEY))
     }
 
-    /// What it has written to standard output so far.
+    /// Its standard output so far.
     pub fn stdout(&self) -> String {
         self.running.stdout.lock().unwrap().clone()
     }
 
-    /// Waits until it has written `mark` to standard output, and gives all that it has written.
+    /// Waits until its standard output contains `mark`, and returns all of it.
     pub fn stdout_with(&self, mark: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -211,7 +211,7 @@ impl Server {
         }
     }
 
-    /// What it has written to standard error so far.
+    /// Its standard error so far.
     pub fn stderr(&self) -> String {
         self.running.stderr.lock().unwrap().clone()
     }
@@ -223,7 +223,7 @@ impl Server {
         command.output().expect("the program can be started")
     }
 
-    /// Runs a command line that must succeed, and gives its standard output.
+    /// Runs a command line that must succeed, and returns its standard output.
     pub fn succeed(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -231,12 +231,12 @@ impl Server {
         String::from_utf8(output.stdout).expect("the output is UTF-8")
     }
 
-    /// Kills the process at once, as a loss of power would.
+    /// Kills the process at once, as a power failure would.
     pub fn kill(&mut self) {
         self.running.kill();
     }
 
-    /// Sends SIGTERM without waiting for the end.
+    /// Sends SIGTERM without waiting for the process to end.
     pub fn terminate(&self) {
         signal("TERM", self.pid());
     }
@@ -247,7 +247,7 @@ impl Server {
         signal("STOP", self.pid());
     }
 
-    /// Lets a frozen process go on.
+    /// Lets a frozen process continue.
     pub fn thaw(&self) {
         signal("CONT", self.pid());
     }
@@ -257,7 +257,7 @@ impl Server {
         self.running.wait()
     }
 
-    /// Takes the search index away, whole and at once, while the server may be writing to it.
+    /// Removes the search index, all of it at once, even if the server is writing to it.
     pub fn remove_index(&self) {
         let trash = TempDir::new_in(self.data()).expect("a temporary directory");
         match std::fs::rename(self.data().join("index"), trash.path().join("index")) {
@@ -268,12 +268,12 @@ impl Server {
         }
     }
 
-    /// Sets a variable for the starts that follow.
+    /// Sets a variable for further starts.
     pub fn set_env(&mut self, name: &str, value: &str) {
         self.builder.environment.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Starts again on the same data, killing the process first if it still runs.
+    /// Starts the server again on the same data. Kills the process first if it still runs.
     pub fn restart(&mut self) {
         self.running.kill();
         self.running = Running::start(&self.builder, self.data.path());
@@ -312,7 +312,7 @@ impl Running {
     }
 
     fn kill(&mut self) {
-        // The guardian first: it would kill whatever process bears this id later.
+        // The guardian ends first: later it would kill whatever process has this id by then.
         let _ = self.guardian.kill();
         let _ = self.guardian.wait();
         let _ = self.child.kill();
@@ -340,23 +340,23 @@ impl Drop for Running {
     }
 }
 
-/// What no log may ever tell: keys, secrets, and what stands in the messages and documents of most
+/// Texts that no log may contain: keys, secrets, and parts of the messages and documents of most
 /// tests.
 const SECRETS: [&str; 6] = [ROOT_KEY, "\"ck_", " ck_", "=ck_", "whsec_", "museum opens"];
 
-/// The first line of a server's log, of any server of this process, that told a secret.
+/// The first log line with a secret, of all servers of this process.
 static TOLD: Mutex<Option<String>> = Mutex::new(None);
 
 /// Panics if any server of this process has logged a key, a secret, a message or a document.
 ///
-/// Every request of a test and every end of a server calls it, so it covers a whole run.
+/// It is called for every request of a test and at every end of a server, so it covers a whole run.
 pub fn assert_discreet() {
     let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    assert_eq!(told, None, "a log tells what it must not");
+    assert_eq!(told, None, "a log contains a secret");
 }
 
-/// A process that outlives this one by a moment, to take the server and its data with it: a server
-/// that a whole test binary shares has nobody to drop it.
+/// A process that briefly outlives this one and removes the server and its data: nobody drops a
+/// server that a whole test binary shares.
 fn guardian(pid: u32, data: &Path) -> Child {
     Command::new("sh")
         .args(["-c", "cat >/dev/null; kill -9 \"$1\"; rm -rf \"$2\"", "guardian"])
@@ -369,7 +369,7 @@ fn guardian(pid: u32, data: &Path) -> Child {
         .expect("a shell")
 }
 
-/// Reads an output of the server to its end, and reports the address that it greets with.
+/// Reads an output of the server to its end, and reports the address in its greeting.
 fn collect(
     output: impl Read + Send + 'static,
     ready: Option<mpsc::Sender<SocketAddr>>,
@@ -379,7 +379,7 @@ fn collect(
     thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
             let address = line.strip_prefix(GREETING).and_then(|rest| rest.trim().parse().ok());
-            // Standard output shows a key that was made, once; the log never.
+            // Standard output shows a generated key once; the log never does.
             if ready.is_none() && SECRETS.iter().any(|secret| line.contains(secret)) {
                 let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
                 told.get_or_insert_with(|| line.clone());

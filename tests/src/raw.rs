@@ -1,4 +1,4 @@
-//! A connection without a client's manners: malformed and unfinished requests.
+//! A raw connection, for malformed and unfinished requests.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
-/// How long the server may take to answer or to hang up.
+/// How long the server may take to answer or to close the connection.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection.
@@ -24,7 +24,7 @@ impl Connection {
         Self { stream }
     }
 
-    /// Connects from another address of this machine, with room for so few bytes of answers that the
+    /// Connects from another address of this machine, with so small a receive buffer that the
     /// server notices at once if nothing is read.
     pub async fn open_from(local: IpAddr, address: SocketAddr) -> std::io::Result<Self> {
         let socket = TcpSocket::new_v4()?;
@@ -38,28 +38,28 @@ impl Connection {
         self.stream.write_all(bytes.as_ref()).await.expect("the connection holds");
     }
 
-    /// Sends bytes, if the server still takes them.
+    /// Sends bytes, if the server still accepts them.
     pub async fn try_send(&mut self, bytes: impl AsRef<[u8]>) {
-        // Who was hung up on has nothing more to say.
+        // A closed connection is not an error here.
         let _ = timeout(PATIENCE, self.stream.write_all(bytes.as_ref())).await;
     }
 
-    /// Reads until the server hangs up.
+    /// Reads until the server closes the connection.
     pub async fn read_to_end(&mut self) -> String {
         let mut answer = Vec::new();
         let read = self.stream.read_to_end(&mut answer);
-        // A reset after the answer is a way to hang up, too.
+        // A reset after the answer is also an end of the connection.
         let _ = timeout(PATIENCE, read).await.expect("the server hangs up");
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    /// Sends `piece` over and over while it reads what is answered, until the server hangs up or
-    /// `most` bytes are sent. Gives how many were, and the answer.
+    /// Sends `piece` again and again while it reads the answer, until the server closes the
+    /// connection or `most` bytes were sent. Returns how many were sent, and the answer.
     pub async fn flood(self, piece: &[u8], most: usize) -> (usize, String) {
         let (mut reader, mut writer) = self.stream.into_split();
         let reading = async {
             let mut answer = Vec::new();
-            // A reset after the answer is a way to hang up, too.
+            // A reset after the answer is also an end of the connection.
             let _ = reader.read_to_end(&mut answer).await;
             answer
         };
@@ -79,7 +79,7 @@ impl Connection {
         (sent, String::from_utf8_lossy(&answer).into_owned())
     }
 
-    /// Reads until what has come contains `mark`.
+    /// Reads until the received text contains `mark`.
     pub async fn read_until(&mut self, mark: &str) -> String {
         let mut answer = Vec::new();
         let mut piece = [0; 4096];
@@ -93,7 +93,7 @@ impl Connection {
     }
 }
 
-/// Sends a request, and reads until the server hangs up.
+/// Sends a request, and reads until the server closes the connection.
 pub async fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> String {
     let mut connection = Connection::open(address).await;
     connection.send(request).await;

@@ -1,4 +1,4 @@
-//! A webhook endpoint on loopback: it answers as a test says and remembers what it was sent.
+//! A webhook endpoint on loopback: it answers as a test tells it to, and records the requests.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -9,19 +9,19 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// How long what is expected may take.
+/// The time limit for what a test expects.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A request that came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Received {
     /// The path with its query.
     pub path: String,
     /// Its headers with lower-case names, in order.
     pub headers: Vec<(String, String)>,
-    /// Its body, byte by byte.
+    /// Its body, unchanged.
     pub body: Bytes,
-    /// When it had come.
+    /// When it was received.
     pub at: Instant,
 }
 
@@ -34,7 +34,7 @@ impl Received {
 
     /// The body as JSON.
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).expect("a body of JSON")
+        serde_json::from_slice(&self.body).expect("a JSON body")
     }
 }
 
@@ -43,16 +43,16 @@ impl Received {
 pub enum Reaction {
     /// With this status and these further header lines, each ended by CR and LF.
     Answer(u16, String),
-    /// With this status, after so long.
+    /// With this status, after this time.
     Late(u16, Duration),
-    /// Not at all: the connection stays open and silent.
+    /// Not at all: the connection stays open without an answer.
     Silence,
     /// The connection is cut.
     Cut,
 }
 
 impl Reaction {
-    /// An answer of a status alone.
+    /// An answer that consists of a status.
     pub const fn status(status: u16) -> Self {
         Self::Answer(status, String::new())
     }
@@ -65,12 +65,13 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// One that answers 204.
+    /// Starts an endpoint that answers 204.
     pub async fn start() -> Self {
         Self::reacting(|_, _| Reaction::status(204)).await
     }
 
-    /// One that answers as `react` says; it is given the request and how many came before.
+    /// Starts an endpoint that answers as `react` says, which is called with the request and the
+    /// number of earlier ones.
     pub async fn reacting(
         react: impl Fn(&Received, usize) -> Reaction + Send + Sync + 'static,
     ) -> Self {
@@ -90,17 +91,17 @@ impl Receiver {
         Self { listener, received }
     }
 
-    /// Its address as a URL.
+    /// Its URL.
     pub fn url(&self) -> String {
         self.listener.url("/hook")
     }
 
-    /// What it was sent so far.
+    /// The requests received so far.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.received).clone()
     }
 
-    /// Waits until it was sent so many requests, and gives all of them.
+    /// Waits until it has received `count` requests, and returns all of them.
     pub async fn wait_for(&self, count: usize) -> Vec<Received> {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -109,7 +110,7 @@ impl Receiver {
                 return received;
             }
             let have = received.len();
-            assert!(Instant::now() < deadline, "{have} requests came, not {count}: {received:?}");
+            assert!(Instant::now() < deadline, "{have} requests of {count}: {received:?}");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -128,7 +129,7 @@ async fn answer(mut stream: TcpStream, reaction: Reaction) -> Option<TcpStream> 
             (status, String::new())
         }
         Reaction::Silence => {
-            // Until the other side gives up.
+            // Waits until the other side gives up.
             let _ = stream.read(&mut [0; 1]).await;
             return None;
         }

@@ -1,5 +1,6 @@
-//! Restores over data directories of every condition: used, crashed, newer, older and half deleted.
-//! Each is refused with a sentence, or what was restored is answered and nothing else.
+//! Restores over data directories in every condition: used, crashed, newer, older and half deleted.
+//! Each restore is either refused with a sentence, or only the restored content is found
+//! afterwards.
 
 mod history;
 mod place;
@@ -17,13 +18,13 @@ use place::{Condition, Place};
 /// How the restores ended.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Told {
-    /// Refused with a sentence, the place left as it was.
+    /// Refused with a sentence; the place was left unchanged.
     pub refused: usize,
-    /// Carried out, and nothing else answered.
+    /// Carried out; only the restored content was found.
     pub restored: usize,
 }
 
-/// Numbers that follow from a seed.
+/// Pseudo-random numbers from a seed.
 #[derive(Debug)]
 pub(crate) struct Chance(u64);
 
@@ -39,14 +40,14 @@ impl Chance {
     }
 }
 
-/// Restores a backup `rounds` times, each over a place whose condition follows from `seed`. Panics
-/// where anything but the restored content is answered, and where a refusal is no sentence or changes
-/// something.
+/// Restores a backup `rounds` times, each time over a place whose condition follows from `seed`.
+/// Panics if anything but the restored content is found, or if a refusal is not a sentence or
+/// changes something.
 pub async fn restores(program: &Program, rounds: usize, seed: u64) -> Told {
     let history = History::make(program).await;
     let mut chance = Chance(seed);
     let mut told = Told::default();
-    // Every condition comes once before they are drawn.
+    // Every condition is used once before conditions are chosen at random.
     for round in 0..rounds {
         let conditions = Condition::ALL.len();
         let which = if round < conditions { round } else { chance.below(conditions) };
@@ -65,7 +66,7 @@ pub async fn restores(program: &Program, rounds: usize, seed: u64) -> Told {
                 let is_told = sentence.contains("restore into an empty data directory");
                 assert!(is_told, "{condition:?}: {sentence}");
                 told.refused += 1;
-                // One that was killed right before its end is whole.
+                // A restore that was killed right before its end may be complete.
                 if condition == Condition::KilledRestore && place.has_database() {
                     check(program, place, &history, &mut chance).await;
                 }
@@ -75,8 +76,9 @@ pub async fn restores(program: &Program, rounds: usize, seed: u64) -> Told {
     told
 }
 
-/// Starts a server in a restored place and goes on there. Nothing of the other history is answered, at
-/// once, after changes that bring the numbers of both histories to meet, and after a crash.
+/// Starts a server in a restored place and makes changes there. The content of the other history
+/// must never be found: neither at once, nor after changes that give both histories the same
+/// generations, nor after a crash.
 async fn check(program: &Program, place: Place, history: &History, chance: &mut Chance) {
     let (data, environment) = place.into_parts();
     let mut builder = Server::of(program);
@@ -101,7 +103,7 @@ async fn check(program: &Program, place: Place, history: &History, chance: &mut 
     }
 }
 
-/// Fails unless the restored content is answered and nothing else.
+/// Checks that only the restored content is found.
 async fn holds(client: &Client, history: &History, data: &Path) {
     let path = format!("/v1/agents/{}/sources", history.agent);
     let mut sources = ids(&client.list_all(&path, 100).await);
@@ -115,12 +117,12 @@ async fn holds(client: &Client, history: &History, data: &Path) {
         let reply = client.ask(&history.agent, question).await;
         assert_eq!(reply["sources_used"], json!([]), "{reply}");
         for text in found(client, &history.agent, question).await {
-            assert!(history::BEFORE.contains(&text.as_str()), "`{text}` is answered");
+            assert!(history::BEFORE.contains(&text.as_str()), "`{text}` was found");
         }
     }
 }
 
-/// The texts that a search finds.
+/// The texts of a search's hits.
 async fn found(client: &Client, agent: &str, query: &str) -> Vec<String> {
     let body = json!({ "query": query });
     let found = client.post(&format!("/v1/agents/{agent}/search"), body).await.expect(200);

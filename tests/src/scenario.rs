@@ -1,4 +1,4 @@
-//! What most tests begin with: accounts, keys, agents and trained sources.
+//! What most tests start with: accounts, keys, agents and trained sources.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use crate::client::Client;
 use crate::process::Server;
 use crate::sse::Streamed;
 
-/// How long processing may take.
+/// The time limit for processing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A key as the command line made it.
+/// A key that the command line created.
 #[derive(Debug, Clone)]
 pub struct Key {
     /// Its id.
@@ -21,18 +21,18 @@ pub struct Key {
 }
 
 impl Server {
-    /// A new account with a key that may do everything, as a client. Accounts share nothing, so a
-    /// test with one of its own sees nothing of the others.
+    /// Creates an account with a key that has all permissions, and returns its client. Accounts
+    /// share nothing, so a test with its own account sees nothing of the others.
     pub fn account(&self, name: &str) -> Client {
         self.succeed(&["account", "create", name]);
         let key = self.create_key(&["--account", name, "--permission", "*"]);
         Client::new(self.address(), Some(&key.secret))
     }
 
-    /// A new key; `arguments` follow `key create`.
+    /// Creates a key; `arguments` follow `key create`.
     pub fn create_key(&self, arguments: &[&str]) -> Key {
         let output = self.command(&[&["key", "create"], arguments].concat());
-        // The secret alone is on standard output, for scripts; its id is on standard error.
+        // For scripts, standard output contains only the secret; the id is on standard error.
         let output = [output.stdout, output.stderr].concat();
         let output = String::from_utf8(output).expect("the output is UTF-8");
         let word = |prefix: &str| {
@@ -43,7 +43,7 @@ impl Server {
         Key { id: word("key_"), secret: word("ck_") }
     }
 
-    /// A client of the account `default` whose key has these permissions alone.
+    /// A client of the account `default` whose key has only these permissions.
     pub fn client_with(&self, permissions: &[&str]) -> Client {
         let mut arguments = vec!["--account", "default"];
         for permission in permissions {
@@ -54,37 +54,37 @@ impl Server {
 }
 
 impl Client {
-    /// A new agent's id.
+    /// Creates an agent and returns its id.
     pub async fn agent(&self) -> String {
         id(&self.post("/v1/agents", json!({ "name": "Guide" })).await.expect(201))
     }
 
-    /// Adds a source, and gives its id without waiting.
+    /// Adds a source, and returns its id without waiting.
     pub async fn source(&self, agent: &str, kind: &str, content: &str) -> String {
         let body = json!({ "type": kind, "content": content });
         id(&self.post(&format!("/v1/agents/{agent}/sources"), body).await.expect(201))
     }
 
-    /// Adds a text, and gives its id when it is trained.
+    /// Adds a text, waits until it is trained, and returns the source's id.
     pub async fn text(&self, agent: &str, text: &str) -> String {
         let source = self.source(agent, "text", text).await;
         self.trained(&source).await;
         source
     }
 
-    /// Adds pairs, and gives the source's id when it is trained.
+    /// Adds pairs, waits until they are trained, and returns the source's id.
     pub async fn qa(&self, agent: &str, pairs: &[(&str, &str)]) -> String {
         let source = self.source(agent, "qa", &qa_content(pairs)).await;
         self.trained(&source).await;
         source
     }
 
-    /// The source when it is trained.
+    /// Waits until the source is trained, and returns it.
     pub async fn trained(&self, source: &str) -> Value {
         self.finished(source, "trained").await
     }
 
-    /// The source when processing has failed.
+    /// Waits until processing has failed, and returns the source.
     pub async fn failed(&self, source: &str) -> Value {
         self.finished(source, "failed").await
     }
@@ -98,12 +98,12 @@ impl Client {
                 "pending" | "processing" => {}
                 other => panic!("the source is `{other}`, not `{status}`: {found}"),
             }
-            assert!(Instant::now() < deadline, "the source is not `{status}` in time: {found}");
+            assert!(Instant::now() < deadline, "the source was not `{status}` in time: {found}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 
-    /// Sends a first message, and gives the answer.
+    /// Sends a first message, and returns the answer.
     pub async fn ask(&self, agent: &str, message: &str) -> Value {
         let body = json!({ "agent_id": agent, "message": message });
         self.post("/v1/conversations", body).await.expect(200)
@@ -125,7 +125,7 @@ impl Client {
             let mut page = self.get(&next).await.expect(200);
             let data = page["data"].take();
             let data = data.as_array().expect("an array");
-            assert!(data.len() <= page_size, "a page holds at most its size");
+            assert!(data.len() <= page_size, "a page exceeds its size");
             items.extend(data.iter().cloned());
             match page["next_cursor"].as_str() {
                 Some(cursor) => {

@@ -1,5 +1,5 @@
-//! A website on loopback: pages that a test writes, changes and takes away, with the entity tags
-//! and conditional answers of a good server, and a log of every request.
+//! A website on loopback: pages that a test writes, changes and removes, with the entity tags and
+//! conditional answers of a good server, and a log of every request.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,7 +12,7 @@ use cicerone_tests_listener::{Listener, Request};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-/// What stands under a path.
+/// The resource at a path.
 #[derive(Debug, Clone)]
 pub struct Resource {
     status: u16,
@@ -27,7 +27,7 @@ impl Resource {
         Self::of("text/html; charset=utf-8", body)
     }
 
-    /// Bytes of a type.
+    /// Bytes with a content type.
     pub fn of(content_type: &str, body: impl Into<Bytes>) -> Self {
         let content_type = content_type.to_owned();
         Self { status: 200, content_type, headers: String::new(), body: body.into() }
@@ -64,11 +64,11 @@ impl Resource {
 pub struct Visit {
     /// The path with its query.
     pub path: String,
-    /// What was answered; 0 if the connection was cut instead.
+    /// The status of the answer; 0 if the connection was cut instead.
     pub status: u16,
     /// Bytes of the body that was sent.
     pub body_bytes: usize,
-    /// Who asked, as the `User-Agent` header says.
+    /// The `User-Agent` header of the request.
     pub user_agent: String,
 }
 
@@ -109,17 +109,17 @@ impl Site {
         Self { listener, shared }
     }
 
-    /// The address of a path.
+    /// The URL of a path.
     pub fn url(&self, path: &str) -> String {
         self.listener.url(path)
     }
 
-    /// Puts something under a path, replacing what was there.
+    /// Sets the resource at a path.
     pub fn put(&self, path: &str, resource: Resource) {
         lock(&self.shared).resources.insert(path.to_owned(), resource);
     }
 
-    /// Puts a page with a title, a paragraph and links under a path.
+    /// Sets a page with a title, a paragraph and links at a path.
     pub fn page(&self, path: &str, title: &str, text: &str, links: &[&str]) {
         let links: String =
             links.iter().map(|link| format!("<li><a href=\"{link}\">{link}</a></li>")).collect();
@@ -130,7 +130,7 @@ impl Site {
         self.put(path, Resource::html(html));
     }
 
-    /// Puts every file of a folder under its path; `index.html` also under its folder's.
+    /// Sets every file of a folder at its path; `index.html` also at its folder's.
     pub fn folder(&self, folder: &Path) {
         let mut folders = vec![folder.to_owned()];
         while let Some(next) = folders.pop() {
@@ -152,27 +152,27 @@ impl Site {
         }
     }
 
-    /// Takes a page away.
+    /// Removes a page.
     pub fn remove(&self, path: &str) {
         lock(&self.shared).resources.remove(path);
     }
 
-    /// Cuts every connection from now on, or answers again.
+    /// If `is_down`, cuts every further connection; otherwise answers again.
     pub fn set_down(&self, is_down: bool) {
         lock(&self.shared).mode = if is_down { Mode::Down } else { Mode::Up };
     }
 
-    /// Waits so long before each answer.
+    /// Sets a delay before each answer.
     pub fn set_delay(&self, delay: Duration) {
         lock(&self.shared).delay = delay;
     }
 
-    /// The requests since the last look, in the order of their answers.
+    /// The requests since the last call, in the order of their answers.
     pub fn take_visits(&self) -> Vec<Visit> {
         std::mem::take(&mut lock(&self.shared).visits)
     }
 
-    /// The most requests that were under way at once.
+    /// The most requests that were in progress at the same time.
     pub fn most_in_flight(&self) -> usize {
         lock(&self.shared).most_in_flight
     }
@@ -197,7 +197,7 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// Answers a request after the delay that is set.
+/// Answers a request after the delay.
 async fn respond(
     request: Request,
     mut stream: TcpStream,

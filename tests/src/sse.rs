@@ -1,4 +1,4 @@
-//! Server-Sent Events, read as strictly as the specification writes them.
+//! Server-Sent Events, parsed strictly.
 
 use serde_json::Value;
 
@@ -11,8 +11,8 @@ pub struct Event {
     pub data: Value,
 }
 
-/// Reads a whole stream: each event is a line `event: <name>`, a line `data: <JSON>` and a blank
-/// line; comments are blocks of their own. Anything else panics.
+/// Parses a whole stream: each event is a line `event: <name>`, a line `data: <JSON>` and a blank
+/// line; comments are separate blocks. Panics on anything else.
 pub fn parse(stream: &str) -> Vec<Event> {
     let Some(body) = stream.strip_suffix("\n\n") else {
         panic!("the stream does not end with a blank line: {stream:?}");
@@ -34,7 +34,7 @@ fn block(block: &str) -> Option<Event> {
     Some(Event { name: name.to_owned(), data })
 }
 
-/// A reply as its events tell it.
+/// A reply as its events describe it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Streamed {
     /// The tokens, in order.
@@ -44,7 +44,7 @@ pub struct Streamed {
 }
 
 impl Streamed {
-    /// Reads a stream of tokens that one `done` or `error` ends.
+    /// Parses a stream of tokens that ends with one `done` or `error`.
     pub fn parse(stream: &str) -> Self {
         let mut events = parse(stream);
         let last = events.pop().expect("a stream has at least one event");
@@ -52,7 +52,7 @@ impl Streamed {
         let tokens = events.into_iter().map(|event| {
             assert_eq!(event.name, "token", "{event:?}");
             let fields = event.data.as_object().expect("an object");
-            assert_eq!(fields.len(), 1, "a token has its content alone: {event:?}");
+            assert_eq!(fields.len(), 1, "a token has one field: {event:?}");
             event.data["content"].as_str().expect("a string").to_owned()
         });
         Self { tokens: tokens.collect(), last }
@@ -63,7 +63,7 @@ impl Streamed {
         self.tokens.concat()
     }
 
-    /// The data of the `done` that ended it.
+    /// The data of the final `done`.
     #[track_caller]
     pub fn done(&self) -> &Value {
         assert_eq!(self.last.name, "done", "{:?}", self.last);

@@ -1,5 +1,5 @@
-//! A scripted OpenAI-compatible upstream: says over its socket exactly what a test wrote, byte by
-//! byte, faults included, and keeps what it was asked.
+//! A scripted OpenAI-compatible upstream: sends exactly the bytes that a test wrote, including
+//! faults, and records the requests.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -22,17 +22,17 @@ pub struct Script(Vec<Step>);
 enum Step {
     Send(Vec<u8>),
     Pause(Duration),
-    /// Nothing more, until the other side goes away.
+    /// Send nothing more until the other side closes the connection.
     Stall,
 }
 
 impl Script {
-    /// Hangs up at once.
+    /// Closes the connection at once.
     pub fn hang_up() -> Self {
         Self::default()
     }
 
-    /// An answer of this status, type and body, with further header lines.
+    /// An answer with this status, type and body, and further header lines.
     pub fn answer(status: &str, content_type: &str, headers: &str, body: &str) -> Self {
         let length = body.len();
         let head = format!(
@@ -42,7 +42,7 @@ impl Script {
         Self::default().bytes(head).bytes(body)
     }
 
-    /// An error as the official API words it.
+    /// An error in the form of the official API.
     pub fn error(status: &str, headers: &str, message: &str) -> Self {
         let error =
             json!({"error": {"message": message, "type": "error", "param": null, "code": null}});
@@ -54,64 +54,64 @@ impl Script {
         Self::answer("200 OK", "application/json", "", &completion(text).to_string())
     }
 
-    /// A stream of these tokens with its regular end.
+    /// A stream of these tokens with a regular end.
     pub fn tokens(tokens: &[&str]) -> Self {
         let script =
             Self::stream().event(&chunk(&json!({"role": "assistant", "content": ""}), None));
         tokens.iter().fold(script, |script, token| script.token(token)).finish("stop").done()
     }
 
-    /// The beginning of a stream.
+    /// The start of a stream.
     pub fn stream() -> Self {
         Self::default().bytes(STREAM)
     }
 
-    /// Then a token.
+    /// Adds a token.
     #[must_use]
     pub fn token(self, text: &str) -> Self {
         self.event(&chunk(&json!({"content": text}), None))
     }
 
-    /// Then the reason for which the reply ends.
+    /// Adds the reason why the reply ends.
     #[must_use]
     pub fn finish(self, reason: &str) -> Self {
         self.event(&chunk(&json!({}), Some(reason)))
     }
 
-    /// Then the end of the stream.
+    /// Adds the end of the stream.
     #[must_use]
     pub fn done(self) -> Self {
         self.bytes("data: [DONE]\n\n")
     }
 
-    /// Then an event with this data.
+    /// Adds an event with this data.
     #[must_use]
     pub fn event(self, data: &Value) -> Self {
         self.bytes(format!("data: {data}\n\n"))
     }
 
-    /// Then these bytes.
+    /// Adds these bytes.
     #[must_use]
     pub fn bytes(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.0.push(Step::Send(bytes.into()));
         self
     }
 
-    /// Then nothing for a while.
+    /// Adds a pause.
     #[must_use]
     pub fn pause(mut self, duration: Duration) -> Self {
         self.0.push(Step::Pause(duration));
         self
     }
 
-    /// Then nothing more, with the connection held open.
+    /// Adds an endless wait, with the connection held open.
     #[must_use]
     pub fn stall(mut self) -> Self {
         self.0.push(Step::Stall);
         self
     }
 
-    /// The same in single bytes, each a write of its own.
+    /// Sends the same bytes one by one, each with its own write.
     #[must_use]
     pub fn byte_by_byte(self) -> Self {
         let split = |step| match step {
@@ -144,7 +144,7 @@ pub fn completion(text: &str) -> Value {
     })
 }
 
-/// A request that the upstream was sent.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Received {
     /// The request line and the headers, in lower case.
@@ -167,7 +167,7 @@ struct Shared {
 }
 
 impl Upstream {
-    /// An upstream that follows these scripts, one a request; the last one again and again.
+    /// An upstream that follows these scripts, one for each request; the last one is repeated.
     pub async fn start(scripts: impl IntoIterator<Item = Script>) -> Self {
         let scripts = scripts.into_iter().collect();
         let shared = Arc::new(Mutex::new(Shared { scripts, received: Vec::new() }));
@@ -188,12 +188,12 @@ impl Upstream {
         self.listener.url("/v1")
     }
 
-    /// The scripts of the requests to come.
+    /// Sets the scripts of further requests.
     pub fn follow(&self, scripts: impl IntoIterator<Item = Script>) {
         lock(&self.shared).scripts = scripts.into_iter().collect();
     }
 
-    /// What it was asked so far.
+    /// The requests so far.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.shared).received.clone()
     }
@@ -203,7 +203,7 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().expect("no test panics while it holds the lock")
 }
 
-/// Keeps a request and gives the script for it; `None` if its body is not JSON.
+/// Records a request and returns the script for it; `None` if its body is not JSON.
 fn next_script(request: &Request, shared: &Mutex<Shared>) -> Option<Script> {
     let body = serde_json::from_slice(&request.body).ok()?;
     let mut shared = lock(shared);
@@ -215,7 +215,7 @@ fn next_script(request: &Request, shared: &Mutex<Shared>) -> Option<Script> {
     Some(script.unwrap_or_default())
 }
 
-/// Follows a script. The other side may leave at any moment.
+/// Follows a script. The other side may close the connection at any time.
 async fn follow(script: Script, mut stream: TcpStream) {
     for step in script.0 {
         let step = match step {

@@ -1,7 +1,7 @@
 //! A listener on loopback that reads HTTP/1.1 requests and leaves the answer to a test.
 //!
-//! A test may write whatever it likes: half an answer, nothing, one byte at a time, or close the connection.
-//! That is what frameworks for test servers prevent, and what clients must be tried with.
+//! A test may write whatever it likes: half an answer, nothing, one byte at a time, or close the
+//! connection. Frameworks for test servers prevent that, but clients must be tested with it.
 #![expect(clippy::expect_used, reason = "a test that cannot listen has failed")]
 
 use std::future::Future;
@@ -14,7 +14,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-/// A request as it came.
+/// A request as it arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The method.
@@ -25,7 +25,7 @@ pub struct Request {
     pub head: String,
     /// The headers with names in lower case, in order.
     pub headers: Vec<(String, String)>,
-    /// The body, of the length that the header `Content-Length` says.
+    /// The body, whose length is in the header `Content-Length`.
     pub body: Bytes,
 }
 
@@ -53,15 +53,15 @@ impl Request {
 pub struct Listener {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
-    /// `None` if it goes on without this.
+    /// `None` after [`detach`](Self::detach).
     task: Option<JoinHandle<()>>,
 }
 
 impl Listener {
     /// Listens on a free port of 127.0.0.1.
     ///
-    /// `answer` is given each request and its connection. It gives the connection back if a further
-    /// request may come on it, and keeps it or drops it otherwise.
+    /// `answer` is called with each request and its connection. It returns the connection if
+    /// another request may follow on it; otherwise it keeps or drops the connection.
     pub async fn start<A, F>(answer: A) -> Self
     where
         A: Fn(Request, TcpStream) -> F + Send + Sync + 'static,
@@ -70,7 +70,7 @@ impl Listener {
         Self::start_at("127.0.0.1:0", answer).await
     }
 
-    /// The same on this address.
+    /// Like [`start`](Self::start), on this address.
     pub async fn start_at<A, F>(address: &str, answer: A) -> Self
     where
         A: Fn(Request, TcpStream) -> F + Send + Sync + 'static,
@@ -92,7 +92,7 @@ impl Listener {
         Self { address, connections, task: Some(task) }
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
@@ -102,7 +102,7 @@ impl Listener {
         format!("http://{}{path}", self.address)
     }
 
-    /// Lets it go on until the end of the runtime, and gives its address.
+    /// Lets it run until the end of the runtime, and returns its address.
     pub fn detach(mut self) -> SocketAddr {
         self.task = None;
         self.address
@@ -122,12 +122,12 @@ impl Drop for Listener {
     }
 }
 
-/// Hands the requests of a connection to `answer`, one after the other.
+/// Passes the requests of a connection to `answer`, one after the other.
 async fn converse<F>(mut stream: TcpStream, answer: &(impl Fn(Request, TcpStream) -> F + Sync))
 where
     F: Future<Output = Option<TcpStream>> + Send,
 {
-    // Without it a small answer waits for the acknowledgement of the one before.
+    // Otherwise a small answer waits for the acknowledgement of the previous one.
     let _ = stream.set_nodelay(true);
     let mut bytes = Vec::new();
     while let Some(request) = read(&mut stream, &mut bytes).await {
@@ -136,7 +136,8 @@ where
     }
 }
 
-/// The next request; `None` at the end of the connection. `bytes` is what came and was not read yet.
+/// The next request; `None` at the end of the connection. `bytes` are the received bytes that were
+/// not read yet.
 async fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<Request> {
     let end = loop {
         if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {

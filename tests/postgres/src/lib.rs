@@ -1,6 +1,6 @@
-//! A private PostgreSQL cluster for the tests of one process: made in a temporary folder at its first
-//! use, and removed when the process ends, however it ends. It listens on a Unix socket in that folder and
-//! on no port.
+//! A private PostgreSQL cluster for the tests of one process. It is created in a temporary folder
+//! when it is first used, and removed when the process ends, for whatever reason. It listens on a
+//! Unix socket in that folder and on no port.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,8 +21,8 @@ use cicerone_storage::{DatabaseUrl, migrations};
 /// Where Debian and its derivatives install the servers of each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
-/// Makes the cluster, runs it, prints its folder, and stops it when standard input is closed, which also
-/// happens if the process at the other end panics or is killed.
+/// Creates the cluster, runs it, prints its folder, and stops it when standard input is closed,
+/// which also happens if the parent process panics or is killed.
 const SCRIPT: &str = r#"
 set -eu
 folder=$(mktemp -d "${TMPDIR:-/tmp}/cicerone-postgres.XXXXXX")
@@ -46,7 +46,7 @@ wait "$server" || true
 #[derive(Debug)]
 pub struct Cluster {
     bin: PathBuf,
-    /// Holds its data and its socket.
+    /// Contains its data and its socket.
     folder: String,
     databases: AtomicU32,
     template: OnceLock<String>,
@@ -55,8 +55,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster of this process, started at the first call. `None` if PostgreSQL is not installed: a
-    /// panic if `CI` is set, else a line on standard error says so.
+    /// The cluster of this process, started at the first call. If PostgreSQL is not installed,
+    /// panics if `CI` is set; otherwise prints a line on standard error and returns `None`.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
         SHARED.get_or_init(|| newest().map(Self::start).or_else(missing)).as_ref()
@@ -69,7 +69,8 @@ impl Cluster {
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // An interrupt at the terminal ends the tests; the watchdog follows them in order.
+            // Interrupting the tests at the terminal must not reach the watchdog, which stops the
+            // cluster cleanly.
             .process_group(0)
             .spawn()
             .expect("a shell can be started");
@@ -86,7 +87,7 @@ impl Cluster {
         self.create(&[])
     }
 
-    /// A new database with every migration applied: a copy of one that is made once.
+    /// A new database with every migration applied: a copy of a template that is created once.
     pub fn migrated_database(&self) -> DatabaseUrl {
         let template = self.template.get_or_init(|| {
             let url = self.empty_database();
@@ -96,7 +97,7 @@ impl Cluster {
         self.create(&["--template", template])
     }
 
-    /// Ends every connection to a database from the server's side, as its restart would.
+    /// Ends every connection to a database from the server's side, as a restart would.
     pub fn disconnect(&self, url: &DatabaseUrl) {
         let name = name(url);
         let sql = format!(
@@ -112,7 +113,7 @@ impl Cluster {
         self.disconnect(url);
     }
 
-    /// Writes a database to a file with `pg_dump`, in its own format.
+    /// Writes a database to a file with `pg_dump`, in its custom format.
     pub fn dump(&self, url: &DatabaseUrl, file: &Path) {
         let file = file.to_str().expect("UTF-8");
         self.run("pg_dump", &["--format", "custom", "--file", file, name(url).as_str()]);
@@ -128,7 +129,7 @@ impl Cluster {
     fn create(&self, options: &[&str]) -> DatabaseUrl {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.run("createdb", &[options, &[&name]].concat());
-        // The folder in the place of a host is the address of a socket.
+        // A folder in place of the host means a Unix socket.
         let url = format!("postgres://postgres@{}/{name}", self.folder.replace('/', "%2F"));
         DatabaseUrl::parse(&url).unwrap()
     }
@@ -149,7 +150,7 @@ fn name(url: &DatabaseUrl) -> String {
     url.to_string().rsplit('/').next().expect("a name").to_owned()
 }
 
-/// The programs of the newest version that is installed.
+/// The folder of programs of the newest installed version.
 fn newest() -> Option<PathBuf> {
     let versions = Path::new(VERSIONS).read_dir().ok()?;
     let mut found: Vec<(u32, PathBuf)> = versions
@@ -175,7 +176,7 @@ fn missing() -> Option<Cluster> {
     None
 }
 
-/// A shell of a user under which PostgreSQL runs: it refuses to run as the superuser.
+/// A shell of a user who may run PostgreSQL, which refuses to run as root.
 fn unprivileged_shell() -> Command {
     let id = Command::new("id").arg("-u").output().unwrap();
     if id.stdout != b"0\n" {

@@ -1,4 +1,4 @@
-//! A server's life: up to a backup, and beyond it.
+//! The history of a server: up to a backup, and after it.
 
 use std::fs;
 use std::path::Path;
@@ -8,37 +8,37 @@ use tempfile::TempDir;
 use crate::process::{Program, Server};
 use crate::scenario::id;
 
-/// The texts of the moment of the backup.
+/// The texts at the time of the backup.
 pub(super) const BEFORE: [&str; 3] = [
     "The museum opens at nine in the morning.",
     "A ticket costs twelve euros.",
     "Parking is free for visitors.",
 ];
-/// Questions that the backup answers, each with a part of its answer.
+/// Questions that the restored content answers, each with a part of its answer.
 pub(super) const ANSWERED: [(&str, &str); 3] = [
     ("When does the museum open?", "nine"),
     ("What does a ticket cost?", "twelve"),
     ("Is parking free?", "free"),
 ];
-/// Questions that only what came after the backup answers.
+/// Questions that only the content added after the backup answers.
 pub(super) const GONE: [&str; 2] = ["Where is the elephant?", "What are zeppelin days?"];
-/// The texts that came after the backup.
+/// The texts that were added after the backup.
 const AFTER: [&str; 2] =
     ["The museum opens at eleven on zeppelin days.", "The elephant lives behind the zoo."];
 
-/// What restores are made from, and over.
+/// The data that restores start from and are made over.
 #[derive(Debug)]
 pub(super) struct History {
     folder: TempDir,
     /// The agent whose content changed.
     pub(super) agent: String,
-    /// Its sources at the moment of the backup, sorted.
+    /// Its sources at the time of the backup, sorted.
     pub(super) sources: Vec<String>,
 }
 
 impl History {
-    /// Lives it: a data directory as it was when the server was stopped at the backup, the backup, and
-    /// a data directory as a crash left it some changes later.
+    /// Creates the history: a copy of the data directory at the time of the backup, the backup, and
+    /// a copy of the data directory after more changes and a crash.
     pub(super) async fn make(program: &Program) -> Self {
         let folder = TempDir::with_prefix("cicerone-restores-").expect("a temporary directory");
         let mut server = Server::of(program).start();
@@ -81,18 +81,18 @@ impl History {
         self.folder.path().join("backup.tar.gz").to_str().expect("UTF-8").to_owned()
     }
 
-    /// Copies the data directory of the moment of the backup.
+    /// Copies the data directory from the time of the backup.
     pub(super) fn copy_older(&self, to: &Path) {
         copy(&self.folder.path().join("older"), to);
     }
 
-    /// Copies the data directory that the crash left.
+    /// Copies the data directory from after the crash.
     pub(super) fn copy_newer(&self, to: &Path) {
         copy(&self.folder.path().join("newer"), to);
     }
 }
 
-/// Copies a folder into another one, which is made.
+/// Copies a folder into another one, which is created.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

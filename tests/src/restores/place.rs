@@ -1,4 +1,4 @@
-//! A place to restore into, in some condition.
+//! A place to restore into, in a given condition.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,28 +15,29 @@ use crate::process::Program;
 /// The condition of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// Nothing is there.
+    /// An empty directory.
     Empty,
-    /// A server that crashed some changes after the backup.
+    /// The directory of a server that crashed some changes after the backup.
     Used,
-    /// A server that was stopped at the moment of the backup.
+    /// The directory of a server that was stopped at the time of the backup.
     Older,
-    /// What is left of one of the two when a part of it was deleted.
+    /// The rest of one of these two after a part of it was deleted.
     HalfDeleted,
-    /// One file or folder of a crashed server and nothing else.
+    /// A single file or folder of a crashed server.
     OnePart,
-    /// Copies that killed backups and restores left half made.
+    /// Unfinished copies that killed backups and restores left.
     Leftovers,
-    /// A restore that was killed at some moment.
+    /// The result of a restore that was killed at some point.
     KilledRestore,
     /// An empty directory, with the database elsewhere, beside the log of a crashed one.
     LogElsewhere,
-    /// A crashed server whose database file alone was put back by hand, over the index of before.
+    /// The directory of a crashed server in which the database file alone was replaced by hand, so
+    /// that the index is older.
     FilePutBack,
 }
 
 impl Condition {
-    /// All of them.
+    /// All conditions.
     pub(super) const ALL: [Self; 9] = [
         Self::Empty,
         Self::Used,
@@ -50,13 +51,13 @@ impl Condition {
     ];
 }
 
-/// A data directory, with the settings that go with it.
+/// A data directory, with the settings that belong to it.
 #[derive(Debug)]
 pub(super) struct Place {
     data: TempDir,
     condition: Condition,
     environment: Vec<(String, String)>,
-    /// Where the database lies, if elsewhere.
+    /// The folder of the database, if it is elsewhere.
     _elsewhere: Option<TempDir>,
 }
 
@@ -142,8 +143,8 @@ impl Place {
         place
     }
 
-    /// Restores the backup into it, unless that was done by hand. Gives the sentence of a refusal, after which
-    /// everything must be as it was.
+    /// Restores the backup into it, unless that was done by hand. Returns the message of a refusal,
+    /// after which everything must be unchanged.
     pub(super) fn restore(&self, program: &Program, history: &History) -> Result<(), String> {
         if self.condition == Condition::FilePutBack {
             return Ok(());
@@ -168,7 +169,7 @@ impl Place {
         Err(said)
     }
 
-    /// Whether the database is there.
+    /// Whether the database exists.
     pub(super) fn has_database(&self) -> bool {
         self.data.path().join("cicerone.db").exists()
     }
@@ -179,7 +180,7 @@ impl Place {
     }
 }
 
-/// What a folder holds, in order.
+/// The entries of a folder, in order.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -195,8 +196,8 @@ fn remove(path: &Path) {
     }
 }
 
-/// Every file below a folder with its bytes. Left out are locks, which hold nothing, and what a killed
-/// restore left, which the next command removes.
+/// Every file below a folder with its bytes, without locks, which are empty, and without the
+/// remains of a killed restore, which the next command removes.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in entries(folder) {

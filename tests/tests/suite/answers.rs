@@ -1,11 +1,11 @@
-//! Replies of the embedded answerer, as a person would have given them: definitions, tables, code, pairs, typing
-//! mistakes, and silence.
+//! Replies of the embedded answerer that a person would accept: definitions, tables, code, pairs,
+//! typing mistakes, and refusals.
 
 use serde_json::json;
 
 use crate::world::client;
 
-/// A page of a manual, as the readers write it.
+/// A page of a manual, in the form that the readers produce.
 const MANUAL: &str = "# harbour-lock\n\n## Options\n\n\
 `-u`, `--include-untracked`: Also stows ships without papers. Their crews are told.\n\n\
 `-q`, `--quiet`: Prints nothing but errors.\n\n\

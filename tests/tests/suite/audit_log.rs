@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{NO_KEY, NOWHERE, account, own_server, program};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/audit_log",
     cases: &[
@@ -43,7 +42,7 @@ async fn last(client: &Client, action: &str) -> Value {
 async fn what_an_owner_accounts_for_is_recorded() {
     let client = account();
     let mut expected = log(&client).await;
-    assert_eq!(expected.len(), 1, "the key that the command line made");
+    assert_eq!(expected.len(), 1, "the key from the command line");
     assert_eq!(expected[0].0, "api_key.created");
     let body = json!({ "name": "Key", "permissions": ["agents:read"] });
     let key = id(&client.post("/v1/api_keys", body).await.expect(201));
@@ -154,7 +153,7 @@ async fn failed_uses_of_a_key_are_told_to_its_account() {
     assert_eq!(record["ip_address"], "127.0.0.1");
     let all = client.list_all("/v1/audit_log?action=authentication.failed", 10).await;
     let count: u64 = all.iter().map(|one| one["count"].as_u64().unwrap()).sum();
-    assert_eq!(count, 3, "those of nobody's key are nobody's");
+    assert_eq!(count, 3, "failures without a known key have no account");
     let other = server.client().list_all("/v1/audit_log?action=authentication.failed", 10).await;
     assert!(other.is_empty(), "{other:?}");
 }

@@ -1,4 +1,5 @@
-//! Who is let in: every route, with keys that are missing, malformed, unknown or revoked.
+//! Which requests are accepted: every route, with keys that are missing, malformed, unknown or
+//! revoked.
 
 use cicerone_tests::raw;
 
@@ -131,9 +132,9 @@ async fn neither_keys_nor_words_of_users_are_logged() {
     client.ask(&agent, &format!("Was ist {secret} im Museum?")).await;
     client.anonymous().with_key("wrong-key-0123456789-wrong-key-0123").get("/v1/agents").await;
     let log = server.stderr();
-    assert!(!log.is_empty(), "there is a log to look at");
+    assert!(!log.is_empty(), "the log is empty");
     for forbidden in [secret, client.key().unwrap(), "wrong-key-0123456789"] {
-        assert!(!log.contains(forbidden), "`{forbidden}` stands in the log: {log}");
+        assert!(!log.contains(forbidden), "`{forbidden}` is in the log: {log}");
         assert!(!server.stdout().contains(forbidden), "`{forbidden}` was printed");
     }
 }

@@ -1,4 +1,4 @@
-//! `cicerone backup` and `restore`: what was acknowledged before is there after, and answers.
+//! `cicerone backup` and `restore`: everything that was acknowledged before is found afterwards.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 
 use crate::world::{own_server, program};
 
-/// What a failed command said.
+/// The standard error of a failed command.
 #[track_caller]
 fn refused(output: &Output, status: i32) -> String {
     assert_eq!(output.status.code(), Some(status), "{output:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Adds agents, uploads and conversations until told to stop, and gives what was acknowledged, in
+/// Adds agents, uploads and conversations until told to stop, and returns what was acknowledged, in
 /// order: path and resource.
 async fn load(client: Client, stop: Arc<AtomicBool>) -> Vec<(String, Value)> {
     let mut acknowledged = Vec::new();
@@ -82,7 +82,7 @@ async fn what_was_acknowledged_before_a_backup_is_there_after_it_and_answers() {
         restored.get(&conversation).await.expect(200),
         client.get(&conversation).await.expect(200)
     );
-    // Each writer's work is there up to one moment, and nothing behind it.
+    // The work of each writer must exist up to some point, and nothing after it.
     for writer in acknowledged {
         let mut is_behind = false;
         for (path, resource) in writer {
@@ -91,7 +91,7 @@ async fn what_was_acknowledged_before_a_backup_is_there_after_it_and_answers() {
                 is_behind = true;
                 continue;
             }
-            assert!(!is_behind, "`{path}` is there, and what came before it is not");
+            assert!(!is_behind, "`{path}` exists, but not what came before");
             let found = found.expect(200);
             if resource != Value::Null {
                 assert_eq!(found, resource);
@@ -153,7 +153,7 @@ async fn a_file_that_is_no_whole_backup_restores_nothing() {
         changed[at] ^= 1;
         changed
     };
-    // The checksum over all of it.
+    // A byte of the checksum over the whole file.
     cases.push(changed(bytes.len() - 8));
     for (number, bytes) in cases.iter().enumerate() {
         let file = folder.path().join(format!("{number}.tar.gz"));
@@ -164,7 +164,7 @@ async fn a_file_that_is_no_whole_backup_restores_nothing() {
         assert!(said.contains(file.to_str().unwrap()) || said.contains("database"), "{said}");
         assert!(!place.path().join("cicerone.db").exists(), "case {number}: {said}");
     }
-    // A changed byte may leave the content what it was; never is another one restored.
+    // A changed byte may leave the content intact; but other content must never be restored.
     let place = tempfile::tempdir().unwrap();
     program().succeed(place.path(), &["restore", whole.to_str().unwrap()]);
     let expected = fs::read(place.path().join("cicerone.db")).unwrap();
@@ -228,7 +228,7 @@ async fn after_a_restore_that_was_broken_off_no_server_starts_and_it_can_be_repe
     server.succeed(&["backup", archive]);
     let place = tempfile::tempdir().unwrap();
     let path = place.path();
-    // As a kill leaves it before the database comes into its place.
+    // The state after a kill before the database is moved into place.
     fs::write(path.join("cicerone.db.restoring"), "").unwrap();
     fs::create_dir_all(path.join("objects/uploads")).unwrap();
     fs::write(path.join("objects/uploads/left"), "half").unwrap();
@@ -239,7 +239,7 @@ async fn after_a_restore_that_was_broken_off_no_server_starts_and_it_can_be_repe
     }
     program().succeed(path, &["restore", archive]);
     assert!(!path.join("objects/uploads/left").exists());
-    // A kill after that leaves only the note.
+    // A kill after that leaves only the mark.
     fs::write(path.join("cicerone.db.restoring"), "").unwrap();
     let other = Server::of(&program()).start_in(place);
     other.client().get(&format!("/v1/agents/{agent}")).await.expect(200);
@@ -272,7 +272,7 @@ fn half_made_copies_are_swept_at_a_start_and_by_a_backup() {
     assert!(!killed.exists());
     let names: Vec<_> =
         fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names, ["backup.tar.gz"], "nothing else is left beside the archive");
+    assert_eq!(names, ["backup.tar.gz"], "only the archive is left");
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn a_killed_backup_leaves_no_archive_and_no_copy_behind() {
         let mut command = program().command(server.data(), &["backup", archive.to_str().unwrap()]);
         let mut child = command.spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(millis));
-        // It may have ended.
+        // It may have ended already.
         let _ = child.kill();
         let _ = child.wait();
         for entry in fs::read_dir(folder.path()).unwrap() {
@@ -314,7 +314,7 @@ fn one_server_uses_a_database_however_it_is_spelled() {
         assert!(said.contains("another cicerone uses"), "{said}");
         assert!(said.contains("CICERONE_DATABASE_URL"), "{said}");
     }
-    // What works beside a server still does.
+    // Commands that may run beside a server still work.
     server.succeed(&["account", "create", "beside"]);
     let archive = folder.path().join("backup.tar.gz");
     server.succeed(&["backup", archive.to_str().unwrap()]);

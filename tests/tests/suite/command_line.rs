@@ -23,10 +23,10 @@ fn run_with(arguments: &[&str], variables: &[(&str, &str)]) -> (Output, String, 
     (output, out, errors)
 }
 
-/// Runs a command line that must fail with one clear line; gives the line.
+/// Runs a command line that must fail with one line on standard error; returns the line.
 fn refused(arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let (output, _, errors) = run_with(arguments, variables);
-    assert!(!output.status.success(), "{arguments:?} {variables:?} was taken");
+    assert!(!output.status.success(), "{arguments:?} {variables:?} succeeded");
     assert_eq!(errors.trim_end().lines().count(), 1, "one clear line: {errors}");
     errors
 }
@@ -159,7 +159,7 @@ fn a_database_that_is_newer_than_the_program_stops_the_start() {
     assert!(errors.contains("newer"), "{errors}");
 }
 
-/// Notes a migration that this program does not have.
+/// Records a migration that this program does not have.
 fn mark_as_newer(database: &Path) {
     use diesel::connection::SimpleConnection as _;
     use diesel::{Connection as _, SqliteConnection};

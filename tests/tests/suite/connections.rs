@@ -1,4 +1,5 @@
-//! Connections that send or read nothing: what they hold, and that other clients do not notice.
+//! Connections that send or read nothing: their cost is bounded, and other clients do not notice
+//! them.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -42,7 +43,8 @@ async fn idle_connections_of_one_address_shut_nobody_out() {
     for _ in 0..300 {
         idle.push(Connection::open_from(local(2), server.address()).await);
     }
-    // The flooding address, another address, and one that keeps a connection the whole time.
+    // The flooding address, another address, and one with a connection that is kept for the whole
+    // test.
     for address in [local(2), local(3), local(4)] {
         let mut connection = Connection::open_from(address, server.address()).await.unwrap();
         connection.send(get("/healthz", None)).await;
@@ -58,12 +60,13 @@ async fn connections_of_one_address_that_are_not_idle_take_half_of_the_places_at
     let mut slow = Vec::new();
     for _ in 0..100 {
         let mut connection = Connection::open_from(local(2), server.address()).await.unwrap();
-        // Beyond its share, connections of the address are closed.
+        // Connections of the address beyond its share are closed.
         connection.try_send("GET /healthz HTTP/1.1\r\n").await;
         slow.push(connection);
     }
     server.client().get("/v1/agents").await.expect(200);
-    // A connection that has sent nothing yet is closed when another comes; the others are refused.
+    // A connection that has sent nothing yet is closed when another one comes; the others are
+    // refused.
     let judged = async {
         loop {
             let client = server.client();
@@ -90,7 +93,7 @@ async fn a_client_that_takes_nothing_is_cut_off() {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), cut).await.expect("it is cut");
+    tokio::time::timeout(Duration::from_secs(30), cut).await.expect("the connection is closed");
     let taken = reader.read_to_end().await.len();
     assert!(taken < whole, "{taken} of {whole} bytes");
 }
@@ -123,7 +126,7 @@ async fn readers_that_read_nothing_hold_little_memory_and_leave_room_to_others()
         reader.send(request).await;
         readers.push(reader);
     }
-    // There is still memory for another account's list of 600 kB.
+    // There is still memory for a list of 600 kB for another account.
     let path = format!("/v1/agents/{others}/sources");
     let page = other.get(&path).await.expect(200);
     assert_eq!(page["data"].as_array().unwrap().len(), 1);
@@ -135,7 +138,7 @@ async fn readers_that_read_nothing_hold_little_memory_and_leave_room_to_others()
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("nothing is held");
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("all connections are gone");
     flood.get(&list).await.expect(200);
 }
 
@@ -154,7 +157,7 @@ async fn bodies_that_stall_leave_room_to_another_account() {
             8 * MEBIBYTE - 100
         );
         connection.send(head).await;
-        // Requests that find no memory are answered while their body is still being sent.
+        // Requests for which there is no memory are answered while their body is still being sent.
         connection.try_send(&half).await;
         stalled.push(connection);
     }

@@ -1,4 +1,4 @@
-//! Answers right after a change: of the new content at once, of the old never again.
+//! Answers right after a change: they use the new content at once, and never the old content again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use crate::world::own_server;
 /// Rounds in this suite; `cargo trial consistency` runs more.
 const ROUNDS: usize = 25;
 
-/// An agent whose index is on the disk: it has more content than is indexed in memory.
+/// An agent whose index is on the disk, because it has more content than is indexed in memory.
 async fn large_agent(client: &Client) -> String {
     let agent = client.agent().await;
     client.text(&agent, &"The river carries stones to the sea. ".repeat(2_000)).await;
     agent
 }
 
-/// The folder of the only index on the disk.
+/// The folder of the only index that is on the disk.
 fn index_folder(server: &Server) -> PathBuf {
     let mut folders = fs::read_dir(server.data().join("index")).unwrap();
     folders.next().expect("the index of an agent is on the disk").unwrap().path()
@@ -110,7 +110,7 @@ async fn deleted_text_is_off_the_disk() {
     assert_eq!(holding(&index, "zaubersp"), Vec::<PathBuf>::new());
 }
 
-/// The files in a folder that hold a word of ASCII, in any case.
+/// The files in a folder that contain an ASCII word, in any case.
 fn holding(folder: &Path, word: &str) -> Vec<PathBuf> {
     let mut files = files(folder);
     files.retain(|file| {

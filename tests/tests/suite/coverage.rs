@@ -1,5 +1,5 @@
-//! That nothing of the contract is without a test: the served document is walked, and every answer
-//! that it describes must be one that a test provokes.
+//! Checks that the whole contract is tested: walks the served document, and every answer in it must
+//! be provoked by a test.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +10,15 @@ use crate::walks::WALKS;
 use crate::world::client;
 use crate::{agents, audit_log, conversations, files, keys, me, sources, usage, webhooks};
 
-/// Which answers of a route are tested, and by what.
+/// Which answers of a route are tested, and by which tests.
 pub(crate) struct Covers {
-    /// Method and path, as the document writes it.
+    /// Method and path, as in the document.
     pub(crate) route: &'static str,
     /// Status and code, and the test that provokes it.
     pub(crate) cases: &'static [(&'static str, fn())],
 }
 
-/// What each endpoint's file covers.
+/// The tested answers of each endpoint's file.
 const ENDPOINTS: [&Covers; 39] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
@@ -160,7 +160,7 @@ async fn the_document_states_the_limits() {
     }
 }
 
-/// The values of this keyword in every schema of a property of this name.
+/// The values of this keyword in the schemas of all properties with this name.
 fn limits(schema: &Value, property: &str, keyword: &str) -> Vec<u64> {
     let own = schema["properties"][property][keyword].as_u64();
     let inner: Vec<&Value> = match schema {

@@ -1,4 +1,4 @@
-//! What is deleted is gone: from every answer at once, and from every file within a minute.
+//! Deleted data disappears from every answer at once, and from every file within a minute.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::world::own_server;
 
-/// A word that is in everything that is deleted, and nowhere else.
+/// A word that occurs in everything that is deleted, and nowhere else.
 const CANARY: &str = "zyxcanary";
 
-/// The files below a folder that hold the word.
+/// The files below a folder that contain the word.
 fn holding(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     // A file can be removed during the search.

@@ -1,4 +1,4 @@
-//! What was acknowledged outlives the process, however that ends.
+//! Acknowledged changes survive the process, however it ends.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -74,7 +74,7 @@ async fn what_was_acknowledged_outlives_a_kill() {
         let settled = Instant::now() + Duration::from_secs(10);
         for source in sources.drain(..) {
             while client.get(&source).await.expect(200)["status"] != "trained" {
-                assert!(Instant::now() < settled, "`{source}` is still on its way");
+                assert!(Instant::now() < settled, "`{source}` is still in progress");
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
@@ -83,11 +83,11 @@ async fn what_was_acknowledged_outlives_a_kill() {
             assert_eq!(&client.get(path).await.expect(200)["id"], &object["id"], "{path}");
         }
     }
-    assert!(acknowledged.lock().unwrap().len() > KILLS, "the load was real");
+    assert!(acknowledged.lock().unwrap().len() > KILLS, "too little was acknowledged");
 }
 
-/// Creates agents with a source and a conversation each until the server is gone; gives the paths
-/// of the sources.
+/// Creates agents with a source and a conversation each until the server is killed; returns the
+/// paths of the sources.
 async fn write_until_cut_off(
     client: Client,
     acknowledged: Arc<Mutex<Vec<(String, Value)>>>,

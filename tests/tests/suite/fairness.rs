@@ -1,4 +1,4 @@
-//! Two accounts, of which one floods: the other one is served.
+//! While one account floods the server, another account is still served.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ async fn website(client: &Client, agent: &str, url: &str) -> String {
 
 #[tokio::test]
 async fn replies_and_streams_of_one_account_do_not_refuse_those_of_another() {
-    // An upstream that takes connections and never answers.
+    // An upstream that accepts connections and never answers.
     let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", upstream.local_addr().unwrap());
     let folder = TempDir::new().unwrap();
@@ -40,7 +40,7 @@ async fn replies_and_streams_of_one_account_do_not_refuse_those_of_another() {
         let body = json!({ "agent_id": agent, "message": "Hello", "stream": is_streamed });
         let reply = flood.request("POST", "/v1/conversations").json(&body);
         let reply = tokio::spawn(reply.try_send());
-        // Once the upstream was asked, the reply is in progress.
+        // When the upstream has received the request, the reply is in progress.
         held.push((upstream.accept().await.unwrap(), reply));
     }
     let agent = flood.agent().await;
@@ -55,7 +55,7 @@ async fn replies_and_streams_of_one_account_do_not_refuse_those_of_another() {
     let body = json!({ "agent_id": agent, "message": "Hello" });
     let reply = tokio::spawn(other.request("POST", "/v1/conversations").json(&body).try_send());
     let asked = upstream.accept().await.unwrap();
-    // It has half now, as there are two.
+    // It has reached its half of the places, as there are two accounts.
     other.post("/v1/conversations", body).await.refused(503, "service_unavailable");
     for (_, reply) in held {
         reply.abort();
@@ -74,7 +74,7 @@ async fn sites_that_never_answer_hold_up_no_other_account_and_no_text() {
     for number in 0..5 {
         website(&flood, &agent, &format!("http://{}/{number}", silent.local_addr().unwrap())).await;
     }
-    // The place of crawls is taken.
+    // Now the place for crawls is occupied.
     let held = silent.accept().await.unwrap();
     let text = flood.text(&agent, "The museum opens at nine.").await;
     flood.trained(&text).await;

@@ -1,9 +1,10 @@
-//! Clients generated from the document are complete: `tests/generators.sh`, which needs PyPI and npm.
+//! Clients generated from the document are complete: runs `tests/generators.sh`, which needs PyPI
+//! and npm.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The status with which the script says that it cannot run here.
+/// The exit status of the script if it cannot run here.
 const SKIPPED: i32 = 77;
 
 #[test]

@@ -45,7 +45,7 @@ async fn on_every_write_a_repetition_gets_the_answer_of_before() {
             assert_eq!(again.status, first.status, "{}", route.name());
             assert_eq!(shown_again(&again), shown_again(&first), "{}", route.name());
             assert_eq!(again.header("content-type"), first.header("content-type"));
-            assert_ne!(again.request_id(), first.request_id(), "the request is another");
+            assert_ne!(again.request_id(), first.request_id(), "the request id is new");
         }
     }
 }
@@ -221,7 +221,7 @@ async fn a_stream_is_replayed_as_events_of_the_same_text() {
     assert_eq!(again.done(), first.done());
     let page = client.get(&format!("/v1/agents/{agent}/conversations")).await.expect(200);
     assert_eq!(page["data"].as_array().unwrap().len(), 1);
-    // In one piece it is another request.
+    // The same message without streaming is another request.
     let mut piece = body.clone();
     piece["stream"] = json!(false);
     let answer = send(&client, "/v1/conversations", &piece, "stream").await;
@@ -292,8 +292,8 @@ async fn a_deletion_is_replayed_as_a_deletion() {
     }
 }
 
-/// Sends identical requests at once, checks that they agree, and gives the bodies of those that
-/// were answered.
+/// Sends identical requests at the same time, checks that they agree, and returns the answers other
+/// than 409.
 async fn at_once(client: &Client, path: &str, body: &Value, key: &str) -> Vec<Answer> {
     let requests = (0..REQUESTS).map(|_| send(client, path, body, key));
     let mut answers = join_all(requests).await;
@@ -359,7 +359,7 @@ async fn of_identical_sources_and_uploads_at_once_one_is_added() {
     let page = client.get(&path).await.expect(200);
     assert_eq!(page["data"].as_array().unwrap().len(), 1);
 
-    // No more than the server takes on at once.
+    // No more than the server accepts at the same time.
     let uploads = (0..24).map(|_| {
         let request = client.request("POST", "/v1/files").file("a.txt", b"The museum.".to_vec());
         request.idempotent("upload").send()

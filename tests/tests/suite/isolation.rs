@@ -1,4 +1,4 @@
-//! Nothing crosses accounts: what belongs to another answers like what does not exist.
+//! Accounts are isolated: an object of another account is answered like one that does not exist.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ async fn on_every_route_what_is_foreign_answers_exactly_like_what_is_unknown() {
         unknown.sort();
         assert_eq!(names, unknown, "{}", route.name());
     }
-    // And none of it did anything.
+    // And none of the requests had any effect.
     for route in ROUTES.iter().filter(|r| r.method == "GET" && r.names_something()) {
         assert_eq!(route.call(&owner, &foreign).await.status, 200, "{}", route.name());
     }
@@ -66,12 +66,12 @@ async fn a_foreign_conversation_cannot_be_continued() {
     let conversation = owner.ask(&agent, "Hello there").await["id"].clone();
     let own = stranger.agent().await;
     let body = json!({ "agent_id": own, "conversation_id": conversation, "message": "Hello" });
-    // Not a conflict, which would say that it exists.
+    // Not a conflict, which would reveal that it exists.
     stranger.post("/v1/conversations", body).await.refused(404, "resource_not_found");
 }
 
-/// The same request with a foreign id and with an unknown one: the answers, without what tells the
-/// ids and the requests apart.
+/// Sends the same request with a foreign id and with an unknown one, and compares the answers
+/// without the ids and request ids.
 async fn alike(
     stranger: &cicerone_tests::Client,
     (method, path): (&str, &str),
@@ -119,7 +119,7 @@ async fn ids_in_bodies_and_queries_that_are_foreign_answer_like_unknown_ones() {
     ] {
         alike(&stranger, route, body, ids).await;
     }
-    // The delivery of another account below an endpoint of one's own.
+    // A delivery of another account, under an endpoint of the account itself.
     let again = format!("/v1/webhook_endpoints/{}/deliveries/{{id}}/redeliver", own.endpoint);
     alike(&stranger, ("POST", &again), None, (&theirs.delivery, NO_DELIVERY)).await;
 }

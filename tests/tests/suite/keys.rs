@@ -9,12 +9,12 @@ pub(crate) mod update;
 use cicerone_tests::Client;
 use serde_json::{Value, json};
 
-/// A new key with these permissions: the resource, and a client that uses it.
+/// Creates a key with these permissions: the resource, and a client that uses it.
 async fn made(client: &Client, permissions: &[&str]) -> (Value, Client) {
     made_with(client, json!({ "name": "Key", "permissions": permissions })).await
 }
 
-/// A new key that is made from this body.
+/// Creates a key from this body.
 async fn made_with(client: &Client, body: Value) -> (Value, Client) {
     let key = client.post("/v1/api_keys", body).await.expect(201);
     let holder = client.with_key(key["key"].as_str().unwrap());
@@ -25,7 +25,7 @@ fn path(key: &Value) -> String {
     format!("/v1/api_keys/{}", key["id"].as_str().unwrap())
 }
 
-/// A key without its secret, as every answer after the first shows it.
+/// A key without its secret, in the form of all further answers.
 fn without_secret(key: &Value) -> Value {
     let mut key = key.clone();
     key.as_object_mut().unwrap().remove("key");

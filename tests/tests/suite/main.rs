@@ -1,7 +1,7 @@
 //! The black-box suite: the program over its sockets, its command line and its signals.
 //!
-//! Files mirror the paths of the API, one per endpoint, in order: the happy path, each error of
-//! the specification, then limits at the limit and one beyond, in characters of several bytes.
+//! Files mirror the paths of the API, one per endpoint, in this order: the happy path, each error
+//! of the specification, then values at the limit and one beyond it, in multi-byte characters.
 
 #![allow(
     clippy::unwrap_used,

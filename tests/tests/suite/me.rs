@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{account, own_server, program};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/me",
     cases: &[("200", a_key_sees_its_account_itself_the_quotas_and_the_capabilities)],

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::world::program;
 
-/// How long vectors may take to be made, and searches to notice.
+/// The time limit for making vectors, and for searches to use them.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Says in other words what [`ASKED`] asks.
+/// Answers [`ASKED`] in other words.
 const SAID: &str = "Vehicles\n\nAutomobiles are parked in the garage behind the theatre.";
-/// Has no word of [`SAID`] but small ones.
+/// Has no words in common with [`SAID`], except small ones.
 const ASKED: &str = "Dónde aparcar mi coche?";
 
 /// A server with this upstream and these further settings.
@@ -95,10 +95,10 @@ async fn what_is_said_in_other_words_is_found_by_meaning_and_answered() {
     let reply = client.ask(&agent, ASKED).await;
     assert!(reply["reply"].as_str().unwrap().contains("garage"), "{reply}");
     assert_eq!(reply["sources_used"][0]["id"], source.as_str(), "{reply}");
-    // What words find is found as before.
+    // Passages that contain the words are still found.
     let hits = search(&client, &agent, "When does the museum open?").await;
     assert!(hits[0]["text"].as_str().unwrap().contains("nine"), "{hits:?}");
-    // What neither finds is refused.
+    // A question that neither kind of search can answer is refused.
     let reply = client.ask(&agent, "Quién escribió Hamlet?").await;
     assert_eq!(reply["sources_used"], json!([]), "{reply}");
     assert!(served.metric("cicerone_meaning_searches_total{outcome=\"fused\"}").await >= 1.0);
@@ -144,7 +144,7 @@ async fn an_upstream_that_fails_leaves_search_by_words() {
     }
     assert!(search(&client, &agent, ASKED).await.is_empty(), "words alone do not find it");
     assert!(served.metric("cicerone_meaning_searches_total{outcome=\"words\"}").await >= 10.0);
-    // The failure was reported once, and so is the end of it.
+    // The failure was reported once, and so is the recovery.
     let reported = "the embeddings upstream failed";
     assert_eq!(served.server.stderr().matches(reported).count(), 1);
     upstream.behave(Behaviour::Answers);
@@ -159,10 +159,10 @@ async fn vectors_are_made_again_if_the_model_changes_under_its_name() {
     let served = Served::start(&upstream, "");
     let client = served.server.client();
     let (agent, source) = learned(&client).await;
-    // Another dimension: a question notices.
+    // With another dimension, a question detects the change.
     upstream.change(96, 7);
     found(&client, &agent, ASKED, &source).await;
-    // The same dimension: a start notices.
+    // With the same dimension, a start detects it.
     upstream.change(96, 8);
     let mut served = served;
     served.server.restart();
@@ -188,7 +188,7 @@ async fn interrupted_work_is_resumed_where_it_was() {
     let count = || upstream.received().iter().flatten().filter(|t| t.contains("cabinet")).count();
     let deadline = Instant::now() + PATIENCE;
     while count() < 15 {
-        assert!(Instant::now() < deadline, "no vectors are asked for");
+        assert!(Instant::now() < deadline, "no vectors are requested");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     served.server.kill();
@@ -197,10 +197,10 @@ async fn interrupted_work_is_resumed_where_it_was() {
     let deadline = Instant::now() + PATIENCE;
     let lacking = "cicerone_sources_without_vectors";
     while count() < 40 || served.metric(lacking).await > 0.0 {
-        assert!(Instant::now() < deadline, "{} were asked for", count());
+        assert!(Instant::now() < deadline, "{} were requested", count());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // At most the batch that was under way, and the one that had just been answered, were asked for again.
+    // At most the batch in progress and the one just answered were requested again.
     assert!((40..=50).contains(&count()), "{}", count());
 }
 
@@ -256,7 +256,7 @@ async fn a_flood_of_one_account_does_not_delay_the_vectors_of_another() {
     };
     let deadline = Instant::now() + PATIENCE;
     while asked("cabinet") < 8 {
-        assert!(Instant::now() < deadline, "no vectors are asked for");
+        assert!(Instant::now() < deadline, "no vectors are requested");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let agent = other.agent().await;
@@ -305,7 +305,7 @@ async fn vectors_of_a_small_agent_survive_a_restart_and_go_with_it() {
     let (agent, source) = learned(&client).await;
     let folder = served.server.data().join("index/vectors").join(&agent);
     let file = folder.join("vectors");
-    // The file ends with the ids of the sources that it has.
+    // The file ends with the ids of its sources.
     let sources =
         || String::from_utf8_lossy(&std::fs::read(&file).unwrap()).matches("\"src_").count();
     let deadline = Instant::now() + PATIENCE;

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 /// How long a reply may take before it counts as hung.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A clock that a test sets.
+/// A clock set by the test.
 struct Hand(Mutex<i64>);
 
 impl Hand {
@@ -44,7 +44,7 @@ impl Clock for Hand {
     }
 }
 
-/// No chance at all: the shortest waits.
+/// Randomness of all zeros: the shortest waits.
 struct Zero;
 
 impl Entropy for Zero {
@@ -53,7 +53,7 @@ impl Entropy for Zero {
     }
 }
 
-/// Models of these settings.
+/// Models with these settings.
 fn models(settings: Value) -> Models {
     models_at(settings, Hand::new())
 }
@@ -65,7 +65,7 @@ fn models_at(settings: Value, clock: Arc<Hand>) -> Models {
     Models::new(config, |_| None, &clock, &entropy).unwrap()
 }
 
-/// Settings where `upstream` serves everything, with these settings of its section.
+/// Settings in which `upstream` serves everything, with these settings in its section.
 fn settings(upstream: &Upstream, section: Value) -> Value {
     let mut section = section;
     section["base_url"] = json!(upstream.url());
@@ -113,7 +113,7 @@ fn request() -> ReplyRequest {
     }
 }
 
-/// What became of a reply.
+/// The outcome of a reply.
 struct Outcome {
     reply: Result<ModelReply, ModelError>,
     tokens: Vec<String>,

@@ -1,4 +1,5 @@
-//! The same service on PostgreSQL: the whole life of an agent, and several servers on one database.
+//! The same service on PostgreSQL: the whole lifecycle of an agent, and several servers on one
+//! database.
 
 use std::time::{Duration, Instant};
 
@@ -199,7 +200,7 @@ async fn connections_that_the_database_ends_are_made_anew() {
                 break;
             }
             answer.refused(503, "service_unavailable");
-            assert!(Instant::now() < deadline, "the server stays cut off: {}", answer.text());
+            assert!(Instant::now() < deadline, "the server does not recover: {}", answer.text());
         }
         client.patch(&path, json!({ "name": "Docent" })).await;
     }
@@ -212,7 +213,7 @@ async fn after_pg_restore_only_what_was_restored_is_answered() {
     let Some(cluster) = Cluster::shared() else { return };
     let url = cluster.empty_database();
     let start = || Server::of(&program()).env("CICERONE_DATABASE_URL", url.to_string()).start();
-    // One keeps running over the restore, the other is started again after it.
+    // One server runs during the restore; the other is started again after it.
     let (running, mut restarted) = (start(), start());
     let client = running.client();
     let agent = client.agent().await;
@@ -238,7 +239,7 @@ async fn after_pg_restore_only_what_was_restored_is_answered() {
             let reply = client.ask(&agent, "When does the museum open?").await;
             assert!(reply["reply"].as_str().unwrap().contains("nine"), "{reply}");
         }
-        // The numbers of both histories meet in the first round.
+        // In the first round, both histories have the same generation.
         client.text(&agent, &format!("Train {round} leaves from platform {round}.")).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What a server shows its operator: health, metrics, the contract, and how it stops.
+//! What a server offers its operator: health, metrics, the contract, and a clean stop.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn metrics_are_prometheus_text_without_tenant_data() {
         assert!(value.parse::<f64>().is_ok(), "{line}");
     }
     for forbidden in [agent.as_str(), "Zaubersprudel", "secret_segment", "default"] {
-        assert!(!text.contains(forbidden), "`{forbidden}` stands in {text}");
+        assert!(!text.contains(forbidden), "`{forbidden}` is in {text}");
     }
 }
 
@@ -64,7 +64,7 @@ async fn the_reference_page_needs_nothing_from_elsewhere() {
     for attribute in ["src=\"", "href=\""] {
         for rest in page.split(attribute).skip(1) {
             let link = rest.split('"').next().unwrap();
-            assert!(!link.contains("//"), "`{link}` is elsewhere");
+            assert!(!link.contains("//"), "`{link}` is on another server");
             let part = anonymous.get(link).await;
             assert_eq!(part.status, 200, "{link}");
             assert!(!part.body.is_empty(), "{link}");
@@ -85,7 +85,7 @@ async fn a_stop_finishes_what_is_in_flight_and_ends_well() {
         body.len()
     );
     connection.send(head).await;
-    // The server asks for the body once it has read the head.
+    // The server asks for the body after it has read the head.
     connection.read_until("100 Continue").await;
     connection.send(first).await;
     server.terminate();
@@ -138,18 +138,19 @@ async fn a_server_at_rest_stops_at_once() {
     let (status, server) =
         tokio::task::spawn_blocking(move || (server.wait(), server)).await.unwrap();
     assert_eq!(status.code(), Some(0), "{}", server.stderr());
-    assert!(begun.elapsed().as_secs() < 10, "an idle connection holds nothing up");
+    assert!(begun.elapsed().as_secs() < 10, "an idle connection delays the stop");
 }
 
 #[tokio::test]
 async fn a_burst_of_connections_waits_for_a_busy_server() {
     let server = own_server();
     server.freeze();
-    // A connection for which the queue of the operating system has no room would be tried again after seconds.
+    // If the operating system's queue has no room for a connection, it is retried only seconds
+    // later.
     let connections = (0..500).map(|_| TcpStream::connect(server.address()));
     let connections = timeout(Duration::from_secs(20), join_all(connections)).await;
     server.thaw();
-    let connections = connections.expect("the system takes them for the server");
+    let connections = connections.expect("the system accepts them");
     assert!(connections.iter().all(Result::is_ok));
     server.client().get("/v1/agents").await.expect(200);
 }

@@ -1,4 +1,5 @@
-//! What a key may do: every route with every permission but its own, and keys within agents.
+//! What a key may do: every route with all permissions except its own, and keys that are restricted
+//! to agents.
 
 use std::time::Duration;
 
@@ -130,7 +131,7 @@ async fn for_a_key_within_agents_the_files_of_the_others_do_not_exist() {
     let body = serde_json::json!({ "type": "file", "content": file });
     let answer = restricted.post(&format!("/v1/agents/{inside}/sources"), body).await;
     answer.refuses(400, "invalid_parameter", "content");
-    // It exists for the key once one of the key's agents uses it too.
+    // The file is visible to the key after one of the key's agents uses it too.
     client.trained(&client.source(&inside, "file", file).await).await;
     restricted.get(&path).await.expect(200);
 }

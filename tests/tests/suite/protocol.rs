@@ -1,4 +1,4 @@
-//! What holds for every request: routes, methods, bodies, headers, and input that is not a request.
+//! Rules for all requests: routes, methods, bodies, headers, and input that is not a request.
 
 use std::time::{Duration, Instant};
 
@@ -76,7 +76,7 @@ async fn a_body_that_is_not_utf8_is_refused() {
     let body = b"{\"name\": \"\xff\xfe\"}".to_vec();
     let request = client().request("POST", "/v1/agents").raw("application/json", body);
     request.send().await.refused(400, "invalid_parameter");
-    // Half of a surrogate pair is not a character.
+    // Half of a surrogate pair is not a valid character.
     let request = client().request("POST", "/v1/agents");
     let answer = request.raw("application/json", "{\"name\": \"\\ud83e\"}").send().await;
     answer.refused(400, "invalid_parameter");
@@ -128,7 +128,7 @@ async fn a_body_without_a_content_type_is_refused() {
 async fn a_body_beyond_any_request_is_refused() {
     let body = json!({ "name": "x".repeat(9 * 1_024 * 1_024) });
     client().post("/v1/agents", body).await.refused(413, "payload_too_large");
-    // Also if the length of the body is not known beforehand.
+    // The same if the length of the body is not known in advance.
     let huge = "x".repeat(9 * 1_024 * 1_024);
     let key = client().key().unwrap().to_owned();
     let mut connection = Connection::open(server().address()).await;
@@ -319,7 +319,7 @@ async fn a_long_answer_is_compressed_for_those_who_ask() {
     let agent = client.agent().await;
     client.source(&agent, "text", &"The museum opens at nine. ".repeat(400)).await;
     let path = format!("/v1/agents/{agent}/sources");
-    // The client undoes the compression and drops the header with it; a raw connection shows it.
+    // The client decompresses the body and drops the header, so a raw connection is used.
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nAccept-Encoding: gzip\r\n\
          Connection: close\r\n\r\n",
@@ -367,5 +367,5 @@ async fn connections_beyond_the_limit_wait_until_others_end() {
     eventually("the server has taken both", async || server.accepted() == 2).await;
     let began = Instant::now();
     server.client().get("/v1/agents").await.expect(200);
-    assert!(began.elapsed() > Duration::from_secs(1), "a third is taken when one of them is cut");
+    assert!(began.elapsed() > Duration::from_secs(1), "a third is accepted after one is closed");
 }

@@ -1,4 +1,4 @@
-//! Repeated answers: only keys that may see everything in a stored answer get it again.
+//! Replayed answers: only keys that can see everything in a stored answer receive it again.
 
 use cicerone_tests::scenario::id;
 use cicerone_tests::{Answer, Client};
@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::routes::{Names, ROUTES, Route};
 use crate::world::{NOWHERE, account};
 
-/// The routes whose answer names only the agent of the request. The answers of the others concern the whole
-/// account, or are empty.
+/// The routes whose answers name only the agent of the request. The answers of the other routes
+/// concern the whole account, or are empty.
 const ABOUT_ONE_AGENT: [&str; 5] = [
     "PATCH /v1/agents/{agent_id}",
     "POST /v1/agents/{agent_id}/sources",
@@ -17,7 +17,7 @@ const ABOUT_ONE_AGENT: [&str; 5] = [
     "PATCH /v1/api_keys/{key_id}",
 ];
 
-/// A key with every permission within these agents.
+/// A key with every permission, restricted to these agents.
 async fn within(owner: &Client, agents: &[&str]) -> Client {
     let body = json!({ "name": "Within", "permissions": ["*"], "agent_ids": agents });
     let key = owner.post("/v1/api_keys", body).await.expect(201);
@@ -68,7 +68,7 @@ async fn a_refusal_goes_to_keys_that_see_the_same_agents() {
     let wider = owner.agent().await;
     let wider = within(&owner, &[&other, &wider]).await;
     for route in ROUTES.iter().filter(|r| r.writes() && r.names_something()) {
-        // Files that no source uses exist for every key.
+        // Files that no source uses are visible to every key.
         if route.path.starts_with("/v1/files") {
             continue;
         }
@@ -144,7 +144,7 @@ async fn a_secret_is_not_given_again_after_its_rotation_or_deletion() {
     assert!(is_replay(&rotate("second").await));
     assert!(is_replay(&update().await), "an answer without a secret stays");
 
-    // A key that could not see the answer gets the same refusal after it was erased.
+    // A key that could not see the answer gets the same refusal after the answer was erased.
     let agent = client.agent().await;
     let inside = within(&client, &[&agent]).await;
     let request = inside.request("POST", "/v1/webhook_endpoints").json(&body);

@@ -1,4 +1,4 @@
-//! Every route with a request that it would carry out: what the tests walk that hold for all.
+//! Every route with a valid request, for tests that walk all routes.
 
 use cicerone_tests::client::Request;
 use cicerone_tests::scenario::id;
@@ -12,13 +12,11 @@ use crate::world::{
 /// A route of the API.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Route {
-    /// Its method.
     pub(crate) method: &'static str,
-    /// Its path as the document writes it.
+    /// Its path as in the document.
     pub(crate) path: &'static str,
     /// The permission that it needs; empty if any valid key will do.
     pub(crate) permission: &'static str,
-    /// Its body.
     body: Body,
 }
 
@@ -103,23 +101,23 @@ pub(crate) const ROUTES: [Route; 39] = [
 pub(crate) struct Names {
     /// An agent.
     pub(crate) agent: String,
-    /// A source of it: a website, which every route takes.
+    /// A source of it: a website, which every route accepts.
     pub(crate) source: String,
     /// A conversation with it.
     pub(crate) conversation: String,
     /// A file.
     pub(crate) file: String,
-    /// A key within the agent.
+    /// A key restricted to the agent.
     pub(crate) key: String,
-    /// A webhook endpoint that nobody listens at.
+    /// A webhook endpoint at whose address nobody listens.
     pub(crate) endpoint: String,
     /// A delivery to it.
     pub(crate) delivery: String,
 }
 
 impl Names {
-    /// Things that exist, new ones. The account must be the test's own: webhook endpoints of before
-    /// are removed, as it can have ten.
+    /// Creates new objects. The account must belong to the test, because its earlier webhook
+    /// endpoints are removed: it can have only ten.
     pub(crate) async fn of_new(client: &Client) -> Self {
         let agent = client.agent().await;
         let source = client.source(&agent, "website", "http://127.0.0.1:9/").await;
@@ -138,7 +136,7 @@ impl Names {
         Self { agent, source, conversation, file, key, endpoint, delivery }
     }
 
-    /// Things that do not exist.
+    /// Ids of objects that do not exist.
     pub(crate) fn of_nothing() -> Self {
         Self {
             agent: NO_AGENT.to_owned(),
@@ -151,7 +149,7 @@ impl Names {
         }
     }
 
-    /// A text with these ids in place of the placeholders of a path.
+    /// Replaces the placeholders in a path by these ids.
     pub(crate) fn fill(&self, path: &str) -> String {
         path.replace("{agent_id}", &self.agent)
             .replace("{source_id}", &self.source)
@@ -162,7 +160,7 @@ impl Names {
             .replace("{delivery_id}", &self.delivery)
     }
 
-    /// The text of an answer with the placeholders in place of these ids.
+    /// Replaces these ids in an answer by the placeholders.
     pub(crate) fn hide(&self, text: &str) -> String {
         text.replace(&self.agent, "{agent_id}")
             .replace(&self.source, "{source_id}")
@@ -175,7 +173,7 @@ impl Names {
 }
 
 impl Route {
-    /// A good request to it.
+    /// A valid request to the route.
     pub(crate) fn request(&self, client: &Client, names: &Names) -> Request {
         let request = client.request(self.method, &names.fill(self.path));
         match self.json(names) {
@@ -187,17 +185,17 @@ impl Route {
         }
     }
 
-    /// Sends a good request to it.
+    /// Sends a valid request to the route.
     pub(crate) async fn call(&self, client: &Client, names: &Names) -> Answer {
         self.request(client, names).send().await
     }
 
-    /// Whether a request names something that exists already.
+    /// Whether a request names an existing object.
     pub(crate) fn names_something(&self) -> bool {
         self.path.contains('{') || matches!(self.body, Body::Message)
     }
 
-    /// Whether it changes something, and so takes an idempotency key.
+    /// Whether it changes something, and therefore accepts an idempotency key.
     pub(crate) fn writes(&self) -> bool {
         self.permission.ends_with(":write")
     }
@@ -207,7 +205,7 @@ impl Route {
         !self.permission.is_empty()
     }
 
-    /// Whether it takes a body of JSON.
+    /// Whether it accepts a JSON body.
     pub(crate) fn takes_json(&self) -> bool {
         !matches!(self.body, Body::None | Body::File)
     }
@@ -232,7 +230,7 @@ impl Route {
     }
 }
 
-/// What an answer holds that is shown again: all but the secret of a new key.
+/// The body of an answer as it is replayed: without the secret of a new key.
 pub(crate) fn shown_again(answer: &Answer) -> Vec<u8> {
     let text = answer.text();
     match text.rsplit_once(",\"key\":\"ck_") {

@@ -1,4 +1,4 @@
-//! Settings that decide where things lie and what is logged.
+//! Settings for the places of files, and for the log.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ async fn the_database_and_the_files_lie_where_they_are_told_to() {
     client.trained(&source).await;
     assert!(fs::read(&database).unwrap().starts_with(b"SQLite format 3"));
     assert!(holds(&files, b"The museum opens at nine."), "the upload is not in its folder");
-    assert!(!holds(server.data(), b"The museum opens at nine. "), "nor anywhere else");
+    assert!(!holds(server.data(), b"The museum opens at nine. "), "it is elsewhere too");
 }
 
 fn holds(folder: &std::path::Path, bytes: &[u8]) -> bool {
@@ -66,7 +66,7 @@ async fn a_new_root_key_replaces_the_one_before() {
 
 #[tokio::test]
 async fn beyond_the_bound_of_replies_in_progress_a_message_is_refused_at_once() {
-    // An upstream that takes connections and never answers.
+    // An upstream that accepts connections and never answers.
     let upstream = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", upstream.local_addr().unwrap());
     let folder = TempDir::new().unwrap();
@@ -81,7 +81,7 @@ async fn beyond_the_bound_of_replies_in_progress_a_message_is_refused_at_once() 
     let body = serde_json::json!({ "agent_id": agent, "message": "Hello" });
     let first = client.request("POST", "/v1/conversations").json(&body);
     let first = tokio::spawn(first.try_send());
-    // Once the upstream was asked, the first reply is in progress.
+    // When the upstream has received the request, the first reply is in progress.
     let held = upstream.accept().await.unwrap();
     let refused = client.post("/v1/conversations", body).await;
     refused.refused(503, "service_unavailable");

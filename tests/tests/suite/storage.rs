@@ -1,4 +1,4 @@
-//! The contract of the store ports, held by both databases.
+//! The contract of the store ports, tested on both databases.
 //!
 //! Every test runs on SQLite and on PostgreSQL. If PostgreSQL is not installed, the run says so, and
 //! fails if `CI` is set.

@@ -1,4 +1,4 @@
-//! Logs, metrics and traces: what they tell, and what they never tell.
+//! Logs, metrics and traces: what they contain, and what they never contain.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::world::program;
 
-/// How long what is expected may take.
+/// The time limit for what a test expects.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Words that stand in messages and documents of these tests, and nowhere else.
+/// A word that occurs in messages and documents of these tests, and nowhere else.
 const TOLD: &str = "xylophone";
 
-/// A line of the log that contains all of `marks`, once it is there.
+/// Waits for a log line that contains all of `marks`, and returns it.
 async fn line(server: &Server, marks: &[&str]) -> String {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -50,7 +50,7 @@ async fn a_request_is_followed_into_its_job_and_its_deliveries() {
     }
 }
 
-/// Does a bit of everything, with words that no log may tell; some of it fails.
+/// Does a bit of everything, with words that no log may contain; some of it fails.
 async fn everything(server: &Server, receiver: &Receiver) {
     let client = server.client();
     let body = json!({ "url": receiver.url(), "description": TOLD });
@@ -105,7 +105,7 @@ async fn no_log_tells_keys_messages_or_documents_however_much_it_tells() {
         assert!(log.contains("processed a source") && log.contains("DEBUG"), "{log}");
         for secret in [TOLD, "ck_", "whsec_", "sk-of-the-upstream", cicerone_tests::ROOT_KEY] {
             let line = log.lines().find(|line| line.contains(secret));
-            assert_eq!(line, None, "the log tells `{secret}`");
+            assert_eq!(line, None, "the log contains `{secret}`");
         }
     }
 }
@@ -134,7 +134,7 @@ async fn traces_go_to_the_collector_and_tell_no_content() {
     {
         assert!(has(mark), "no `{mark}` in the traces");
     }
-    assert!(!has(TOLD), "traces tell no content");
+    assert!(!has(TOLD), "traces contain content");
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn a_collector_that_is_no_address_stops_the_start() {
     assert!(error.contains("OTEL_EXPORTER_OTLP_ENDPOINT"), "{error}");
 }
 
-/// The names of metrics in the dashboard's queries.
+/// The names of the metrics in the dashboard's queries.
 fn shown() -> BTreeSet<String> {
     let dashboard: Value =
         serde_json::from_str(include_str!("../../../docs/grafana-dashboard.json")).unwrap();
@@ -181,25 +181,25 @@ async fn every_metric_of_the_dashboard_is_there() {
     site.page("/", "Hours", "The museum opens at nine.", &[]);
     let agent = client.agent().await;
     client.trained(&client.source(&agent, "website", &site.url("/")).await).await;
-    // A wait that is given up cannot be had here.
+    // An abandoned wait cannot be provoked here.
     let mut missing = shown();
     assert!(missing.len() > 20, "{missing:?}");
     missing.remove("cicerone_database_wait_timeouts_total");
     let deadline = Instant::now() + PATIENCE;
     while !missing.is_empty() {
-        // Goes by meaning as soon as the model is known.
+        // This search is by meaning as soon as the model is known.
         client.ask(&agent, "When does the museum open?").await;
         let metrics = client.anonymous().get("/metrics").await;
         missing.retain(|name| !metrics.text().lines().any(|line| line.starts_with(name.as_str())));
         for secret in [TOLD, agent.as_str(), "default"] {
-            assert!(!metrics.text().contains(secret), "metrics tell nothing of tenants: {secret}");
+            assert!(!metrics.text().contains(secret), "metrics contain a tenant: {secret}");
         }
         assert!(Instant::now() < deadline, "no metric {missing:?}: {}", metrics.text());
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 
-/// The names in the `Server-Timing` header of an answer, after a check that each has a number of milliseconds.
+/// The names in an answer's `Server-Timing` header. Checks that each has a number of milliseconds.
 fn stages(answer: &Answer) -> Vec<&str> {
     let header = answer.header("server-timing").expect("the stages of the reply");
     let stage = |part| {

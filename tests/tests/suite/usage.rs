@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{account, own_server, program};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/usage",
     cases: &[
@@ -38,7 +37,7 @@ async fn messages_are_counted_by_day_and_agent() {
             client.ask(agent, "When does it open?").await;
         }
     }
-    // A refusal is not counted, and an answer that is repeated is counted once.
+    // A refusal is not counted, and a replayed answer is counted once.
     client.post("/v1/conversations", json!({ "agent_id": agents[0], "message": "" })).await;
     let body = json!({ "agent_id": agents[0], "message": "Hello" });
     for _ in 0..3 {
@@ -68,14 +67,15 @@ async fn messages_are_counted_by_day_and_agent() {
     ] {
         assert_eq!(usage(&client, &query).await.len(), count, "{query}");
     }
-    // Usage stays when the agent is deleted, and a key within agents sees the usage of its own agents.
+    // Usage is kept after the agent is deleted, and a key that is restricted to agents sees the
+    // usage of its own agents.
     let key = json!({ "name": "Key", "permissions": ["*"], "agent_ids": [agents[0]] });
     let key = client.post("/v1/api_keys", key).await.expect(201);
     let restricted = client.with_key(key["key"].as_str().unwrap());
     assert_eq!(usage(&restricted, "").await.len(), 1);
     client.delete(&format!("/v1/agents/{}", agents[2])).await.expect_nothing();
     assert_eq!(usage(&client, "").await.len(), 3);
-    assert!(usage(&account(), "").await.is_empty(), "nothing crosses accounts");
+    assert!(usage(&account(), "").await.is_empty(), "accounts are isolated");
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn the_settings_say_what_accounts_may_use_that_have_no_quota() {
     assert!(error["message"].as_str().unwrap().contains("30 model tokens"), "{error}");
 }
 
-/// The bytes that `account limit` says an account keeps.
+/// The bytes that an account stores, according to `account limit`.
 fn kept(server: &Server, account: &str) -> u64 {
     let shown = server.succeed(&["account", "limit", account]);
     let line = shown.lines().find(|line| line.starts_with("bytes kept: ")).unwrap();
@@ -175,7 +175,7 @@ async fn beyond_the_bytes_that_an_account_may_keep_nothing_is_added_to_it() {
     let sources = format!("/v1/agents/{agent}/sources");
     let text = |bytes: usize| json!({ "type": "text", "content": "word ".repeat(bytes / 5) });
 
-    // The 10,000 bytes are kept three times: as given, as a document and as passages.
+    // The 10,000 bytes are stored three times: as the source, as a document and as passages.
     let first = client.text(&agent, &"word ".repeat(2_000)).await;
     let used = kept(&server, "default");
     assert!((30_000..39_000).contains(&used), "{used}");
@@ -184,7 +184,8 @@ async fn beyond_the_bytes_that_an_account_may_keep_nothing_is_added_to_it() {
     assert!(error["message"].as_str().unwrap().contains("40000 bytes"), "{error}");
     let upload = client.upload("long.txt", "word ".repeat(3_000)).await;
     upload.refused(429, "quota_exceeded");
-    // The quota is exceeded only by processing: the source says so, and only its content is kept.
+    // The quota is exceeded only during processing: the source shows that, and only its content is
+    // stored.
     let second = id(&client.post(&sources, text(1_000)).await.expect(201));
     client.trained(&second).await;
     client.delete(&format!("/v1/sources/{first}")).await.expect_nothing();
@@ -195,7 +196,7 @@ async fn beyond_the_bytes_that_an_account_may_keep_nothing_is_added_to_it() {
     assert!((20_000..30_000).contains(&used), "{used}");
     client.post(&sources, text(20_000)).await.refused(429, "quota_exceeded");
 
-    // Another account has its own quota, and deleting makes room.
+    // Another account has its own quota, and deleting frees space.
     let theirs = other.agent().await;
     other.text(&theirs, &"word ".repeat(2_000)).await;
     client.delete(&format!("/v1/sources/{large}")).await.expect_nothing();

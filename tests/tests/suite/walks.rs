@@ -1,6 +1,6 @@
-//! Walks over [`ROUTES`](crate::routes::ROUTES): each provokes one kind of refusal on every route that can
-//! give it, and reports the routes that it saw give it. `coverage` accepts a documented answer that has no
-//! test of its own only if a walk has reported it.
+//! Walks over [`ROUTES`](crate::routes::ROUTES): each provokes one kind of refusal on every route
+//! that can return it, and reports the routes that did. `coverage` accepts a documented answer
+//! without a test of its own only if a walk has reported it.
 
 mod broken;
 mod idempotency;
@@ -23,11 +23,11 @@ pub(crate) struct Walk {
     pub(crate) status: u16,
     code: &'static str,
     run: fn(Report) -> Running,
-    /// What the walk saw: it runs once, however many tests ask.
+    /// The report: the walk runs once, however many tests need it.
     seen: OnceCell<Option<Report>>,
 }
 
-/// A walk under way. `None` if what it needs is not installed.
+/// A walk in progress. Returns `None` if a program that it needs is not installed.
 type Running = Pin<Box<dyn Future<Output = Option<Report>> + Send>>;
 
 /// All walks.
@@ -73,7 +73,8 @@ const fn walk(
 }
 
 impl Walk {
-    /// Whether this route gave the refusal; true if what the walk needs is not installed.
+    /// Whether this route returned the refusal; true if a program that the walk needs is not
+    /// installed.
     pub(crate) async fn saw(&self, route: &str) -> bool {
         let report = Report { status: self.status, code: self.code, routes: BTreeSet::new() };
         let seen = self.seen.get_or_init(|| (self.run)(report)).await;
@@ -81,7 +82,7 @@ impl Walk {
     }
 }
 
-/// What a walk has seen so far.
+/// The routes that a walk has reported so far.
 #[derive(Debug)]
 pub(crate) struct Report {
     status: u16,
@@ -90,7 +91,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Checks that the answer is the refusal, and counts the route.
+    /// Checks that the answer is the refusal, and adds the route to the report.
     #[track_caller]
     fn refused(&mut self, route: &Route, answer: &Answer) {
         assert_eq!(answer.status, self.status, "{}: {}", route.name(), answer.text());

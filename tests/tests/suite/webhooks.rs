@@ -1,4 +1,4 @@
-//! `/v1/webhook_endpoints`, one file for each endpoint, and the requests that are sent.
+//! `/v1/webhook_endpoints`, one file for each endpoint, and the requests that webhooks send.
 
 pub(crate) mod create;
 pub(crate) mod delete;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::world::{NOWHERE, program};
 
-/// How long a delivery may take.
+/// The time limit for a delivery.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that may send to loopback, with these pauses between attempts, in seconds.
@@ -33,12 +33,12 @@ fn sending(pauses: &[u64]) -> Server {
         .start_in(data)
 }
 
-/// A new endpoint whose address nobody listens at.
+/// Creates an endpoint at whose address nobody listens.
 async fn made(client: &Client) -> Value {
     client.post("/v1/webhook_endpoints", json!({ "url": NOWHERE })).await.expect(201)
 }
 
-/// A new endpoint that sends to `receiver`.
+/// Creates an endpoint that sends to `receiver`.
 async fn made_for(client: &Client, receiver: &Receiver) -> Value {
     let body = json!({ "url": receiver.url() });
     client.post("/v1/webhook_endpoints", body).await.expect(201)
@@ -48,14 +48,14 @@ fn path(endpoint: &Value) -> String {
     format!("/v1/webhook_endpoints/{}", endpoint["id"].as_str().unwrap())
 }
 
-/// An endpoint without its secret, as every answer after the first shows it.
+/// An endpoint without its secret, in the form of all further answers.
 fn without_secret(endpoint: &Value) -> Value {
     let mut endpoint = endpoint.clone();
     endpoint.as_object_mut().unwrap().remove("secret");
     endpoint
 }
 
-/// Waits until `is_so` holds for the only delivery of an endpoint, and returns the delivery.
+/// Waits until `is_so` is true for the only delivery of an endpoint, and returns the delivery.
 async fn delivery(client: &Client, endpoint: &Value, is_so: impl Fn(&Value) -> bool) -> Value {
     let deadline = Instant::now() + PATIENCE;
     let path = format!("{}/deliveries", path(endpoint));

@@ -1,4 +1,5 @@
-//! What the tests share: the program, one server for all that leave it as it is, and accounts.
+//! Shared parts of the tests: the program, one server for all tests that do not change it, and
+//! accounts.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +14,7 @@ pub(crate) fn program() -> Program {
     Program::at(env!("CARGO_BIN_EXE_cicerone-under-test"))
 }
 
-/// A server of one's own, for tests that stop it or set it up differently.
+/// A separate server, for tests that stop it or configure it differently.
 pub(crate) fn own_server() -> Server {
     Server::of(&program()).start()
 }
@@ -24,22 +25,22 @@ pub(crate) fn server() -> &'static Server {
     SERVER.get_or_init(own_server)
 }
 
-/// A client of the account `default`, which tests share: for those that look at what they made
-/// themselves.
+/// A client of the account `default`, which tests share: for tests that look only at objects of
+/// their own.
 pub(crate) fn client() -> Client {
     server().client()
 }
 
-/// A client of a new account, for tests that look at everything an account has.
+/// A client of a new account, for tests that look at everything in an account.
 pub(crate) fn account() -> Client {
     static COUNT: AtomicU32 = AtomicU32::new(1);
     server().account(&format!("account {}", COUNT.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// How long something may take that happens soon.
+/// The time limit for a condition that should soon be true.
 const SOON: Duration = Duration::from_secs(30);
 
-/// Waits until a condition holds.
+/// Waits until a condition is true.
 pub(crate) async fn eventually(what: &str, condition: impl AsyncFn() -> bool) {
     let deadline = Instant::now() + SOON;
     while !condition().await {
@@ -48,28 +49,28 @@ pub(crate) async fn eventually(what: &str, condition: impl AsyncFn() -> bool) {
     }
 }
 
-/// Waits until the clock has passed a moment that an answer showed, to the millisecond.
+/// Waits until the clock is past a time from an answer, by at least a millisecond.
 pub(crate) async fn past(moment: &Value) {
     let moment = moment.as_str().unwrap();
-    eventually("time goes on", async || *SystemClock.now().to_string() > *moment).await;
+    eventually("the clock advances", async || *SystemClock.now().to_string() > *moment).await;
 }
 
 /// A character of four bytes, for limits that count characters.
 pub(crate) const CRAB: &str = "🦀";
 
-/// An agent's id that no agent has.
+/// An agent id that does not exist.
 pub(crate) const NO_AGENT: &str = "agent_0000000000";
-/// A source's id that no source has.
+/// A source id that does not exist.
 pub(crate) const NO_SOURCE: &str = "src_0000000000";
-/// A conversation's id that no conversation has.
+/// A conversation id that does not exist.
 pub(crate) const NO_CONVERSATION: &str = "conv_0000000000";
-/// A file's id that no file has.
+/// A file id that does not exist.
 pub(crate) const NO_FILE: &str = "file_0000000000";
-/// A key's id that no key has.
+/// A key id that does not exist.
 pub(crate) const NO_KEY: &str = "key_0000000000";
-/// A webhook endpoint's id that no endpoint has.
+/// A webhook endpoint id that does not exist.
 pub(crate) const NO_ENDPOINT: &str = "whep_0000000000";
-/// A delivery's id that no delivery has.
+/// A delivery id that does not exist.
 pub(crate) const NO_DELIVERY: &str = "dlv_0000000000";
-/// An address that webhooks may be sent to and that nobody listens at.
+/// An address that webhooks may be sent to, where nobody listens.
 pub(crate) const NOWHERE: &str = "http://127.9.9.9:9/";

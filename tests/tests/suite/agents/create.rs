@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{CRAB, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/agents",
     cases: &[

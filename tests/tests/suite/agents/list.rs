@@ -6,7 +6,6 @@ use serde_json::json;
 use crate::coverage::Covers;
 use crate::world::{account, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/agents",
     cases: &[
@@ -69,7 +68,7 @@ async fn what_is_deleted_between_two_pages_moves_nothing() {
         created.insert(0, account.agent().await);
     }
     let first = account.get("/v1/agents?page_size=2").await.expect(200);
-    // The item at the position of the cursor.
+    // The item at the cursor's position.
     account.delete(&format!("/v1/agents/{}", created[1])).await.expect_nothing();
     let cursor = first["next_cursor"].as_str().unwrap();
     let second = account.get(&format!("/v1/agents?cursor={cursor}")).await.expect(200);

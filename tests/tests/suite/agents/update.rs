@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{CRAB, NO_AGENT, client, past};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "PATCH /v1/agents/{agent_id}",
     cases: &[

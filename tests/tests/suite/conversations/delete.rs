@@ -5,7 +5,6 @@ use serde_json::json;
 use crate::coverage::Covers;
 use crate::world::{NO_CONVERSATION, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "DELETE /v1/conversations/{conversation_id}",
     cases: &[

@@ -6,7 +6,6 @@ use serde_json::json;
 use crate::coverage::Covers;
 use crate::world::{NO_CONVERSATION, client, past};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/conversations/{conversation_id}",
     cases: &[
@@ -34,7 +33,7 @@ async fn a_conversation_shows_its_messages_in_order() {
     assert_eq!(messages.len(), 2);
     assert_eq!(messages[0]["role"], "user");
     assert_eq!(messages[0]["content"], "When does the museum open?");
-    assert_eq!(messages[0].get("sources_used"), None, "on assistant messages only");
+    assert_eq!(messages[0].get("sources_used"), None, "only on assistant messages");
     assert_eq!(messages[1]["role"], "assistant");
     assert_eq!(messages[1]["content"], sent["reply"]);
     assert_eq!(messages[1]["sources_used"], json!([{ "id": source, "title": "Hours" }]));
@@ -68,7 +67,7 @@ async fn updated_at_advances_with_each_message_and_created_at_stays() {
     let after = client.get(&path).await.expect(200);
     assert!(after["updated_at"].as_str() > before["updated_at"].as_str());
     assert_eq!(after["created_at"], before["created_at"]);
-    assert_eq!(again["created_at"], before["created_at"], "of the conversation");
+    assert_eq!(again["created_at"], before["created_at"], "the conversation's");
 }
 
 #[tokio::test]

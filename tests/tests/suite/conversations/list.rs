@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{NO_AGENT, client, past};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/agents/{agent_id}/conversations",
     cases: &[

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{NO_CONVERSATION, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/conversations/{conversation_id}/messages",
     cases: &[
@@ -17,7 +16,7 @@ pub(crate) const COVERS: Covers = Covers {
     ],
 };
 
-/// A conversation of that many turns with this message, and its path.
+/// Creates a conversation with `turns` turns of this message, and returns its path.
 async fn conversation(client: &Client, agent: &str, message: &str, turns: usize) -> String {
     let body = json!({ "agent_id": agent, "message": message });
     let first = id(&client.post("/v1/conversations", body).await.expect(200));

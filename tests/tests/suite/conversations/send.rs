@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{CRAB, NO_AGENT, NO_CONVERSATION, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/conversations",
     cases: &[

@@ -1,5 +1,5 @@
-//! `POST /v1/files` while the file arrives: when the transfer is cut, and that nothing is left of an upload that
-//! fails.
+//! `POST /v1/files` while the file arrives: when the transfer is cut off, and that a failed upload
+//! leaves nothing behind.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -17,10 +17,10 @@ use crate::world::{account, client, own_server, program, server};
 const LIMIT: usize = 10 * 1_024 * 1_024;
 /// Bytes that are sent at once.
 const PIECE: usize = 64 * 1_024;
-/// Bytes that client, network and server may hold beyond the limit when the server stops reading.
+/// Bytes that client, network and server may buffer beyond the limit when the server stops reading.
 const SLACK: usize = 32 * 1_024 * 1_024;
 
-/// The head of an upload, up to where the file begins.
+/// The head of an upload, up to the start of the file.
 fn head(client: &Client, framing: &str) -> String {
     let key = client.key().unwrap();
     format!(
@@ -32,7 +32,7 @@ fn head(client: &Client, framing: &str) -> String {
 /// The beginning of a file that is refused: a PNG image.
 const IMAGE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
 
-/// The head of the part.
+/// The header of the part.
 const PART: &str =
     "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
 
@@ -50,12 +50,13 @@ async fn begin(server: &Server) -> Connection {
     connection.send(head(&client, &format!("Content-Length: {}", 2 * LIMIT))).await;
     connection.send(PART).await;
     connection.send("x".repeat(LIMIT / 2)).await;
-    // More than the network buffers hold: the server has begun to read, and accepts no other upload.
+    // More than the network buffers can take: the server has begun to read, and accepts no other
+    // upload.
     client.upload("a.png", IMAGE).await.refused(503, "service_unavailable");
     connection
 }
 
-/// Every file below a folder that is neither the index nor the database's own.
+/// Every file below a folder, except those of the index and the database.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -87,7 +88,7 @@ fn rows(server: &Server, table: &str) -> i64 {
     query.get_result::<Count>(&mut connection).unwrap().count
 }
 
-/// Checks that nothing of any upload is left.
+/// Checks that uploads have left nothing behind.
 fn assert_nothing_is_left(server: &Server) {
     assert_eq!(files(server.data()), Vec::<PathBuf>::new());
     assert_eq!((rows(server, "uploads"), rows(server, "discarded_objects")), (0, 0));
@@ -110,7 +111,7 @@ async fn an_endless_file_is_cut_off_soon_after_the_limit() {
         assert!(answer.starts_with("HTTP/1.1 422 "), "{framing}: {answer}");
         assert!(answer.contains("\"validation_error\""), "{framing}: {answer}");
         assert!(answer.contains("at most 10485760 bytes"), "{framing}: {answer}");
-        assert!((LIMIT..LIMIT + SLACK).contains(&sent), "{framing}: {sent} bytes were taken");
+        assert!((LIMIT..LIMIT + SLACK).contains(&sent), "{framing}: {sent} bytes were sent");
     }
 }
 
@@ -127,7 +128,7 @@ async fn an_endless_body_that_nobody_reads_is_cut_off_soon() {
         connection.send(head).await;
         let (sent, answer) = connection.flood(&piece, 100 * LIMIT).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-        assert!(sent < SLACK, "{status}: {sent} bytes were taken");
+        assert!(sent < SLACK, "{status}: {sent} bytes were sent");
     }
 }
 
@@ -148,7 +149,8 @@ async fn a_caller_that_goes_away_in_the_middle_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let server = narrow_server(folder.path(), "");
     drop(begin(&server).await);
-    // It has ended once another upload is accepted; that one leaves nothing either.
+    // The first one has ended when another upload is accepted; that one leaves nothing behind
+    // either.
     while server.client().upload("a.png", IMAGE).await.status != 422 {}
     assert_nothing_is_left(&server);
 }

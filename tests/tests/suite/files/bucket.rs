@@ -1,4 +1,4 @@
-//! Uploads in an S3-compatible bucket, found by the variables that the AWS tools read.
+//! Uploads in an S3-compatible bucket, configured by the variables that the AWS tools read.
 
 use cicerone_tests::bucket::Buckets;
 use cicerone_tests::process::Builder;
@@ -10,7 +10,8 @@ use crate::world::program;
 const KEY: &str = "AKIDOFTHETESTSUITE";
 const SECRET: &str = "the-secret-of-the-test-suite";
 
-/// A server whose uploads are in a bucket; `endpoint` is the variable that holds the address of the store.
+/// A server with its uploads in a bucket; `endpoint` is the name of the variable with the store's
+/// address.
 fn server(buckets: &Buckets, endpoint: &str) -> Builder {
     Server::of(&program())
         .env("CICERONE_OBJECT_STORE_URL", "s3://museum/some/folder")
@@ -57,7 +58,7 @@ async fn a_file_lies_in_the_bucket_until_it_is_deleted() {
 #[tokio::test]
 async fn a_source_is_trained_from_the_bucket() {
     let buckets = Buckets::start().await;
-    // The variable has two names.
+    // The variable has a second name.
     let server = server(&buckets, "AWS_ENDPOINT").start();
     let client = server.client();
     let agent = client.agent().await;
@@ -88,7 +89,7 @@ async fn while_the_bucket_is_out_of_reach_uploads_are_answered_503_and_may_be_re
     buckets.set_down(false);
     let file = id(&upload(&client, "upload").await.expect(201));
     assert_eq!(buckets.objects().keys().collect::<Vec<_>>(), [&object(&file)]);
-    // The log has the cause that the caller does not see, and nothing secret.
+    // The log contains the cause, which the caller does not see, but no secrets.
     let log = server.stderr();
     let line = log.lines().find(|line| line.contains("cannot serve")).unwrap();
     assert!(line.contains("S3"), "{line}");

@@ -5,7 +5,6 @@ use cicerone_tests::scenario::id;
 use crate::coverage::Covers;
 use crate::world::{NO_FILE, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "DELETE /v1/files/{file_id}",
     cases: &[

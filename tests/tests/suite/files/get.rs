@@ -3,7 +3,6 @@
 use crate::coverage::Covers;
 use crate::world::{NO_FILE, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/files/{file_id}",
     cases: &[

@@ -5,7 +5,6 @@ use cicerone_tests::answer::{is_id, is_timestamp};
 use crate::coverage::Covers;
 use crate::world::client;
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/files",
     cases: &[

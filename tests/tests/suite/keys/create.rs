@@ -7,7 +7,6 @@ use super::{made, made_with, path, without_secret};
 use crate::coverage::Covers;
 use crate::world::{CRAB, NO_AGENT, NOWHERE, account, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/api_keys",
     cases: &[
@@ -164,7 +163,7 @@ async fn a_key_that_was_just_deleted_leaves_nothing_that_gives_access() {
     let (other, _) = made(&owner, &["*"]).await;
     holder.get("/v1/agents").await.expect(200);
     owner.delete(&path(&own)).await.expect_nothing();
-    // Its authentication is cached for a moment.
+    // A successful authentication is cached for a moment.
     let key = json!({ "name": "Key", "permissions": ["*"] });
     let change = json!({ "name": "Mine" });
     let answers = futures_util::future::join_all([

@@ -9,7 +9,6 @@ use super::{made, made_with, path};
 use crate::coverage::Covers;
 use crate::world::{NO_KEY, account, client, own_server};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "DELETE /v1/api_keys/{key_id}",
     cases: &[
@@ -75,7 +74,7 @@ async fn the_root_key_is_what_it_was_after_the_next_start() {
     let narrow = server.client_with(&["keys:write"]);
     narrow.patch(&path(&before), change.clone()).await.refused(403, "forbidden");
     narrow.delete(&path(&before)).await.refused(403, "forbidden");
-    // A key that covers it can change it, until the server starts again.
+    // A key that covers it can change it; the next start undoes the change.
     server.client().with_key(&other).patch(&path(&before), change).await.expect(200);
     server.restart();
     let restored = root(&server).await.unwrap();

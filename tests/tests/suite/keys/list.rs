@@ -7,7 +7,6 @@ use super::{made, made_with, without_secret};
 use crate::coverage::Covers;
 use crate::world::{account, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/api_keys",
     cases: &[

@@ -8,7 +8,6 @@ use super::{made, made_with, path, without_secret};
 use crate::coverage::Covers;
 use crate::world::{NO_AGENT, NO_KEY, account, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "PATCH /v1/api_keys/{key_id}",
     cases: &[

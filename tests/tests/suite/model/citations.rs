@@ -1,11 +1,11 @@
-//! Citations of an upstream: taken out of the text, kept as sources, also while it streams.
+//! Citations of an upstream are removed from the text and become sources, also in a stream.
 
 use cicerone_tests::upstream::{Script, Upstream};
 use serde_json::json;
 
 use super::{ask, models, settings};
 
-/// What a model writes and what is left of it.
+/// Text from a model, and what remains of it.
 const WRITTEN: &str =
     "Tickets: at the entrance [2]. It opens at nine [1, 2][7].\n\n`days[1]` «né» 【1】";
 const LEFT: &str = "Tickets: at the entrance. It opens at nine.\n\n`days[1]` «né»";

@@ -1,4 +1,4 @@
-//! Whatever an upstream does, a reply comes or an error, never neither.
+//! Whatever an upstream does, there is either a reply or an error.
 
 use cicerone_domain::ports::ModelFailure;
 use cicerone_tests::upstream::{Script, Upstream, chunk, completion};
@@ -16,7 +16,7 @@ async fn asked(script: Script, is_streamed: bool) -> Outcome {
     ask(&models(settings(&upstream, at_once())), is_streamed).await
 }
 
-/// Expects an error of this kind, with these words in its message and these tokens before it.
+/// Expects an error with these words in its message and these tokens before it.
 async fn fails(script: Script, is_streamed: bool, words: &str, tokens: &[&str]) {
     let outcome = asked(script, is_streamed).await;
     let error = outcome.reply.expect_err(words);
@@ -31,9 +31,9 @@ async fn a_stream_with_its_regular_end_is_a_reply() {
     for script in [
         Script::tokens(&["It opens", " at", " nine."]),
         Script::tokens(&["It opens", " at", " nine."]).byte_by_byte(),
-        // Without the mark of the end, with a reason to finish.
+        // With a finish reason, without the end marker.
         Script::stream().token("It opens").token(" at nine.").finish("length"),
-        // Without a reason to finish, with the mark of the end.
+        // With the end marker, without a finish reason.
         Script::stream().token("It opens at nine.").done(),
         // Comments, other fields, carriage returns and a byte order mark.
         Script::stream()
@@ -50,11 +50,11 @@ async fn a_stream_with_its_regular_end_is_a_reply() {
             .done(),
         // Nonsense after the end of the reply.
         Script::stream().token("It opens at nine.").finish("stop").bytes(b"\xff\xfe{".to_vec()),
-        // No end after the end.
+        // The stream stays open after the end.
         Script::stream().token("It opens at nine.").finish("stop").stall(),
         // A whole completion, though a stream was asked for.
         Script::whole("It opens at nine."),
-        // Thoughts before the reply.
+        // Reasoning before the reply.
         Script::stream()
             .event(&chunk(&json!({"reasoning_content": "Hm."}), None))
             .token("It opens at nine.")

@@ -1,4 +1,4 @@
-//! What an upstream is sent.
+//! The requests that an upstream receives.
 
 use cicerone_domain::Timestamp;
 use cicerone_domain::conversation::{Message, Role};

@@ -1,5 +1,5 @@
-//! Replies of an upstream through the server: always `done` or an error, and never half an exchange
-//! in a conversation.
+//! Replies of an upstream through the server: they always end with `done` or an error, and a
+//! conversation never contains half an exchange.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::world::program;
 
 const TEXT: &str = "Opening hours\n\nThe museum opens at nine o'clock. On Mondays it is closed.";
 
-/// A server whose replies come from `upstream`, which is given little time.
+/// A server with replies from `upstream`, with short time limits.
 fn server(upstream: &Upstream) -> (Server, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cicerone.toml");
@@ -23,7 +23,7 @@ fn server(upstream: &Upstream) -> (Server, tempfile::TempDir) {
         .env("CICERONE_CONFIG", file.to_str().unwrap())
         .env("OPENAI_BASE_URL", upstream.url())
         .env("OPENAI_API_KEY", "sk-verysecret")
-        // A proxy of the environment is for other programs.
+        // The proxy settings of the environment must be ignored.
         .env("HTTP_PROXY", "http://127.0.0.1:1")
         .env("http_proxy", "http://127.0.0.1:1")
         .start();
@@ -43,7 +43,7 @@ fn question(agent: &str, is_streamed: bool) -> Value {
     json!({ "agent_id": agent, "message": "When does it open?", "stream": is_streamed })
 }
 
-/// Whatever can go wrong before the first token, and after it.
+/// All faults before the first token, and all faults after it.
 fn faults() -> (Vec<Script>, Vec<Script>) {
     let started = || Script::stream().token("It opens");
     let mut half = format!("data: {}", chunk(&json!({"content": "né"}), None)).into_bytes();
@@ -82,7 +82,7 @@ async fn a_stream_ends_in_done_or_error_and_nothing_half_is_stored() {
     for script in before {
         upstream.follow([script.clone()]);
         let answer = client.post("/v1/conversations", question(&agent, true)).await;
-        // The headers of a stream may be on their way before the upstream fails.
+        // The headers of a stream may already have been sent when the upstream fails.
         if answer.status == 200 {
             fails(&Streamed::parse(answer.text()), &script);
         } else {

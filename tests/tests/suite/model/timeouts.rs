@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{ask, models, settings};
 
-/// Expects an error with these words after no less and no more than these seconds.
+/// Expects an error with these words after `seconds`, and less than five seconds later.
 async fn fails_after(script: Script, is_streamed: bool, section: Value, words: &str, seconds: f64) {
     let upstream = Upstream::start([script]).await;
     let models = models(settings(&upstream, section));
@@ -28,7 +28,7 @@ async fn without_an_answer_the_wait_for_the_first_token_ends() {
 async fn without_a_token_the_wait_for_the_first_token_ends() {
     let section = json!({"first_token_seconds": 0.2, "between_tokens_seconds": 9});
     fails_after(Script::stream().stall(), true, section.clone(), "no token in time", 0.2).await;
-    // A stream that only shows that it is alive, and one that only says who speaks.
+    // A stream that only shows that it is alive, and one that only sends roles.
     let alive = |piece: &str| {
         let pause = Duration::from_millis(30);
         (0..40).fold(Script::stream(), |script, _| script.bytes(piece).pause(pause)).stall()

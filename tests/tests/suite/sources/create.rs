@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{CRAB, NO_AGENT, NO_FILE, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/agents/{agent_id}/sources",
     cases: &[
@@ -42,7 +41,7 @@ async fn a_text_starts_pending() {
     assert_eq!(source["progress"], Value::Null);
     assert_eq!(source["agent_id"], agent.as_str());
     for field in ["character_count", "error_message", "title", "progress"] {
-        assert!(source.get(field).is_some(), "`{field}` is there, as null: {source}");
+        assert!(source.get(field).is_some(), "`{field}` must exist: {source}");
     }
 }
 

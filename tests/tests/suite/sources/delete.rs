@@ -6,7 +6,6 @@ use serde_json::json;
 use crate::coverage::Covers;
 use crate::world::{NO_SOURCE, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "DELETE /v1/sources/{source_id}",
     cases: &[
@@ -61,7 +60,8 @@ async fn a_source_that_is_being_processed_can_be_deleted() {
     let text = "The museum opens at nine. ".repeat(3_000);
     let source = client.source(&agent, "text", &text).await;
     client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
-    // Once a later source is trained, the worker is done with this one; nothing of it is visible.
+    // When a later source is trained, the worker has finished with this one; nothing of it is
+    // visible.
     client.text(&agent, "The garden closes at seven.").await;
     client.get(&format!("/v1/sources/{source}")).await.refused(404, "resource_not_found");
     let search = json!({ "query": "museum", "limit": 50 });

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{NO_SOURCE, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/sources/{source_id}/documents",
     cases: &[

@@ -1,5 +1,5 @@
-//! Sources that are very large in one dimension. Their processing ends, what is kept of them is bounded, and none
-//! of them raises the server's memory by more than 64 MB.
+//! Sources that are very large in one dimension. Their processing ends, the stored result is
+//! bounded, and none of them raises the server's memory by more than 64 MB.
 
 use cicerone_tests::scenario::{id, qa_content};
 use cicerone_tests::{Client, Resource, Server, Site};
@@ -7,14 +7,16 @@ use serde_json::json;
 
 use crate::world::{client, program};
 
-/// Most memory that a source may cost the server, in kB.
+/// The most memory that a source may cost the server, in kB.
 const MOST_KB: u64 = 64 * 1_024;
-/// The size of the files here. Builds without optimisation would be slow with the largest that are allowed.
+/// The size of the files here. Unoptimised builds would be slow with the largest files that are
+/// allowed.
 const FILE_BYTES: usize = 1_024 * 1_024;
 /// Titles and headings are cut to this many characters.
 const HEADING_CHARS: usize = 200;
 
-/// A server that may fetch from loopback, and whose readers have enough time in a build without optimisation.
+/// A server that may fetch from loopback, and whose readers have enough time in an unoptimised
+/// build.
 fn patient_server() -> Server {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cicerone.toml");
@@ -25,26 +27,26 @@ fn patient_server() -> Server {
         .start()
 }
 
-/// A figure of the server's memory, in kB.
+/// A value from the server's memory statistics, in kB.
 fn memory(server: &Server, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// Has a source processed. Returns its id, and by how much the peak of the server's memory exceeded its memory
-/// before, in kB.
+/// Processes a source. Returns its id, and by how much the peak of the server's memory exceeded the
+/// memory before, in kB.
 async fn raised(server: &Server, client: &Client, kind: &str, content: &str) -> (String, u64) {
     let agent = client.agent().await;
     let before = rest(server);
     let source = client.source(&agent, kind, content).await;
     client.trained(&source).await;
-    // The first question brings the index up to date, if nothing has before.
+    // The first question brings the index up to date, unless that has happened before.
     client.ask(&agent, "Where is the harbour light?").await;
     (source, memory(server, "VmHWM").saturating_sub(before))
 }
 
-/// The server's memory now, in kB. Its peak is reset to this value.
+/// The server's current memory, in kB. Resets its peak to this value.
 fn rest(server: &Server) -> u64 {
     std::fs::write(format!("/proc/{}/clear_refs", server.pid()), "5").unwrap();
     memory(server, "VmRSS")
@@ -64,7 +66,7 @@ async fn no_source_raises_the_servers_memory_by_more_than_64_mb() {
     let sections: String = (0..30_000).map(|number| format!("<h2>{number}</h2>")).collect();
     let page = format!("<main><h1>{}</h1>{sections}</main>", "long ".repeat(150_000));
     site.put("/", Resource::html(page));
-    // Digits and Greek, whose language is recognised at once.
+    // Digits and Greek, for which the language is detected at once.
     let ascii = "1854 ".repeat(FILE_BYTES / 5);
     let ascii = id(&client.upload("ascii.txt", ascii).await.expect(201));
     // In ISO 8859-7 each of these characters takes one byte, in UTF-8 two.

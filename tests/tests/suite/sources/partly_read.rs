@@ -1,5 +1,5 @@
-//! What was read of a source and what was not: `partially_read` of the source, and the counts and warnings of its
-//! documents.
+//! What was read of a source and what was not: `partially_read` of the source, and the counts and
+//! warnings of its documents.
 
 use cicerone_tests::scenario::id;
 use cicerone_tests::{Client, Resource, Site};
@@ -48,7 +48,7 @@ fn pdf(contents: &[String]) -> Vec<u8> {
     pdf.into_bytes()
 }
 
-/// Three pages, of which the second cannot be decoded.
+/// Three pages, the second of which cannot be decoded.
 fn torn_in_the_middle() -> Vec<u8> {
     pdf(&[
         line("The harbour light was built in 1854."),
@@ -59,7 +59,7 @@ fn torn_in_the_middle() -> Vec<u8> {
 
 const DAMAGED: &str = "a part of the page is damaged and cannot be decoded";
 
-/// A source of a file, trained, with its documents.
+/// Uploads a file, waits until its source is trained, and returns the source with its documents.
 async fn trained(client: &Client, name: &str, bytes: Vec<u8>) -> (Value, Vec<Value>) {
     let agent = client.agent().await;
     let file = id(&client.upload(name, bytes).await.expect(201));

@@ -57,7 +57,7 @@ async fn documents_are_read_and_passages_know_their_page() {
     }
 }
 
-/// Files of other programs, of content of our own, and a part of the text that each of them holds.
+/// Files written by other programs, with content of our own, and a part of the text of each.
 const OFFICE_FILES: [(&[u8], &str, &str); 9] = [
     (include_bytes!("../../../../crates/ingestion/tests/readers/data/fees.xlsx"), XLSX, WINTER),
     (include_bytes!("../../../../crates/ingestion/tests/readers/data/fees.ods"), ODS, WINTER),

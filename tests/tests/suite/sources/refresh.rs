@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{NO_SOURCE, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/sources/{source_id}/refresh",
     cases: &[
@@ -44,7 +43,7 @@ async fn other_types_than_website_are_refused() {
     ];
     for (kind, content) in contents {
         let source = client.source(&agent, kind, &content).await;
-        // The type is wrong whether it is still processed or not.
+        // The type is wrong, whether the source is still being processed or not.
         let path = format!("/v1/sources/{source}/refresh");
         client.post_nothing(&path).await.refused(400, "invalid_operation");
         client.trained(&source).await;
@@ -56,7 +55,7 @@ async fn other_types_than_website_are_refused() {
 async fn a_website_that_is_being_processed_is_refused() {
     let client = client();
     let agent = client.agent().await;
-    // Of many that were just added, some still wait, however fast the worker is.
+    // Of many new sources, some are still waiting, however fast the worker is.
     let mut refused = 0;
     for _ in 0..20 {
         let source = client.source(&agent, "website", "http://127.0.0.1:9/").await;
@@ -69,7 +68,7 @@ async fn a_website_that_is_being_processed_is_refused() {
         }
         client.failed(&source).await;
     }
-    assert!(refused > 0, "not one refresh met a source that was being processed");
+    assert!(refused > 0, "no source was still being processed");
 }
 
 #[tokio::test]

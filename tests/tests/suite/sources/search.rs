@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::coverage::Covers;
 use crate::world::{CRAB, NO_AGENT, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/agents/{agent_id}/search",
     cases: &[

@@ -1,4 +1,4 @@
-//! Website sources, from the site's log to the answer.
+//! Website sources, from the requests to the site up to the answer.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -257,7 +257,7 @@ async fn deleting_a_source_stops_its_crawl_within_a_second() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
-    // Of more than a hundred pages that take 100 ms each, none is asked for any longer.
+    // There are more than a hundred pages that take 100 ms each; no more of them are requested.
     eventually("the crawl ends", async || {
         site.take_visits();
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -298,7 +298,7 @@ async fn an_interrupted_crawl_goes_on_where_it_was() {
     assert_eq!(pages(&client, &site, &source).await.len(), 41);
     let after = site.take_visits();
     let again = after.iter().filter(|visit| before.contains(visit) && visit.path != "/robots.txt");
-    // Only what was in progress or not yet stored is fetched again.
+    // Only pages that were in progress or not yet stored are fetched again.
     assert!(again.count() < 30, "{before:?} {after:?}");
 }
 
@@ -320,7 +320,7 @@ async fn addresses_that_are_not_public_are_refused_alike_and_never_connected_to(
     ] {
         let source = add(&client, &agent, &format!("http://{host}:{port}/"), false).await;
         let failed = client.failed(&source).await;
-        // The address comes before the reason.
+        // The message begins with the address, followed by the reason.
         let (_, reason) = failed["error_message"].as_str().unwrap().rsplit_once(": ").unwrap();
         messages.push(reason.to_owned());
     }

@@ -112,7 +112,7 @@ async fn a_list_is_newest_first_and_ties_go_by_id() {
             assert_eq!(listed, agents, "in pages of {size}");
         }
         let last = world.storage.list_agents(&world.scope(), None, first(8)).await.unwrap();
-        assert_eq!(last.next, None, "a full page that is the last says so");
+        assert_eq!(last.next, None, "a full last page has no next page");
     })
     .await;
 }
@@ -128,7 +128,7 @@ async fn a_cursor_stays_in_its_place_while_agents_come_and_go() {
         let page = world.storage.list_agents(&scope, None, first(3)).await.unwrap();
         assert_eq!(page.items.last(), Some(&agents[3]));
         world.agent().await;
-        // The item that the cursor names, and one of the next page, are gone.
+        // The item at the cursor and one of the next page are deleted.
         for gone in [&agents[3], &agents[1]] {
             world.storage.delete_agent(&scope, gone.id, world.now(), None).await.unwrap();
         }
@@ -201,7 +201,7 @@ async fn deleting_an_agent_leaves_no_row_of_it() {
         let (scope, now) = (world.scope(), world.now());
         world.storage.delete_agent(&scope, agent.id, now, None).await.unwrap();
         assert_eq!(tables.map(|table| world.count(table)), before);
-        assert_eq!(world.count("discarded_objects"), 1, "the object of the file is noted");
+        assert_eq!(world.count("discarded_objects"), 1, "the file's object is recorded");
         let again = world.storage.delete_agent(&scope, agent.id, now, None).await;
         assert_not_found(again, "agent");
     })

@@ -1,4 +1,4 @@
-//! How many bytes an account keeps, and its quota of them.
+//! How many bytes an account stores, and its quota.
 
 use cicerone_domain::job::Lease;
 use cicerone_domain::ports::{
@@ -13,7 +13,7 @@ use cicerone_storage::{Storage, StorageOptions};
 use super::crawling::{found, page};
 use super::fixture::{World, extracted, new_account, new_id, new_job, on_each, text, website};
 
-/// Sources whose count is not the bytes of their texts as they are stored.
+/// Sources whose counted bytes differ from those of their stored texts.
 const MISCOUNTED: &str = "stored_bytes <> octet_length(content) \
     + coalesce((SELECT sum(octet_length(coalesce(d.title, '')) + octet_length(coalesce(d.url, '')) \
             + octet_length(coalesce(d.warnings, ''))) \
@@ -24,7 +24,7 @@ const MISCOUNTED: &str = "stored_bytes <> octet_length(content) \
         + octet_length(coalesce(p.heading, '')) + octet_length(coalesce(p.url, ''))) \
         FROM passages p WHERE p.source_id = sources.id), 0)";
 
-/// Checks that every source is counted exactly, and gives the bytes that the account keeps.
+/// Checks that every source is counted exactly, and returns the bytes that the account stores.
 async fn kept(world: &World) -> u64 {
     assert_eq!(world.count_where("sources", MISCOUNTED), 0);
     let kept = world.storage.kept_bytes(world.account).await.unwrap();
@@ -72,12 +72,12 @@ async fn what_an_account_keeps_is_counted_exactly_whatever_happens_to_it() {
         let crawl = world.begin().await;
         world.record(&crawl, vec![page("/", "home"), page("/a", "first")]).await;
         let under_way = kept(world).await;
-        assert!(under_way > before, "the text of a crawl under way counts");
+        assert!(under_way > before, "the text of a running crawl counts");
         world.record(&crawl, vec![page("/a", "a longer second text of the same page")]).await;
         assert!(kept(world).await > under_way);
         world.end(&crawl).await;
         let crawled = kept(world).await;
-        // A refresh that keeps one page, brings another, and fails; then one that ends well.
+        // A refresh that keeps one page, adds another, and fails; then one that succeeds.
         storage.refresh_source(&scope, site.id, new_job(), world.now(), None).await.unwrap();
         let crawl = world.begin().await;
         world.record_found(&crawl, vec![page("/", "home again")], vec![found("/b", 1)]).await;
@@ -96,7 +96,7 @@ async fn what_an_account_keeps_is_counted_exactly_whatever_happens_to_it() {
         assert_eq!(kept(world).await, refreshed + upload.bytes);
         let file = world.source(&agent, SourceContent::File(upload.id)).await;
         storage.delete_source(&scope, file.id, world.now(), None).await.unwrap();
-        assert_eq!(kept(world).await, refreshed, "the file is gone with its last source");
+        assert_eq!(kept(world).await, refreshed, "the file is deleted with its last source");
         storage.delete_source(&scope, source.id, world.now(), None).await.unwrap();
         assert_eq!(kept(world).await, refreshed - trained);
         storage.delete_agent(&scope, other.id, world.now(), None).await.unwrap();
@@ -134,7 +134,7 @@ async fn beyond_its_quota_an_account_adds_nothing_and_others_do() {
         storage.delete_source(&scope, third.id, world.now(), None).await.unwrap();
         assert_eq!(kept(world).await, 60);
 
-        // What was extracted counts too; the refusal leaves the job to its worker.
+        // Extracted text counts too; after the refusal, the worker still has the job.
         let lease: Lease = world.claim_job().await.unwrap().lease;
         let long = extracted(&"y".repeat(30), 1);
         let finished = storage.finish_trained(&lease, long, new_id(), world.now()).await;
@@ -145,7 +145,7 @@ async fn beyond_its_quota_an_account_adds_nothing_and_others_do() {
         assert_eq!(failed.unwrap().state.status(), SourceStatus::Failed);
         assert_eq!(kept(world).await, 60);
 
-        // Another account has its own.
+        // Another account has its own quota.
         let theirs = new_account(storage, "theirs").await;
         assert_eq!(storage.kept_bytes(theirs).await.unwrap(), 0);
         storage.delete_source(&scope, first.id, world.now(), None).await.unwrap();
@@ -173,9 +173,9 @@ async fn a_crawl_beyond_the_quota_is_refused_page_by_page() {
         );
         assert_exceeded(record.await, one);
         assert_eq!(kept(world).await, one);
-        // What is there may become the content.
+        // What is already stored may become the content.
         world.end(&crawl).await;
-        // It can be crawled again if there is room, and not if there is none.
+        // It can be crawled again only if there is room.
         storage.refresh_source(&scope, site.id, new_job(), world.now(), None).await.unwrap();
         let crawl = world.begin().await;
         let failed = "no".to_owned();
@@ -223,7 +223,7 @@ async fn an_account_without_a_quota_of_its_own_has_that_of_the_settings() {
         assert_exceeded(insert(1).await, 60);
         limit(world, Quota::Unlimited).await;
         insert(100).await.unwrap();
-        // Conversations are bounded by their own quota and by retention.
+        // Conversations are limited by their own quota and by retention.
         world.conversation(&agent, &[]).await;
         assert!(storage.context(&scope, agent.id, None, 10).await.is_ok());
         assert_eq!(kept(world).await, 160);

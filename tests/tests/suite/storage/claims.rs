@@ -1,4 +1,4 @@
-//! Which job comes next.
+//! Which job is claimed next.
 
 use cicerone_domain::job::{ClaimableAccounts, Lane};
 use cicerone_domain::ports::{AgentStore as _, SourceStore as _};
@@ -6,7 +6,7 @@ use cicerone_domain::{Agent, Id, Scope, Source, SourceContent, kind};
 
 use super::fixture::{World, new_job, on_each, text, website};
 
-/// Far more jobs than a claim looks at one by one.
+/// Far more jobs than a claim examines one by one.
 const FLOOD: usize = 450;
 
 /// An account with an agent.
@@ -40,7 +40,7 @@ impl Tenant {
     }
 }
 
-/// Whose jobs the next claims are.
+/// The accounts of the next claimed jobs.
 async fn claims(world: &World, count: usize) -> Vec<Id<kind::Account>> {
     let mut accounts = Vec::new();
     for _ in 0..count {

@@ -42,7 +42,7 @@ async fn a_conversation_shows_the_newest_messages_that_fit_and_pages_give_the_ot
     on_each(async |world| {
         let agent = world.agent().await;
         let conversation = world.conversation(&agent, &[]).await;
-        // The reply repeats the question, so that two turns are two thirds of the bound.
+        // The reply repeats the question, so that two turns take two thirds of the limit.
         let large = "x".repeat(limits::LIST_BYTES / 6);
         for number in 0..3 {
             let turn = world.next_turn(&conversation, &format!("{number}{large}"));
@@ -125,7 +125,7 @@ async fn a_message_to_what_does_not_fit_is_refused() {
         let unknown = storage.context(&scope, agent.id, Some(new_id()), 9).await;
         assert_not_found(unknown, "conversation");
         assert_conflict(storage.context(&scope, other.id, id, 9).await);
-        // For a key that does not see the conversation's agent, it does not exist.
+        // It does not exist for a key that does not see the conversation's agent.
         assert_not_found(
             storage.context(&world.only(&other), other.id, id, 9).await,
             "conversation",
@@ -310,7 +310,7 @@ async fn usage_is_kept_for_400_days_and_that_of_a_month_as_long_as_one_of_its_da
         assert_eq!(expire(after(401)).await.unwrap(), 1);
         assert_eq!(world.count("usage_days"), 0);
         let counted = world.storage.consumption(world.account, month).await.unwrap();
-        assert_eq!(counted.messages, 1, "its quota still holds");
+        assert_eq!(counted.messages, 1, "its quota still applies");
         assert_eq!(expire(after(432)).await.unwrap(), 1);
         let counted = world.storage.consumption(world.account, month).await.unwrap();
         assert_eq!(counted.messages, 0);
@@ -366,7 +366,8 @@ async fn filters_by_common_pairs_and_by_rare_ones_find_the_same_among_thousands(
              WHERE x < 3000) SELECT 'conv_' || substr(CAST(10000000000 + x AS TEXT), 2), \
              '{account}', '{id}', '{{}}', 0, x, x FROM n"
         ));
-        // Twenty pairs that all have, one that every second has, and one that three have.
+        // Twenty pairs that all conversations have, one that every second one has, and one that
+        // three have.
         for (name, condition) in (0..20)
             .map(|number| (format!("all{number}"), "true"))
             .chain([("half".to_owned(), "created_at % 2 = 0")])

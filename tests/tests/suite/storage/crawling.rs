@@ -1,4 +1,4 @@
-//! Crawls as tests make them: every page lies on one host, and its text is two passages.
+//! Crawls in tests: all pages are on one host, and the text of each is two passages.
 
 use cicerone_domain::content::{CutDocument, Document, Stretch, Warnings};
 use cicerone_domain::crawl::{
@@ -21,7 +21,7 @@ pub(super) fn found(path: &str, depth: u32) -> FoundPage {
     FoundPage { url: url(path), depth }
 }
 
-/// A page that was fetched and says `text`.
+/// A page that was fetched and contains `text`.
 pub(super) fn page(path: &str, text: &str) -> VisitedPage {
     let document = Document {
         position: 0,
@@ -56,7 +56,7 @@ pub(super) fn page(path: &str, text: &str) -> VisitedPage {
     }
 }
 
-/// A page that had not changed and keeps its document.
+/// A page that was not modified and keeps its document.
 pub(super) fn kept(known: &KnownPage) -> VisitedPage {
     VisitedPage {
         url: known.url.clone(),
@@ -73,7 +73,7 @@ pub(super) fn kept(known: &KnownPage) -> VisitedPage {
     }
 }
 
-/// A page without text, for a reason.
+/// A page without text, with a reason.
 pub(super) fn without(path: &str, status: CrawledPageStatus, reason: &str) -> VisitedPage {
     VisitedPage {
         status,
@@ -87,7 +87,7 @@ pub(super) fn without(path: &str, status: CrawledPageStatus, reason: &str) -> Vi
     }
 }
 
-/// A crawl under way.
+/// A crawl in progress.
 pub(super) struct Crawl {
     pub(super) lease: Lease,
     pub(super) so_far: CrawlSoFar,
@@ -95,7 +95,7 @@ pub(super) struct Crawl {
 }
 
 impl World {
-    /// Claims the only job there is, and begins or goes on with its crawl.
+    /// Claims the only job, and begins or resumes its crawl.
     pub(super) async fn begin(&self) -> Crawl {
         let lease = self.claim_job().await.unwrap().lease;
         let so_far = self.storage.begin_crawl(&lease, self.now()).await.unwrap().unwrap();
@@ -115,7 +115,7 @@ impl World {
         self.record_found(crawl, visited, Vec::new()).await;
     }
 
-    /// Stores the outcome of pages, and the pages that were found.
+    /// Stores the outcome of pages, and the pages that were found on them.
     pub(super) async fn record_found(
         &self,
         crawl: &Crawl,
@@ -127,14 +127,14 @@ impl World {
         assert!(storage.record_pages(lease, visited, found, progress).await.unwrap());
     }
 
-    /// Ends a crawl well.
+    /// Ends a crawl successfully.
     pub(super) async fn end(&self, crawl: &Crawl) -> Source {
         let title = Some("Rome".to_owned());
         let end = self.storage.finish_crawl(&crawl.lease, title, new_id(), self.now()).await;
         end.unwrap().unwrap()
     }
 
-    /// A site that was crawled: each page says its path.
+    /// Crawls a site in which the text of each page is its path.
     pub(super) async fn crawled(&self, agent: &Agent, paths: &[&str]) -> Source {
         self.source(agent, website(true)).await;
         let crawl = self.begin().await;
@@ -142,35 +142,35 @@ impl World {
         self.end(&crawl).await
     }
 
-    /// The documents of a source as they are listed: position and text.
+    /// The documents of a source from its list: position and text.
     pub(super) async fn texts(&self, source: &Source) -> Vec<(i64, String)> {
         let (scope, id) = (self.scope(), source.id);
         let list = async |page| self.storage.list_documents(&scope, id, page).await;
         all_pages(2, list).await.into_iter().map(|item| (item.position, item.text)).collect()
     }
 
-    /// The passages of a source as they are listed: position and text.
+    /// The passages of a source from its list: position and text.
     pub(super) async fn passage_texts(&self, source: &Source) -> Vec<(i64, String)> {
         let (scope, id) = (self.scope(), source.id);
         let list = async |page| self.storage.list_passages(&scope, id, page).await;
         all_pages(2, list).await.into_iter().map(|item| (item.position, item.text)).collect()
     }
 
-    /// The pages of a source as they are listed.
+    /// The pages of a source from its list.
     pub(super) async fn pages(&self, source: &Source) -> Vec<CrawledPage> {
         let (scope, id) = (self.scope(), source.id);
         all_pages(2, async |page| self.storage.list_pages(&scope, id, page).await).await
     }
 
-    /// The pages as they are listed: path and status.
+    /// The pages from the list: path and status.
     pub(super) async fn statuses(&self, source: &Source) -> Vec<(String, &'static str)> {
         let pages = self.pages(source).await.into_iter();
         let path = |url: String| url.trim_start_matches(&url_of_host()).to_owned();
         pages.map(|page| (path(page.url), page.status.name())).collect()
     }
 
-    /// What an index is given: the documents, each with how often the content had been changed when
-    /// it came.
+    /// The documents that an index receives, each with the number of content changes at the time
+    /// when it was stored.
     pub(super) async fn documents(&self, source: &Source) -> Vec<(i64, u64)> {
         let version = source.state.searchable().unwrap().version;
         let documents = self.storage.documents(source.id, version).await.unwrap().unwrap();

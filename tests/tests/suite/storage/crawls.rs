@@ -47,7 +47,8 @@ async fn an_interrupted_crawl_goes_on_where_it_was() {
         ];
         let waiting = vec![found("/a", 1), found("/c", 1), found("/d", 2)];
         let expected = CrawlSoFar { waiting, visited, crashes: 0 };
-        // Asked again with the same lease, given back in order, and taken back after a crash.
+        // Requested again with the same lease, returned in the same order, and taken back after a
+        // crash.
         let again = world.storage.begin_crawl(&crawl.lease, world.now()).await.unwrap();
         assert_eq!(again.as_ref(), Some(&expected));
         assert!(world.storage.requeue(&crawl.lease, world.now(), true).await.unwrap());
@@ -73,7 +74,7 @@ async fn crashes_count_unless_a_page_was_visited_first_between_them() {
             let back = world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await;
             assert_eq!(back.unwrap().poisoned, 0, "crash {round}");
         }
-        // The last of these counts: nothing was recorded after it.
+        // The last of these crashes counts: no page was recorded after it.
         for crashes in 2..=limits::JOB_CRASHES {
             world.begin().await;
             let back = world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await;
@@ -191,7 +192,7 @@ async fn what_makes_no_sense_is_refused_and_changes_nothing() {
         let lease = world.claim_job().await.unwrap().lease;
         let storage = &world.storage;
         let early = storage.record_pages(&lease, Vec::new(), Vec::new(), Progress::default());
-        assert!(matches!(early.await, Err(Error::Internal(_))), "no crawl was begun");
+        assert!(matches!(early.await, Err(Error::Internal(_))), "no crawl has begun");
         let early = storage.finish_crawl(&lease, None, new_id(), world.now()).await;
         assert!(matches!(early, Err(Error::Internal(_))), "{early:?}");
 

@@ -1,4 +1,4 @@
-//! What an index is made from.
+//! The data from which an index is built.
 
 use cicerone_domain::ports::{
     AgentContent, AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _, Wanted,
@@ -159,7 +159,7 @@ async fn two_histories_of_one_agent_never_share_a_version() {
         let table = "agents SET index_generation";
         let mut seen = std::collections::BTreeSet::from([generation]);
         for round in 0..20 {
-            // As after a restore, the count begins at the same number each time.
+            // As after a restore, the counter begins at the same number each time.
             world.execute(&format!("UPDATE {table} = {generation} WHERE id = '{}'", agent.id));
             let (scope, now) = (world.scope(), world.now());
             world.storage.refresh_source(&scope, source.id, new_job(), now, None).await.unwrap();
@@ -176,7 +176,7 @@ async fn two_histories_of_one_agent_never_share_a_version() {
 async fn a_generation_of_an_earlier_program_is_raised_above_itself() {
     on_each(async |world| {
         let agent = world.agent().await;
-        // Those only counted.
+        // Earlier versions only counted.
         world.execute(&format!("UPDATE agents SET index_generation = 7 WHERE id = '{}'", agent.id));
         let source = world.trained(&agent, website(false), "one").await;
         assert_eq!(counted(source.state.searchable().unwrap().version), 1);

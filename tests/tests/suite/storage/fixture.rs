@@ -1,4 +1,4 @@
-//! A database of its own for each test, and the rows that tests begin with.
+//! A separate database for each test, and the rows that tests start with.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use diesel::sql_types::BigInt;
 use diesel::{PgConnection, SqliteConnection};
 use tempfile::TempDir;
 
-/// The moment at which every test begins.
+/// The time at which every test begins.
 const START: i64 = 1_800_000_000_000;
 
 /// One test's database and account.
@@ -48,12 +48,12 @@ pub(super) struct World {
     _folder: Option<TempDir>,
 }
 
-/// The part of a generation or version that counts. The rest is drawn at random.
+/// The counter in a generation or version. The rest is random.
 pub(super) fn counted(version: u64) -> u64 {
     version >> 32
 }
 
-/// Runs a test on each database that is there.
+/// Runs a test on each available database.
 pub(super) async fn on_each(test: impl AsyncFn(&World)) {
     let folder = tempfile::tempdir().unwrap();
     let url = DatabaseUrl::sqlite(folder.path().join("test.db"));
@@ -71,22 +71,22 @@ impl World {
         Self { storage, url, account, clock: AtomicI64::new(START), _folder: folder }
     }
 
-    /// The same database, opened once more: another process, as far as it can tell.
+    /// Opens the same database again, like another process would.
     pub(super) fn reopen(&self) -> Storage {
         Storage::open(&self.url, &StorageOptions::default()).unwrap()
     }
 
-    /// A moment later than every one before.
+    /// A time later than all previous ones.
     pub(super) fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.clock.fetch_add(1_000, Ordering::Relaxed))
     }
 
-    /// Everything of the account.
+    /// The scope of the whole account.
     pub(super) fn scope(&self) -> Scope {
         Scope::account(self.account)
     }
 
-    /// What lies outside: another account, and the account without any of its agents.
+    /// Scopes that see nothing of it: another account, and the account without any of its agents.
     pub(super) async fn outside(&self) -> Vec<Scope> {
         let name = format!("theirs at {}", self.now());
         let theirs = Scope::account(new_account(&self.storage, &name).await);
@@ -95,7 +95,7 @@ impl World {
         vec![theirs, elsewhere, nowhere]
     }
 
-    /// The account with this agent only.
+    /// The account restricted to this agent.
     pub(super) fn only(&self, agent: &Agent) -> Scope {
         Scope { agents: Some(Arc::new([agent.id])), ..self.scope() }
     }
@@ -163,7 +163,7 @@ impl World {
         self.storage.find_source(&self.scope(), source.id).await.unwrap().unwrap()
     }
 
-    /// The next job, for 30 s.
+    /// Claims the next job for 30 s.
     pub(super) async fn claim_job(&self) -> Option<ClaimedJob> {
         for lane in Lane::ALL {
             let claimed = self.claim_job_of(lane, ClaimableAccounts::All).await;
@@ -174,7 +174,7 @@ impl World {
         None
     }
 
-    /// The next job of a lane, for 30 s.
+    /// Claims the next job of a lane for 30 s.
     pub(super) async fn claim_job_of(
         &self,
         lane: Lane,
@@ -186,7 +186,7 @@ impl World {
         self.storage.claim_job(which, token, now, now.plus_millis(30_000)).await.unwrap()
     }
 
-    /// A source that was processed into `passages` passages of this text.
+    /// A source that was processed into `passages` passages with this text.
     pub(super) async fn trained(
         &self,
         agent: &Agent,
@@ -197,7 +197,7 @@ impl World {
         self.finish(&source, extracted(text, 2)).await
     }
 
-    /// Claims the job of this source, the only one there is, and ends it well.
+    /// Claims the job of this source, the only one, and finishes it successfully.
     pub(super) async fn finish(&self, source: &Source, extracted: Extracted) -> Source {
         let job = self.claim_job().await.unwrap();
         assert_eq!(job.source.id, source.id);
@@ -239,7 +239,7 @@ impl World {
         turn(conversation, true, "How many hills?", now)
     }
 
-    /// A turn that goes on with a conversation.
+    /// A turn that continues a conversation.
     pub(super) fn next_turn(&self, conversation: &Conversation, question: &str) -> Turn {
         let now = self.now();
         let conversation = Conversation { updated_at: now, ..conversation.clone() };
@@ -276,24 +276,25 @@ impl World {
         self.storage.claim(&self.scope(), &key, print, token, now).await.unwrap()
     }
 
-    /// What the same request with the same key meets.
+    /// The result of repeating the same request with the same key.
     pub(super) async fn repeat(&self, key: &str) -> Claimed {
         self.claim_with(key, 1, "another".to_owned(), self.now()).await
     }
 
-    /// What a request finds whose stored answer is this one, by a key of the whole account.
+    /// The result of repeating a request whose stored answer is this one, with a key for the whole
+    /// account.
     pub(super) fn replay(&self, response: KeptAnswer) -> Claimed {
         let agents = response.subject.as_ref().and_then(|subject| subject.agents.clone());
         let audience = Audience { maker: self.scope(), agents, is_refusal: response.is_refusal };
         Claimed::Replay(response, audience)
     }
 
-    /// How many rows a table has.
+    /// The number of rows in a table.
     pub(super) fn count(&self, table: &str) -> i64 {
         self.count_where(table, "1 = 1")
     }
 
-    /// How many rows of a table fulfil a condition.
+    /// The number of rows in a table that satisfy a condition.
     pub(super) fn count_where(&self, table: &str, condition: &str) -> i64 {
         #[derive(QueryableByName)]
         struct Count {
@@ -311,7 +312,7 @@ impl World {
         row.count
     }
 
-    /// Changes something behind the storage's back.
+    /// Changes the database directly, bypassing the storage.
     pub(super) fn execute(&self, sql: &str) {
         let query = diesel::sql_query(sql);
         match self.url.sqlite_path() {
@@ -338,7 +339,7 @@ pub(super) fn new_job() -> NewJob {
     NewJob { id: new_id(), request_id: None }
 }
 
-/// A new account of that name.
+/// Creates an account with this name.
 pub(super) async fn new_account(storage: &Storage, name: &str) -> Id<kind::Account> {
     let account = Account {
         id: new_id(),
@@ -349,7 +350,7 @@ pub(super) async fn new_account(storage: &Storage, name: &str) -> Id<kind::Accou
     account.id
 }
 
-/// A key with these properties, and a hash that belongs to it alone.
+/// A key with two permissions, restricted to two agents, and a unique hash.
 pub(super) fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
     let id: Id<kind::ApiKey> = new_id();
     let key = ApiKey {
@@ -368,7 +369,7 @@ pub(super) fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
     (key, KeyHash(hash))
 }
 
-/// A text of any length, as a store holds it.
+/// A text of any length, as a store keeps it.
 pub(super) fn text(text: &str) -> SourceContent {
     SourceContent::Text(SourceText::from_stored(text))
 }
@@ -378,7 +379,7 @@ pub(super) fn website(crawl_subpages: bool) -> SourceContent {
     SourceContent::Website { url, crawl_subpages }
 }
 
-/// One document and `count` passages, each of its whole text.
+/// One document with `count` passages, each with its whole text.
 pub(super) fn extracted(text: &str, count: usize) -> Extracted {
     let mut warnings = Warnings::default();
     warnings.add_page(WarningReason::Damaged, 2);
@@ -403,7 +404,7 @@ pub(super) fn extracted(text: &str, count: usize) -> Extracted {
     Extracted { title: Some("Rome".to_owned()), documents: vec![cut] }
 }
 
-/// Documents of 8 MB in all, in 8 passages each.
+/// Documents of 8 MB in total, with 8 passages each.
 pub(super) fn large() -> Extracted {
     let text = "a hill and a river ".repeat(10_000);
     let one = extracted(&text, 8).documents.remove(0);
@@ -436,7 +437,7 @@ fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timesta
     }
 }
 
-/// A completion whose answer is 201 with `body`, about `subject`.
+/// A completion with the answer 201 and `body`, about `subject`.
 pub(super) fn completion<T>(
     claim: &Claim,
     body: &'static str,
@@ -459,7 +460,7 @@ pub(super) fn response(
     }
 }
 
-/// The first page of that size.
+/// The first page of this size.
 pub(super) fn first(size: u32) -> PageRequest {
     PageRequest { size, after: None }
 }

@@ -1,4 +1,4 @@
-//! Regular removal of what is no longer needed.
+//! Regular removal of data that is no longer needed.
 
 use cicerone_domain::SourceContent;
 use cicerone_domain::ports::{Housekeeping as _, UploadStore as _};

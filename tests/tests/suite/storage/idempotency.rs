@@ -52,7 +52,7 @@ async fn a_key_is_busy_until_its_lease_runs_out() {
         let before = end.plus_millis(-1);
         assert_eq!(world.claim_with("key", 1, "two".to_owned(), before).await, Claimed::InProgress);
         assert_eq!(world.claim_with("key", 2, "two".to_owned(), before).await, Claimed::Reused);
-        // A claim that ran out had no effect, so the key is free for any request.
+        // An expired claim had no effect, so the key is free for any request.
         let second = world.claim_with("key", 2, "two".to_owned(), end).await;
         let Claimed::Granted(second) = second else { panic!("{second:?}") };
 

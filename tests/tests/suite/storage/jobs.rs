@@ -13,7 +13,7 @@ use cicerone_domain::{SourceState, SourceStatus};
 
 use super::fixture::{counted, extracted, first, new_id, new_job, on_each, passages_of, website};
 
-/// Texts of any account.
+/// Jobs of texts, of any account.
 const QUICK: Claimable = Claimable { lane: Lane::Quick, accounts: ClaimableAccounts::All };
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn workers_never_claim_the_same_job() {
                     let token = format!("{worker}.{number}");
                     match storage.claim_job(QUICK, token, now, until).await.unwrap() {
                         Some(job) => claimed.push(job.lease.job_id),
-                        // Another worker may hold the last ones.
+                        // Another worker may have claimed the last ones.
                         None => break,
                     }
                 }
@@ -139,7 +139,7 @@ async fn content_that_cannot_be_stored_changes_nothing() {
         assert_eq!(passages.items, passages_of(&extracted("old", 2)));
         let good = extracted("new", 1);
         let finish = world.storage.finish_trained(&job.lease, good, new_id(), world.now()).await;
-        assert!(finish.unwrap().is_some(), "the lease still holds");
+        assert!(finish.unwrap().is_some(), "the lease is still valid");
     })
     .await;
 }
@@ -272,7 +272,7 @@ async fn a_job_that_is_given_back_waits_until_it_is_due() {
         assert!(world.storage.requeue(&claim.lease, due, false).await.unwrap());
         let claim =
             world.storage.claim_job(QUICK, "u".to_owned(), due, until).await.unwrap().unwrap();
-        assert_eq!(claim.attempts, 1, "a graceful stop is no attempt");
+        assert_eq!(claim.attempts, 1, "a graceful stop does not count");
     })
     .await;
 }
@@ -289,7 +289,7 @@ async fn a_start_takes_back_every_job_that_was_running() {
         let event_id = Arc::new(new_id);
         let (storage, now) = (&world.storage, world.now());
         let none = storage.reclaim(Reclaim::Expired, now, event_id.clone()).await.unwrap();
-        assert_eq!(none, Reclaimed::default(), "their leases still hold");
+        assert_eq!(none, Reclaimed::default(), "their leases are still valid");
         let all = storage.reclaim(Reclaim::All, now, event_id).await.unwrap();
         assert_eq!(all, Reclaimed { requeued: 2, poisoned: 0 });
         assert_eq!(storage.job_counts().await.unwrap(), (3, 0));

@@ -1,11 +1,11 @@
-//! Answers that were stored in three columns become one text, and are given again as they were.
+//! Answers that were stored in three columns are converted to one text, and are replayed unchanged.
 
 use cicerone_domain::idempotency::{Claimed, KeptAnswer};
 use cicerone_storage::migrations;
 
 use super::fixture::on_each;
 
-/// Status, media type and body as they were stored, and what they become.
+/// Status, media type and body as they were stored, and the converted text.
 const ANSWERS: [(u16, Option<&str>, &str, &str); 3] = [
     (201, Some("application/json"), "{\"name\": \"Ü\"}", "201 application/json\n{\"name\": \"Ü\"}"),
     (204, None, "", "204 \n"),

@@ -97,7 +97,7 @@ async fn the_root_key_replaces_the_one_before_and_nothing_else() {
         world.storage.set_root_key(account.clone(), old.clone(), old_hash).await.unwrap();
         assert_eq!(world.storage.find_key(old_hash).await.unwrap(), Some(old));
 
-        // A later start names another account id: the one of that name is meant.
+        // A later start has another account id: the account with the same name is meant.
         let again = Account { id: new_id(), ..account.clone() };
         let (new, new_hash) = new_key(again.id);
         world.storage.set_root_key(again.clone(), new.clone(), new_hash).await.unwrap();
@@ -170,14 +170,14 @@ async fn servers_that_start_together_agree_on_one_root_key() {
     .await;
 }
 
-/// A key of everything that is restricted to nothing.
+/// A key with all permissions and without restrictions.
 fn wide(world: &World) -> (ApiKey, KeyHash) {
     let (key, hash) = new_key(world.account);
     let key = ApiKey { permissions: Permissions::ALL, agent_ids: None, expires_at: None, ..key };
     (key, hash)
 }
 
-/// The key, stored.
+/// Stores the key.
 async fn stored(world: &World, (key, hash): (ApiKey, KeyHash)) -> ApiKey {
     world.storage.insert_key(key.clone(), hash, None).await.unwrap();
     key
@@ -228,7 +228,7 @@ async fn what_a_maker_may_do_is_what_it_may_when_the_change_is_committed() {
         let narrow = Permissions::from_names(["keys:write"]).unwrap();
         let patch = KeyPatch { permissions: Some(narrow), ..KeyPatch::default() };
         storage.update_key(&owner, maker.id, patch, None).await.unwrap();
-        // `maker` is still what it was when its request was authenticated.
+        // The value `maker` still has the permissions from when its request was authenticated.
         let (key, hash) = wide(world);
         let refused = storage.issue_key(&maker, key.clone(), hash, None).await;
         assert!(matches!(refused, Err(Error::Forbidden(_))), "{refused:?}");
@@ -247,7 +247,7 @@ async fn what_a_maker_may_do_is_what_it_may_when_the_change_is_committed() {
     .await;
 }
 
-/// A completion of a change that `key` makes with this permission.
+/// A completion of a change that `key` makes and that needs this permission.
 fn made_by<T>(key: &ApiKey, permission: Permission, at: Timestamp) -> Option<Completion<T>> {
     let record = AuditRecord {
         id: new_id(),
@@ -327,7 +327,7 @@ async fn of_a_deletion_and_what_the_key_makes_at_once_nothing_is_left_over() {
                 storages[1].delete_key(maker.id, None),
             );
             assert_eq!(deleted.unwrap(), Some(maker));
-            // Either order is fine; what counts is that a refusal leaves no key.
+            // Either order is fine, but a refused key must not exist.
             let found = world.storage.find_key(hash).await.unwrap();
             assert_eq!(found.is_some(), made.is_ok(), "{made:?}");
         }
@@ -345,7 +345,7 @@ async fn an_account_has_so_many_keys_and_expired_ones_give_way() {
             let created_at = Timestamp::from_millis(1);
             world.storage.insert_key(ApiKey { expires_at, created_at, ..key }, hash, None)
         });
-        // A few at a time: a thousand at once would wait for a connection for longer than they may.
+        // Only a few at a time: of a thousand at once, some would wait too long for a connection.
         let inserted = futures_util::stream::iter(others).buffer_unordered(8);
         inserted.for_each(|inserted| async { inserted.unwrap() }).await;
         assert_eq!(world.count("api_keys"), 1_000);
@@ -363,7 +363,7 @@ async fn an_account_has_so_many_keys_and_expired_ones_give_way() {
         stored(world, new(6)).await;
         let (key, hash) = new(7);
         assert_conflict(world.storage.insert_key(key, hash, None).await);
-        // Another account has its own.
+        // Another account has its own limit.
         let (key, hash) = new(7);
         let theirs = new_account(&world.storage, "theirs").await;
         stored(world, (ApiKey { account_id: theirs, ..key }, hash)).await;

@@ -1,4 +1,4 @@
-//! Storing sources of many megabytes: part by part, and seen only as a whole.
+//! Sources of many megabytes are stored in parts, and become visible only as a whole.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -38,8 +38,9 @@ async fn a_large_source_is_stored_whole_while_others_write() {
             count
         };
         let ((), written) = tokio::join!(store, writes);
-        // In one transaction the source would let one write pass before it, and one behind it.
-        assert!(written >= 6, "{written} agents were made meanwhile");
+        // If the source were stored in one transaction, only two writes could run: one before it
+        // and one after it.
+        assert!(written >= 6, "only {written} agents were created");
         let passages = world.count("passages");
         assert_eq!((world.count("documents"), passages), (40, 320));
         let scope = world.scope();
@@ -50,7 +51,7 @@ async fn a_large_source_is_stored_whole_while_others_write() {
     .await;
 }
 
-/// Stores a part of a large source, and gives up.
+/// Stores a part of a large source, and stops.
 async fn interrupt(world: &World) {
     let job = world.claim_job().await.unwrap();
     let (lease, now) = (&job.lease, world.now());

@@ -1,4 +1,4 @@
-//! Migrations: run, taken back, and refused.
+//! Migrations: applied, reverted, and refused.
 
 use cicerone_domain::Error;
 use cicerone_domain::ports::{Health as _, PassageFeed as _};
@@ -7,7 +7,7 @@ use cicerone_tests::postgres::Cluster;
 
 use super::fixture::{on_each, website};
 
-/// A new database of each kind, without tables; with the folder that holds it.
+/// A new database of each kind, without tables, with the folder that contains it.
 fn empty() -> Vec<(DatabaseUrl, Option<tempfile::TempDir>)> {
     let folder = tempfile::tempdir().unwrap();
     let sqlite = DatabaseUrl::sqlite(folder.path().join("empty.db"));
@@ -105,7 +105,8 @@ async fn what_was_extracted_before_documents_had_versions_is_carried_over() {
         };
         while migrations::revert(&world.url).unwrap().is_some_and(|name| !name.contains("crawls")) {
         }
-        // Pairs, of which the first has two passages and the last two the same question.
+        // Pairs, the first of which has two passages and the last two of which have the same
+        // question.
         for (position, question) in ["a", "b", "c", "c"].iter().enumerate() {
             world.execute(&format!(
                 "INSERT INTO documents (source_id, position, account_id, title, text, is_pair)

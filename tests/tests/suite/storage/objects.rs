@@ -1,4 +1,4 @@
-//! Uploaded files: the bytes.
+//! Uploaded files: their bytes.
 
 use bytes::Bytes;
 use cicerone_domain::ports::ObjectStore as _;
@@ -28,7 +28,7 @@ async fn what_an_interrupted_write_left_goes_with_its_object() {
     let folder = tempfile::tempdir().unwrap();
     let objects = UploadObjects::open(&folder.path().display().to_string()).unwrap();
     let key = ObjectKey("uploads/file_0123456789".to_owned());
-    // As a kill leaves it: the file that was about to be renamed, with and without the object.
+    // The state after a kill: the temporary file, with and without the object.
     for is_stored in [false, true] {
         if is_stored {
             objects.put(&key, Bytes::from_static(b"text")).await.unwrap();

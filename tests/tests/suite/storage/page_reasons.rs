@@ -1,4 +1,5 @@
-//! Reasons of pages that were stored as sentences become codes and details, and the sentences stay the same.
+//! Page reasons that were stored as sentences are converted to codes and details, and are shown as
+//! the same sentences.
 
 use cicerone_domain::crawl::PageReason;
 use cicerone_domain::source::CrawledPageStatus;
@@ -7,7 +8,7 @@ use cicerone_storage::migrations;
 use super::crawling::{page, without};
 use super::fixture::{on_each, website};
 
-/// Every sentence that was stored, with the status that the server answered, and what it becomes.
+/// Every sentence that was stored, the status of the server's answer, and the converted value.
 const SENTENCES: [(&str, Option<u16>, &str); 32] = [
     ("needs_javascript", Some(200), "needs_javascript"),
     ("the page asks not to be indexed (`noindex`)", Some(200), "noindex"),

@@ -1,4 +1,4 @@
-//! What happens around faults: other processes, lost connections, callers that go away, a close.
+//! Behaviour around faults: other processes, lost connections, callers that go away, closing.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn a_restart_of_the_database_server_goes_unnoticed() {
             return;
         };
         let agent = world.agent().await;
-        // Every connection of the pool is in use once, so that each is lost.
+        // Uses every connection of the pool once, so that all of them are lost.
         let reads = (0..40).map(|_| world.stored_agent(&agent));
         futures_util::future::join_all(reads).await;
         for _ in 0..3 {
@@ -89,7 +89,7 @@ async fn a_change_goes_on_when_its_caller_goes_away() {
     on_each(async |world| {
         let agent = world.new_agent();
         let insert = world.storage.insert_agent(agent.clone(), None);
-        // Polled once, so that the change is on its way, then dropped.
+        // Polled once, so that the change is queued, then dropped.
         let _ = tokio::time::timeout(Duration::ZERO, insert).await;
         world.storage.close().await;
         assert_eq!(world.count("agents"), 1);
@@ -114,7 +114,7 @@ async fn a_closed_database_commits_what_it_took_and_takes_no_more() {
         for task in tasks {
             stored += i64::from(task.await.unwrap());
         }
-        assert_eq!(world.count("agents"), stored, "every acknowledged agent is there");
+        assert_eq!(world.count("agents"), stored, "every acknowledged agent exists");
         let late = world.storage.insert_agent(world.new_agent(), None).await;
         assert!(matches!(late, Err(Error::Unavailable(_))), "{late:?}");
     })

@@ -1,4 +1,4 @@
-//! Deletion of large things: part by part, and invisible from the first part on.
+//! Large objects are deleted in parts, and are invisible from the first part on.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -13,11 +13,11 @@ use cicerone_domain::{Agent, Conversation, Error, Source};
 use super::fixture::{World, first, large, new_job, on_each};
 use super::large_sources::text;
 
-/// Turns of the conversation. Its messages are deleted in three parts, because two may be deleted before the first is
-/// noticed.
+/// Turns of the conversation. Its messages are deleted in three parts, because two parts may be
+/// deleted before the test notices the first.
 const TURNS: usize = 1_100;
 
-/// An agent with a source of 8 MB and a long conversation, and another source whose job waits.
+/// An agent with a source of 8 MB and a long conversation, and another source with a queued job.
 async fn large_agent(world: &World) -> (Agent, Source, Conversation) {
     let agent = world.agent().await;
     let source = world.source(&agent, text()).await;
@@ -33,7 +33,7 @@ async fn large_agent(world: &World) -> (Agent, Source, Conversation) {
     (agent, source, conversation)
 }
 
-/// Gives up a deletion when it has deleted something.
+/// Aborts a deletion after it has deleted something.
 async fn interrupt<T>(
     world: &World,
     table: &str,
@@ -53,7 +53,7 @@ async fn interrupt<T>(
     assert!(world.count(table) > 0, "deleted in one part");
 }
 
-/// What is left in the tables of an agent's content.
+/// The rows that remain in the tables of an agent's content.
 fn left(world: &World) -> Vec<(&'static str, i64)> {
     let tables = [
         "agents",
@@ -88,8 +88,9 @@ async fn a_large_agent_is_deleted_while_others_write() {
             written
         };
         let ((), written) = tokio::join!(delete, writes);
-        // In one transaction the deletion would let one write pass before it, and one behind it.
-        assert!(written.len() >= 6, "{} agents were made meanwhile", written.len());
+        // If everything were deleted in one transaction, only two writes could run: one before it
+        // and one after it.
+        assert!(written.len() >= 6, "only {} agents were created", written.len());
         assert_eq!(left(world), [("agents", i64::try_from(written.len()).unwrap())]);
         assert_eq!(world.storage.kept_bytes(world.account).await.unwrap(), 0);
     })

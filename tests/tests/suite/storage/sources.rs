@@ -1,4 +1,4 @@
-//! Sources, and what was extracted from them.
+//! Sources, and the text extracted from them.
 
 use cicerone_domain::content::WarningReason;
 use cicerone_domain::ports::{AgentStore as _, SourceFilter, SourceStore as _};
@@ -44,7 +44,7 @@ async fn a_page_ends_before_the_content_that_would_exceed_it() {
         let agent = world.agent().await;
         let scope = world.scope();
         let text = |bytes: usize| text(&"x".repeat(bytes));
-        // Newest first: one and a half of the bound, then three of which two fit.
+        // Newest first: a text of one and a half times the limit, then three of which two fit.
         let mut expected = Vec::new();
         for bytes in [limits::LIST_BYTES * 2 / 5; 3].into_iter().chain([limits::LIST_BYTES * 3 / 2])
         {

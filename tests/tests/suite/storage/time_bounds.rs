@@ -1,4 +1,4 @@
-//! Work at a database ends in time, and the connection that it ran on goes on.
+//! Work at a database has a time limit, and its connection can be used afterwards.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use diesel::prelude::*;
 
 use super::fixture::on_each;
 
-/// How long a read may take here, and a change may wait for a row.
+/// The time limit of a read here, and of a change's wait for a row.
 const LIMIT: Duration = Duration::from_millis(300);
 
 #[tokio::test]
@@ -23,10 +23,10 @@ async fn what_waits_too_long_for_another_is_refused_and_the_next_is_served() {
     }
     on_each(async |world| {
         if world.url.sqlite_path().is_some() {
-            // Readers of a SQLite file wait for nobody; slow statements are ended in its own tests.
+            // Readers of a SQLite file wait for nobody; slow statements have their own tests.
             return;
         }
-        // One connection: it must serve what follows.
+        // With one connection, later work must use the same one.
         let options = StorageOptions { connections: 1, read_timeout: LIMIT, ..Default::default() };
         let storage = Storage::open(&world.url, &options).unwrap();
         let agent = world.agent().await;

@@ -1,4 +1,4 @@
-//! Uploaded files: the rows.
+//! Uploaded files: their rows.
 
 use cicerone_domain::ports::{Housekeeping as _, UploadStore as _};
 use cicerone_domain::{Error, SourceContent};

@@ -1,4 +1,5 @@
-//! Vectors of passages: which sources lack them, whose turn it is, and what becomes of them.
+//! Vectors of passages: which sources lack them, whose turn it is, and how they are stored and
+//! removed.
 
 use cicerone_domain::meaning::{Space, Vector};
 use cicerone_domain::ports::{
@@ -41,7 +42,7 @@ async fn complete(world: &World, space: i64) {
         match next(world, space, 100).await.unwrap() {
             VectorWork::Lacking(lacking) => store(world, &lacking, space).await,
             VectorWork::Complete { .. } => return,
-            VectorWork::Gone { .. } => panic!("it is there"),
+            VectorWork::Gone { .. } => panic!("it exists"),
         }
     }
 }
@@ -72,7 +73,7 @@ async fn a_trained_source_lacks_vectors_until_it_has_all_and_then_the_generation
         world.storage.store_vectors(&second, SPACE, none, world.now()).await.unwrap();
         let generation = world.changes(&agent).await;
         let Some(VectorWork::Complete { agent: of, .. }) = next(world, SPACE, 10).await else {
-            panic!("it has all");
+            panic!("no passage lacks a vector");
         };
         assert_eq!(of, agent.id);
         assert_eq!(world.changes(&agent).await, generation + 1);
@@ -102,7 +103,7 @@ async fn what_was_claimed_is_claimable_again_when_its_worker_is_gone() {
             .claim_vectors(SPACE, None, 10, later, later.plus_millis(1))
             .await
             .unwrap();
-        assert!(matches!(again, Some(VectorWork::Lacking(_))), "the claim has run out");
+        assert!(matches!(again, Some(VectorWork::Lacking(_))), "the claim has expired");
         world.storage.postpone_vectors(first.source, later.plus_millis(5_000)).await.unwrap();
         assert_eq!(next(world, SPACE, 10).await, None);
     })
@@ -116,7 +117,7 @@ async fn accounts_take_turns_in_the_order_of_their_ids() {
         for _ in 0..3 {
             world.trained(&agent, website(false), "flood").await;
         }
-        // A row of another account, as its worker would have written it.
+        // A row of another account, as that account's worker would have written it.
         let theirs: cicerone_domain::Id<cicerone_domain::kind::Account> = new_id();
         world.execute(&format!(
             "UPDATE source_vectors SET account_id = '{theirs}' WHERE source_id = \
@@ -194,7 +195,7 @@ async fn a_space_is_found_by_its_model() {
         let two = world.storage.add_space(space("two"), world.now()).await.unwrap();
         assert_ne!(one.id, two.id);
         let again = world.reopen().add_space(space("one"), world.now()).await.unwrap();
-        assert_eq!(again, one, "two servers that add it have the same");
+        assert_eq!(again, one, "both servers get the same space");
         assert_eq!(world.storage.spaces("one").await.unwrap(), [one]);
         assert_eq!(world.storage.spaces("none").await.unwrap(), []);
     })

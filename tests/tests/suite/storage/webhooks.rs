@@ -103,7 +103,7 @@ async fn an_event_is_queued_with_what_makes_it_true_for_those_that_take_it() {
         assert_eq!(queued[0].next_attempt_at, Some(queued[0].created_at));
         assert!(world.deliveries(&failures).await.is_empty());
         assert!(world.deliveries(&disabled).await.is_empty());
-        // An account's events are its own.
+        // Each account has its own events.
         let name = format!("theirs at {}", world.now());
         assert!(
             world
@@ -129,7 +129,7 @@ async fn an_event_is_queued_with_what_makes_it_true_for_those_that_take_it() {
         assert_eq!(one.event_id, queued[0].event_id);
         assert!(one.payload.contains(&source.id.to_string()), "{}", one.payload);
         assert!(world.claim_deliveries(&all, 4, world.now()).await.is_empty());
-        // Deleted sources have no more events.
+        // Deleted sources have no further events.
         world.storage.delete_source(&world.scope(), source.id, now, None).await.unwrap();
         world.storage.free_deliveries(world.now()).await.unwrap();
         let again = world.claim_deliveries(&all, 4, world.now()).await;
@@ -213,7 +213,7 @@ async fn attempts_are_noted_and_repeated_when_they_are_due() {
         assert_eq!((again.status, again.next_attempt_at), (DeliveryStatus::Pending, Some(later)));
         let claimed = world.claim_deliveries(&endpoint, 4, later).await.remove(0);
         assert_eq!((claimed.tries, claimed.event_id), (0, failed.event_id));
-        // A wish while an attempt is under way is one for another.
+        // A request to redeliver during an attempt causes another attempt.
         assert_eq!(redeliver(failed.id).await.unwrap().next_attempt_at, Some(later));
         world.finish_attempt(&claimed, AttemptOutcome::GivenUp, later).await;
         assert_eq!(world.deliveries(&endpoint).await[0].status, DeliveryStatus::Pending);
@@ -245,7 +245,7 @@ async fn an_endpoint_that_fails_for_five_days_is_disabled_with_its_reason() {
         assert!(world.storage.due_endpoints(end).await.unwrap().is_empty());
         assert!(world.claim_deliveries(&endpoint, 1, end).await.is_empty());
         assert_eq!(world.deliveries(&endpoint).await[0].next_attempt_at, None);
-        // Enabled again, it goes on, and what it failed before no longer counts.
+        // After it is enabled again, deliveries continue, and earlier failures no longer count.
         let patch = EndpointPatch { is_enabled: Some(true), ..EndpointPatch::default() };
         world.storage.update_endpoint(world.account, endpoint.id, patch, end, None).await.unwrap();
         assert_eq!(world.storage.due_endpoints(end).await.unwrap()[0].health.failures, 0);
@@ -273,7 +273,7 @@ async fn what_comes_of_an_address_of_before_says_nothing_of_the_endpoint() {
         world.finish_attempt(&claimed[1], AttemptOutcome::Delivered, now).await;
         assert_eq!(world.stored_endpoint(&endpoint).await.disabled, None);
         let due = world.storage.due_endpoints(now).await.unwrap().remove(0);
-        assert!(due.health.is_doubtful(), "nobody knows the new address");
+        assert!(due.health.is_doubtful(), "the new address is untested");
         let again = world.claim_deliveries(&endpoint, 4, now).await;
         assert_eq!(again.len(), 1, "sent again at once, to the new one");
         assert_eq!(again[0].lease.url.as_str(), "https://example.com/new");

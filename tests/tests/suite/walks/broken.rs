@@ -1,4 +1,4 @@
-//! Faults of the service itself, on every route: its database is damaged or gone.
+//! Internal errors on every route: the database is damaged or unreachable.
 
 use cicerone_tests::postgres::Cluster;
 use cicerone_tests::{Answer, Client, Server};
@@ -10,12 +10,12 @@ use super::Report;
 use crate::routes::{Names, ROUTES, Route};
 use crate::world::{own_server, program};
 
-/// Answers of all routes, asked at once.
+/// The answers of all routes, requested at the same time.
 async fn answers(client: &Client, names: &Names) -> Vec<(&'static Route, Answer)> {
     join_all(ROUTES.iter().map(async |route| (route, route.call(client, names).await))).await
 }
 
-/// The answer to a fault is constant: nothing of its cause leaves the service.
+/// The answer to an internal error is constant, and reveals nothing of its cause.
 pub(super) async fn without_tables(mut report: Report) -> Option<Report> {
     let server = own_server();
     let client = server.client();
@@ -28,11 +28,11 @@ pub(super) async fn without_tables(mut report: Report) -> Option<Report> {
         assert_eq!(told, None, "{}: {text}", route.name());
     }
     let log = server.stderr();
-    assert!(log.contains("no such table"), "the log tells the cause: {log}");
+    assert!(log.contains("no such table"), "the log lacks the cause: {log}");
     Some(report)
 }
 
-/// On PostgreSQL, where the database can go while the server runs.
+/// On PostgreSQL, where the database can become unreachable while the server runs.
 pub(super) async fn without_a_database(mut report: Report) -> Option<Report> {
     let cluster = Cluster::shared()?;
     let url = cluster.empty_database();
@@ -47,7 +47,7 @@ pub(super) async fn without_a_database(mut report: Report) -> Option<Report> {
     Some(report)
 }
 
-/// Takes every table away under the running server.
+/// Renames every table while the server runs.
 fn rename_tables(server: &Server) {
     #[derive(QueryableByName)]
     struct Table {

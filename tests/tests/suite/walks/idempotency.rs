@@ -7,9 +7,9 @@ use super::Report;
 use crate::routes::{Names, ROUTES, Route};
 use crate::world::account;
 
-/// Identical requests at once.
+/// Identical requests at the same time.
 const REQUESTS: usize = 8;
-/// How often they may all come one after another, by chance.
+/// The rounds in which all of them may happen to run one after another.
 const ROUNDS: usize = 20;
 
 fn writes() -> impl Iterator<Item = &'static Route> {
@@ -28,7 +28,7 @@ pub(super) async fn malformed_keys(mut report: Report) -> Option<Report> {
     Some(report)
 }
 
-/// A key that another request has used.
+/// A key that was used for another request.
 pub(super) async fn used_keys(mut report: Report) -> Option<Report> {
     let client = account();
     let names = Names::of_new(&client).await;
@@ -41,7 +41,7 @@ pub(super) async fn used_keys(mut report: Report) -> Option<Report> {
     Some(report)
 }
 
-/// The key of a request that is still being carried out.
+/// The key of a request that is still in progress.
 pub(super) async fn requests_at_once(mut report: Report) -> Option<Report> {
     let client = account();
     for route in writes() {
@@ -56,13 +56,14 @@ pub(super) async fn requests_at_once(mut report: Report) -> Option<Report> {
                 assert_eq!(refused.header("retry-after"), Some("1"));
                 break;
             }
-            assert!(round < ROUNDS, "{}: no two requests met", route.name());
+            assert!(round < ROUNDS, "{}: no requests overlapped", route.name());
         }
     }
     Some(report)
 }
 
-/// The key of a request whose object was deleted, on the routes that make one at the account.
+/// The key of a request whose object was deleted, on the routes that create an object of the
+/// account.
 pub(super) async fn deleted_since(mut report: Report) -> Option<Report> {
     let client = account();
     for route in writes().filter(|route| route.method == "POST" && !route.path.contains('{')) {

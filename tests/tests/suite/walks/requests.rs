@@ -1,4 +1,5 @@
-//! Refusals before a route looks at what it is about: of the key, the rate, and the body's size and type.
+//! Refusals before a route looks at its object: for the key, the rate, and the size and type of the
+//! body.
 
 use cicerone_tests::Server;
 
@@ -6,7 +7,7 @@ use super::Report;
 use crate::routes::{Names, ROUTES};
 use crate::world::{account, client, program, server};
 
-/// More than any route takes.
+/// More than any route accepts.
 const LARGE_BYTES: usize = 11 * 1_024 * 1_024;
 
 /// On every route.
@@ -44,8 +45,8 @@ pub(super) async fn beyond_the_limit(mut report: Report) -> Option<Report> {
     Some(report)
 }
 
-/// On every route that takes a body or an idempotency key. A file that is too large is refused with 422, but not
-/// another part beside it.
+/// On every route that accepts a body or an idempotency key. A file that is too large is refused
+/// with 422, so another part of the body is too large here.
 pub(super) async fn with_large_bodies(mut report: Report) -> Option<Report> {
     let client = account();
     let names = Names::of_new(&client).await;
@@ -57,14 +58,14 @@ pub(super) async fn with_large_bodies(mut report: Report) -> Option<Report> {
             true => request.raw("application/json", format!("{{\"name\": \"{text}\"}}")),
             false => request.part("other", "large.txt", text.clone().into_bytes()),
         };
-        // Without a key the body of a route that takes none is not read.
+        // Without an idempotency key, a route without a body does not read it.
         let key = route.name().replace(' ', "-");
         report.refused(route, &request.idempotent(&key).send().await);
     }
     Some(report)
 }
 
-/// On every route that takes JSON.
+/// On every route that accepts JSON.
 pub(super) async fn of_another_type(mut report: Report) -> Option<Report> {
     let client = account();
     let names = Names::of_new(&client).await;

@@ -6,7 +6,6 @@ use super::{made, path, without_secret};
 use crate::coverage::Covers;
 use crate::world::{CRAB, NOWHERE, account, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/webhook_endpoints",
     cases: &[
@@ -100,7 +99,7 @@ async fn an_address_that_may_not_be_asked_is_refused() {
         let answer = client().post("/v1/webhook_endpoints", json!({ "url": url })).await;
         answer.refuses(400, "invalid_parameter", "url")
     };
-    // It is not encrypted, and not among the addresses that the operator allows.
+    // Unencrypted, and not in the ranges that the operator allows.
     for url in ["http://127.0.0.1:9/", "http://1.1.1.1/", "http://localhost/", "http://10.0.0.1/"] {
         let message = refused(url).await["message"].clone();
         assert!(message.as_str().unwrap().contains("https"), "{url}: {message}");
@@ -122,7 +121,7 @@ async fn an_address_that_may_not_be_asked_is_refused() {
         messages.push(refused(url).await["message"].clone());
     }
     messages.dedup();
-    assert_eq!(messages.len(), 1, "the message tells nothing of the network: {messages:?}");
+    assert_eq!(messages.len(), 1, "messages differ: {messages:?}");
 }
 
 #[tokio::test]
@@ -160,7 +159,8 @@ async fn a_repetition_by_a_key_within_agents_shows_no_secret() {
     };
     rotate(&client).await.expect(200);
     rotate(&restricted).await.refused(422, "idempotency_key_reused");
-    // It does not see a key beyond its agents either, but gets the answer about its own again.
+    // The key does not see another key outside its agents, but it can replay the answer about its
+    // own.
     let send = |client: &cicerone_tests::Client, body: &Value, name: &str| {
         client.request("POST", "/v1/api_keys").json(body).idempotent(name).send()
     };

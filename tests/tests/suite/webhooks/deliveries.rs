@@ -7,7 +7,6 @@ use super::{delivery, made, path};
 use crate::coverage::Covers;
 use crate::world::{NO_ENDPOINT, account, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/webhook_endpoints/{endpoint_id}/deliveries",
     cases: &[

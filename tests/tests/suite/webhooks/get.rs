@@ -4,7 +4,6 @@ use super::{made, path, without_secret};
 use crate::coverage::Covers;
 use crate::world::{NO_ENDPOINT, account, client};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/webhook_endpoints/{endpoint_id}",
     cases: &[

@@ -6,7 +6,6 @@ use super::{made, without_secret};
 use crate::coverage::Covers;
 use crate::world::account;
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/webhook_endpoints",
     cases: &[

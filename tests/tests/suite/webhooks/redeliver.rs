@@ -7,7 +7,6 @@ use super::{delivery, made, made_for, path, sending};
 use crate::coverage::Covers;
 use crate::world::{NO_DELIVERY, account};
 
-/// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/webhook_endpoints/{endpoint_id}/deliveries/{delivery_id}/redeliver",
     cases: &[

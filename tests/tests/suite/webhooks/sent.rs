@@ -1,5 +1,5 @@
-//! The requests that endpoints receive: payloads, signatures and repetitions, and that nothing is sent to addresses
-//! that are not allowed.
+//! The requests that endpoints receive: payloads, signatures and repetitions. Nothing is sent to
+//! addresses that are not allowed.
 
 use std::time::{Duration, Instant};
 
@@ -198,17 +198,17 @@ async fn endpoints_that_never_answer_delay_no_other() {
         client.source(&agent, "text", &format!("Room {round} is open.")).await;
         let began = Instant::now();
         healthy.wait_for(round).await;
-        assert!(began.elapsed() < Duration::from_secs(5), "the silent ones are in the way");
+        assert!(began.elapsed() < Duration::from_secs(5), "silent endpoints delay others");
     }
-    assert!(silent.received().len() <= 9, "one attempt at a time at each that is doubtful");
-    // An endpoint that is new does not wait behind the deliveries to silent ones.
+    assert!(silent.received().len() <= 9, "a doubtful endpoint has one attempt");
+    // A new endpoint does not wait behind the deliveries to endpoints that do not answer.
     let other = server.account("other");
     let new = Receiver::start().await;
     let endpoint = made_for(&other, &new).await;
     other.post_nothing(&format!("{}/test", path(&endpoint))).await.expect(202);
     let began = Instant::now();
     new.wait_for(1).await;
-    assert!(began.elapsed() < Duration::from_secs(5), "the silent ones are in the way");
+    assert!(began.elapsed() < Duration::from_secs(5), "silent endpoints delay others");
 }
 
 #[tokio::test]
@@ -243,6 +243,6 @@ async fn a_deleted_source_is_told_of_without_its_content() {
     client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
     let sent = receiver.wait_for(2).await;
     assert!(sent[0].json()["data"]["content"].is_string());
-    assert!(sent[1].json()["data"].get("content").is_none(), "what is deleted is not told");
+    assert!(sent[1].json()["data"].get("content").is_none(), "deleted content is not sent");
     assert!(verifies(&sent[1], &endpoint["secret"]));
 }

@@ -41,7 +41,7 @@ async fn a_crawl_that_ends_well_answers_with_all_its_pages_at_once() {
         let passages = ["home", "home", "drüben", "drüben"].map(str::to_owned);
         let passages: Vec<_> = (0..).zip(passages).collect();
         assert_eq!(world.passage_texts(&source).await, passages);
-        assert_eq!(world.statuses(&source).await.len(), 3, "pages that still waited are removed");
+        assert_eq!(world.statuses(&source).await.len(), 3, "waiting pages are removed");
         assert_eq!((world.count("jobs"), world.count("crawl_pages")), (0, 3));
         let trained = "name = 'source.trained' AND payload LIKE '%\"character_count\":10%'";
         assert_eq!(world.count_where("events", trained), 1);
@@ -68,7 +68,7 @@ async fn a_first_crawl_that_fails_leaves_its_pages_to_be_looked_at() {
         let crawl = world.refresh(&source).await;
         assert_eq!((crawl.known.len(), crawl.so_far.visited.len()), (0, 0));
         assert_eq!(world.stored_source(&source).await.progress, Some(Progress::default()));
-        assert!(world.pages(&source).await.is_empty(), "the new one is shown");
+        assert!(world.pages(&source).await.is_empty(), "the new crawl is shown");
         world.record(&crawl, vec![page("/", "home")]).await;
         let source = world.end(&crawl).await;
         assert_eq!(world.texts(&source).await, [(0, "home".to_owned())]);
@@ -95,7 +95,7 @@ async fn a_refresh_that_fails_keeps_the_content_of_before() {
         assert_eq!(statuses, [("/".to_owned(), "indexed"), ("/c".to_owned(), "indexed")]);
 
         let crawl = world.refresh(&source).await;
-        assert_eq!(crawl.known, known, "compared is with the last that succeeded");
+        assert_eq!(crawl.known, known, "the last successful one counts");
         assert!(crawl.so_far.visited.is_empty());
     })
     .await;
@@ -171,7 +171,8 @@ async fn a_thousand_pages_end_as_one() {
     .await;
 }
 
-/// Ends a life of the server in the middle of a crawl, and gives whether the job is tried again.
+/// Simulates a crash of the server in the middle of a crawl. Returns whether the job is tried
+/// again.
 async fn crash(world: &World) -> bool {
     let back = world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await.unwrap();
     back.requeued == 1
@@ -186,7 +187,7 @@ async fn finding_pages_or_visiting_one_again_does_not_excuse_crashes() {
         world.record(&crawl, vec![page("/", "first")]).await;
         for life in 0.. {
             if !crash(world).await {
-                assert_eq!(life, JOB_CRASHES - 1, "it ended after so many more lives");
+                assert_eq!(life, JOB_CRASHES - 1, "it failed after too many crashes");
                 break;
             }
             let crawl = world.begin().await;

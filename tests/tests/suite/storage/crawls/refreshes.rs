@@ -47,7 +47,7 @@ async fn a_refresh_without_changes_touches_nothing() {
         let source = world.crawled(&agent, &["/", "/a"]).await;
         let (texts, passages) = (world.texts(&source).await, world.passage_texts(&source).await);
         let crawl = world.refresh(&source).await;
-        // Visited in another order.
+        // Visited in a different order.
         world.record(&crawl, crawl.known.iter().rev().map(kept).collect()).await;
         let again = world.end(&crawl).await;
         assert_eq!(again, source);
@@ -77,7 +77,7 @@ async fn a_changed_page_is_a_new_document_and_the_others_stay() {
         assert_eq!(world.changes(&agent).await, 2);
         assert_eq!(world.documents(&source).await, [(0, 1), (2, 1), (3, 2)]);
         let texts = [(0, "/".to_owned()), (2, "/b".to_owned()), (3, "changed".to_owned())];
-        assert_eq!(world.texts(&source).await, texts, "the pages of the list bridge the gap");
+        assert_eq!(world.texts(&source).await, texts, "a gap in positions is skipped");
         let positions: Vec<i64> =
             world.passage_texts(&source).await.into_iter().map(|(position, _)| position).collect();
         assert_eq!(positions, [0, 1, 4, 5, 6, 7]);
@@ -88,7 +88,7 @@ async fn a_changed_page_is_a_new_document_and_the_others_stay() {
             changed.iter().map(|(document, passage)| (*document, passage.text.as_str())).collect();
         assert_eq!(texts, [(3, "changed"), (3, "changed")]);
         assert_eq!(world.storage.documents(id, before).await.unwrap(), None);
-        // The next one compares with these pages.
+        // The next crawl compares with these pages.
         let documents = world.refresh(&source).await.known.into_iter().map(|page| page.document);
         assert_eq!(documents.collect::<Vec<_>>(), [Some(0), Some(3), Some(2)]);
     })
