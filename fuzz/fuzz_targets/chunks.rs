@@ -1,4 +1,4 @@
-//! Chunking, and the analysis of text beneath it and beneath the index: sentences, terms, languages.
+//! Chunking, and the text analysis that it and the index use: sentences, terms, languages.
 
 #![no_main]
 
@@ -16,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
     grams(&text, |gram| assert!(!gram.is_empty()));
 });
 
-/// Checks that sentences are in order, have no white space around, and lose nothing.
+/// Checks that sentences are in order, have no white space around them, and lose nothing.
 fn check_sentences(text: &str) {
     let mut end = 0;
     for range in sentences(text) {

@@ -1,4 +1,4 @@
-//! DOCX files. The input is a file, or the parts of one with NUL between.
+//! DOCX files. The input is a file, or its parts separated by NUL.
 
 #![no_main]
 
@@ -18,7 +18,7 @@ fn check(input: &[u8]) {
         true => input.to_vec(),
         false => archive::docx(input),
     };
-    // What it takes a file for is the business of another target; it may not panic over an archive.
+    // Another target checks the result; here it must only not panic on an archive.
     let _ = detect_upload_type(&file);
     if let Ok(reading) = read_docx(&file) {
         assert!(!reading.text.trim().is_empty(), "an empty text is no refusal");

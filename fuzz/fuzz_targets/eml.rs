@@ -1,6 +1,6 @@
 //! Messages with attachments.
 //!
-//! What the libraries beneath panic over is caught, as in the child process.
+//! Panics in the underlying libraries are caught, as in the child process.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! OpenDocument texts. The input is a file, or the parts of one with NUL between.
+//! OpenDocument texts. The input is a file, or its parts separated by NUL.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! PDF files. The input is a file, or the objects of one with NUL between.
+//! PDF files. The input is a file, or its objects separated by NUL.
 //!
-//! What the two libraries beneath panic over is caught, as in the child process; that they abort on some files is
-//! known, and what the child process is for.
+//! Panics in the two underlying libraries are caught, as in the child process. It is known that
+//! they abort on some files, which is why there is a child process.
 
 #![no_main]
 

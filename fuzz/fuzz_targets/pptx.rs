@@ -1,4 +1,4 @@
-//! Presentations. The input is a file, or the parts of one with NUL between.
+//! Presentations. The input is a file, or its parts separated by NUL.
 
 #![no_main]
 

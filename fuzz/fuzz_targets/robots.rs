@@ -1,6 +1,6 @@
-//! `robots.txt`, and the matching of its rules against a slow and obvious one.
+//! `robots.txt`, and the matching of its rules compared with a slow and simple implementation.
 //!
-//! The input is a file, a link and a pattern, with NUL between.
+//! The input is a file, a link and a pattern, separated by NUL.
 
 #![no_main]
 
@@ -9,7 +9,7 @@ use cicerone_ingestion::crawl::rules::Robots;
 use libfuzzer_sys::fuzz_target;
 use url::{Position, Url};
 
-/// Longest pattern and path that the slow matching is asked about.
+/// The longest pattern and path for which the slow implementation is used.
 const MATCHED_BYTES: usize = 256;
 
 fuzz_target!(|input: &[u8]| {
@@ -32,7 +32,7 @@ fuzz_target!(|input: &[u8]| {
     check_matching(pattern, path, &url);
 });
 
-/// Checks that a file says the same however its lines end.
+/// Checks that the kind of line ends in a file makes no difference.
 fn check_line_ends(file: &[u8], robots: &Robots) {
     let ended = [file, b"\n"].concat();
     assert_eq!(&Robots::parse(&ended, PRODUCT_TOKEN), robots);
@@ -41,7 +41,7 @@ fn check_line_ends(file: &[u8], robots: &Robots) {
     assert_eq!(&Robots::parse(&carriage_returns, PRODUCT_TOKEN), robots);
 }
 
-/// Checks a rule against the slow matching, where no encoding comes into play.
+/// Checks a rule against the slow implementation, if no encoding is involved.
 fn check_matching(pattern: &[u8], path: &str, url: &Url) {
     let is_plain = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'%' | b'#');
     let is_asked = !pattern.is_empty()
@@ -56,7 +56,7 @@ fn check_matching(pattern: &[u8], path: &str, url: &Url) {
     }
 }
 
-/// Whether a path matches, by every place that each prefix of the pattern can reach.
+/// Whether a path matches: computes all positions that each prefix of the pattern can reach.
 fn matches(pattern: &[u8], path: &[u8]) -> bool {
     let (body, is_anchored) = match pattern.strip_suffix(b"$") {
         Some(body) => (body, true),

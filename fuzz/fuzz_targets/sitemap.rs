@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;
 
 const LIMIT: usize = 256 * 1024;
-/// What a sitemap gives at most: the limits that the protocol sets.
+/// The most addresses of a sitemap: the limit of the protocol.
 const ADDRESSES: usize = 50_000;
 const ADDRESS_BYTES: usize = 2_048;
 

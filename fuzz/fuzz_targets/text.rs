@@ -1,4 +1,4 @@
-//! Text files: their encoding, what they are, and the documents made of them.
+//! Text files: their encoding, their type, and the documents made of them.
 
 #![no_main]
 
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(extracted) = extract(Material::Text(&text)) {
         check_extracted(&extracted, 0);
     }
-    // Few texts are pairs; none may panic.
+    // Few texts are valid pairs; none may cause a panic.
     let _ = extract(Material::Pairs(&text));
     check_reading(&Reading::plain(text));
 });

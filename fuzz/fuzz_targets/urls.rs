@@ -1,6 +1,7 @@
-//! The rules of addresses and headers: which pages are one, which are left out, what an answer asks of a crawler.
+//! The rules for addresses and headers: which URLs are the same page, which are skipped, what an
+//! answer asks of a crawler.
 //!
-//! The input is lines: a start page, a link, two headers.
+//! The input is four lines: a start page, a link, two headers.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
 //! Workbooks of Excel before 2007.
 //!
-//! What the libraries beneath panic over is caught, as in the child process.
+//! Panics in the underlying libraries are caught, as in the child process.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
-//! XLSX workbooks. The input is a file, or the parts of one with NUL between.
+//! XLSX workbooks. The input is a file, or its parts separated by NUL.
 //!
-//! What the libraries beneath panic over is caught, as in the child process.
+//! Panics in the underlying libraries are caught, as in the child process.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Files with checksums and tables of places, put together from their parts: a change anywhere in a finished one would
-//! be noticed before the parts are looked at.
+//! Builds files with checksums and offset tables from their parts: in a finished file, any change
+//! would be detected before the parts are read.
 
 use std::io::{Cursor, Write as _};
 
@@ -7,14 +7,14 @@ use cicerone_domain::UploadType;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// What stands between the parts of an input.
+/// The separator of the parts of an input.
 pub const APART: u8 = 0;
 
 /// A kind of document that is a ZIP archive.
 struct Format {
-    /// The parts that an input gives, in this order.
+    /// The parts that come from the input, in this order.
     parts: &'static [&'static str],
-    /// Parts that every document of the kind has: without them the others are not found.
+    /// Parts that every document of this format has: without them the others are not found.
     fixed: &'static [(&'static str, &'static str)],
 }
 
@@ -109,12 +109,12 @@ const EPUB: Format = Format {
     ],
 };
 
-/// A DOCX of these parts.
+/// A DOCX file with these parts.
 pub fn docx(parts: &[u8]) -> Vec<u8> {
     DOCX.file(parts)
 }
 
-/// A file of a kind that is a ZIP archive, of these parts. Of another kind, the input itself.
+/// A file with these parts if its kind is a ZIP archive; otherwise the input itself.
 pub fn file(kind: UploadType, input: &[u8]) -> Vec<u8> {
     let format = match kind {
         UploadType::Docx => DOCX,
@@ -135,7 +135,7 @@ pub fn file(kind: UploadType, input: &[u8]) -> Vec<u8> {
 }
 
 impl Format {
-    /// A file of these parts, with [`APART`] between them.
+    /// A file with these parts, which are separated by [`APART`].
     fn file(&self, parts: &[u8]) -> Vec<u8> {
         let given = self.parts.iter().copied().zip(parts.split(|byte| *byte == APART));
         let fixed = self.fixed.iter().map(|(name, text)| (*name, text.as_bytes()));
@@ -149,7 +149,8 @@ impl Format {
     }
 }
 
-/// A PDF of these objects, numbered from 1; the first is the catalog. Streams are given the length that they have.
+/// A PDF file with these objects, numbered from 1; the first is the catalog. Sets the correct
+/// length of streams.
 pub fn pdf(objects: &[u8]) -> Vec<u8> {
     let mut file = b"%PDF-1.7\n".to_vec();
     let mut places = Vec::new();
@@ -171,7 +172,7 @@ pub fn pdf(objects: &[u8]) -> Vec<u8> {
     file
 }
 
-/// What begins the data of a stream, behind its dictionary.
+/// The start of a stream's data, after its dictionary.
 const STREAM: &[u8] = b">>stream\n";
 
 fn push_object(file: &mut Vec<u8>, object: &[u8]) {

@@ -1,4 +1,4 @@
-//! What the targets share: the rules that hold for every reading, and the thread that readers run on.
+//! Shared code of the targets: the rules for all readings, and the thread that readers run on.
 
 pub mod archive;
 pub mod stack;
@@ -8,15 +8,16 @@ use cicerone_ingestion::{
     Chunk, Material, Reading, chunks, detect_upload_type, extract, read_file,
 };
 
-/// The longest reading that leaves a child process.
+/// The longest text that a child process returns.
 const READING_BYTES: usize = 64 * 1024 * 1024;
 /// The longest passage, in characters.
 const PASSAGE_CHARS: usize = 2_000;
 
-/// Reads a file of a kind: the input itself, or, of a kind that is an archive, its parts. Checks what was read.
+/// Reads a file of a kind: the input itself or, if the kind is an archive, one made of its parts.
+/// Checks the result.
 pub fn check_file(kind: UploadType, input: &[u8]) {
     let file = archive::file(kind, input);
-    // What it is taken for is the business of another target; it may not panic.
+    // Another target checks the result; here it must only not panic.
     let _ = detect_upload_type(&file);
     if let Ok(reading) = read_file(kind, &file) {
         assert!(!reading.text.trim().is_empty(), "an empty text is no refusal");
@@ -41,7 +42,7 @@ pub fn check_reading(reading: &Reading) {
     }
 }
 
-/// Checks the passages of a source whose document has so many pages.
+/// Checks the passages of a source whose document has this many pages.
 pub fn check_extracted(extracted: &Extracted, pages: usize) {
     for ((_, passage), position) in extracted.passages().zip(0..) {
         assert_eq!(passage.position, position);
@@ -52,7 +53,7 @@ pub fn check_extracted(extracted: &Extracted, pages: usize) {
     }
 }
 
-/// Checks what [`chunks`] promises.
+/// Checks the guarantees of [`chunks`].
 pub fn check_chunks(text: &str) {
     let mut end = 0;
     for Chunk { range, heading, .. } in chunks(text) {
@@ -68,7 +69,7 @@ pub fn check_chunks(text: &str) {
     check_left_out(&text[end..]);
 }
 
-/// Checks that only white space and thematic breaks are in no stretch.
+/// Checks that only white space and thematic breaks are left out.
 fn check_left_out(between: &str) {
     for line in between.lines().map(str::trim) {
         let is_break = line.chars().all(|char| "-*_=".contains(char) || char.is_whitespace());

@@ -1,4 +1,4 @@
-//! The thread that readers run on, as in the child process, and what became of a panic.
+//! The thread that readers run on, as in the child process, and the reporting of panics.
 
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind, set_hook};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use std::thread::Builder;
 /// Four times the stack of the child process: frames are larger with a sanitizer.
 const STACK_BYTES: usize = 256 * 1024 * 1024;
 
-/// What the last panic said.
+/// The message of the last panic.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// A thread with a large stack, and the check that it runs.
@@ -44,8 +44,8 @@ impl LargeStack {
     }
 }
 
-/// Lets panics be caught, as the readers do with those of the libraries beneath them: libFuzzer's own hook ends the
-/// process at once. A panic that nobody catches is a finding all the same.
+/// Allows panics to be caught, as the readers do for their underlying libraries: libFuzzer's own
+/// hook ends the process at once. A panic that is not caught is still a finding.
 pub fn let_panics_be_caught() {
     set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
         *LAST_PANIC.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = panic.to_string();

@@ -15,7 +15,7 @@ impl CrawlJournal for Printer {
 
 pub fn main() -> Result<ExitCode, Box<dyn Error>> {
     if env::args().nth(1).as_deref() == Some("read-worker") {
-        return Ok(serve_reader()); // Documents are read by this program, started again.
+        return Ok(serve_reader()); // A child process of this program reads documents.
     }
     tokio::runtime::Runtime::new()?.block_on(read(env::args().nth(1).ok_or("what?")?))
 }
