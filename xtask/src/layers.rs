@@ -1,11 +1,11 @@
-//! The layers: which crate may depend on which, checked on the manifests.
+//! The layers: which crate may depend on which. Checks the manifests.
 
 use anyhow::bail;
 use serde_json::Value;
 
 use crate::process;
 
-/// What the names of our crates begin with.
+/// The prefix of our crates' names.
 const OURS: &str = "cicerone-";
 
 /// Which of our crates each of our crates may depend on, except for its tests. The server may depend on
@@ -16,7 +16,8 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ("language", &[]),
     ("storage", &["domain"]),
     ("ingestion", &["domain", "egress", "language"]),
-    // Not an adapter: it carries out what the others provide, and reading and crawling are functions to it.
+    // Not an adapter: it carries out work through the ports, and uses reading and crawling as
+    // functions.
     ("processing", &["domain", "ingestion"]),
     ("retrieval", &["domain", "language"]),
     ("llm", &["domain", "language"]),
@@ -24,7 +25,7 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ("http", &["domain"]),
 ];
 
-/// Crates that other services use on their own, and what must not come with them.
+/// Crates that other services use on their own, and the crates that they must not depend on.
 const STANDALONE: [(&str, &[&str]); 3] = [
     ("domain", &["actix-web", "diesel", "tantivy", "reqwest"]),
     ("egress", &["actix-web", "diesel", "tantivy"]),
@@ -56,7 +57,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
 
 fn wrong_arrows(package: &Value) -> Vec<String> {
     let name = package["name"].as_str().unwrap_or_default();
-    // Tests, trials and tasks are no part of the product and may depend on all of it.
+    // Tests, trials and tasks are not part of the product and may depend on all of it.
     let is_product = package["manifest_path"].as_str().is_some_and(|at| at.contains("/crates/"));
     if !is_product || name == "cicerone-server" {
         return Vec::new();

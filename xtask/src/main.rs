@@ -32,11 +32,12 @@ enum Task {
         /// Names of tests, or options such as --nocapture, for the test binaries
         filter: Vec<String>,
     },
-    /// Which crate may depend on which
+    /// Checks which crate depends on which
     Layers,
-    /// Known faults of the crates, from the RustSec database or the summary in this repository
+    /// Checks for known vulnerabilities, with the RustSec database or the summary in this
+    /// repository
     Advisories,
-    /// The declared Rust version: whether the dependencies allow it, and whether it compiles
+    /// Checks the declared Rust version: whether the dependencies allow it, and whether it compiles
     RustVersion,
     /// Writes docs/openapi.json from the code
     Openapi {

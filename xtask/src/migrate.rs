@@ -1,4 +1,4 @@
-//! Migrations of both databases, by the code that the server runs.
+//! Migrations of both databases, with the code that the server runs.
 
 use std::{fs, path::Path};
 
@@ -14,25 +14,25 @@ use crate::process;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,
-    /// The database, which may be a production one; without it, throw-away databases of both kinds,
-    /// which show a migration that cannot be applied or taken back
+    /// The database, which may be a production one; without it, temporary databases of both kinds,
+    /// which show whether the migrations can be applied and reverted
     #[arg(long, global = true)]
     database_url: Option<String>,
 }
 
 #[derive(Subcommand)]
 enum Action {
-    /// Applies what is missing
+    /// Applies all missing migrations
     Run,
-    /// Takes the last migration back; its data is lost
+    /// Reverts the last migration; its data is lost
     Revert,
-    /// Takes the last migration back and applies it again
+    /// Reverts the last migration and applies it again
     Redo,
-    /// Every migration, and whether the database has it
+    /// Lists every migration, and whether the database has it
     Status,
-    /// A pair of empty migrations, one for each database
+    /// Creates a pair of empty migrations, one for each database
     New {
-        /// Words joined by underscores: add_webhook_secrets
+        /// Words joined by underscores, such as add_webhook_secrets
         name: String,
     },
 }
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// On a new database everything is applied first, so that there is something to take back.
+/// On a new database everything is applied first, so that there is something to revert.
 fn throw_away(action: &Action, url: &DatabaseUrl) -> anyhow::Result<()> {
     match action {
         Action::Revert | Action::Redo => drop(migrations::run(url)?),

@@ -1,4 +1,4 @@
-//! The contract as a file, so that a review shows each change of it.
+//! The contract as a file, so that reviews show every change of it.
 
 use std::fs;
 

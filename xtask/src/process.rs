@@ -1,4 +1,4 @@
-//! Running other programs from the project's root.
+//! Runs other programs from the project's root.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ pub(crate) fn root() -> PathBuf {
     own.parent().unwrap_or(own).to_path_buf()
 }
 
-/// Runs `cargo` to its end with more environment variables, its output shown.
+/// Runs `cargo` with additional environment variables and shows its output.
 pub(crate) fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> anyhow::Result<()> {
     println!("\n== cargo {}", arguments.join(" "));
     let mut cargo = Command::new("cargo");
@@ -22,7 +22,7 @@ pub(crate) fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> anyhow::R
     Ok(())
 }
 
-/// Runs `cargo` and returns what it printed.
+/// Runs `cargo` and returns its output.
 pub(crate) fn output(arguments: &[&str]) -> anyhow::Result<String> {
     let mut cargo = Command::new("cargo");
     cargo.args(arguments).current_dir(root()).stderr(Stdio::inherit());

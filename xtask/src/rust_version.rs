@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::process;
 
-/// Returns an error if a dependency declares a later version than the workspace, or if the workspace
-/// does not compile with its declared version. If that toolchain is not installed, only clippy's
-/// `incompatible_msrv` looks at our own code, and a line says so.
+/// Returns an error if a dependency declares a later version than the workspace, or if the
+/// workspace does not compile with its declared version. If that toolchain is not installed, prints
+/// a message; then only clippy's `incompatible_msrv` checks our own code.
 pub(crate) fn check() -> anyhow::Result<()> {
     let packages = process::packages(&["--locked"])?;
     let own = packages.iter().find(|package| package["name"] == "xtask");
@@ -25,13 +25,14 @@ fn compile(declared: &str) -> anyhow::Result<()> {
         println!("skipped: Rust {declared} is not installed: rustup toolchain install {declared}");
         return Ok(());
     }
-    // A folder of its own: two versions of the compiler would rebuild each other's work.
+    // A separate folder: two versions of the compiler would invalidate each other's builds.
     let check = ["check", "--workspace", "--all-targets", "--locked"];
     let folder = ["--target-dir", "target/rust-version"];
     process::cargo(&[&[toolchain.as_str()], &check[..], &folder].concat(), &[])
 }
 
-/// The packages that need a later version than this one, which has no patch, a line each.
+/// The packages that need a later version than this one, which has no patch number, one on each
+/// line.
 fn later(packages: &[Value], declared: &str) -> anyhow::Result<Vec<String>> {
     let declared = Version::parse(&format!("{declared}.0"))?;
     let mut later = Vec::new();

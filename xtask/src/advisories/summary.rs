@@ -10,13 +10,13 @@ use time::{Date, OffsetDateTime, macros::format_description};
 
 use crate::process;
 
-/// A warning is printed if the summary is older.
+/// If the summary is older, a warning is printed.
 const OLD_DAYS: i64 = 90;
 
 /// `advisories.toml`.
 #[derive(Deserialize)]
 struct Summary {
-    /// The day on which the database was read, as `2026-11-22`.
+    /// The day on which the database was read, such as `2026-11-22`.
     read: String,
     newest: String,
     advisory: Vec<Advisory>,
@@ -67,7 +67,7 @@ pub(super) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The advisories that affect a locked version and are not accepted, a line each.
+/// The advisories that affect a locked version and are not accepted, one on each line.
 fn affected(
     advisories: &[Advisory],
     packages: &[Package],
