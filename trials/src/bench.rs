@@ -28,15 +28,15 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum What {
-    /// POST /v1/conversations with the embedded answerer: replies a second and latency
+    /// POST /v1/conversations with the embedded answerer: replies per second and latency
     Replies {
         /// Connections at once
         #[arg(long, default_value_t = 64)]
         connections: usize,
-        /// Seconds of each of the three runs
+        /// Seconds for each of the three runs
         #[arg(long, default_value_t = 10)]
         seconds: u64,
-        /// Passages of the agent, about
+        /// Approximate number of passages of the agent
         #[arg(long, default_value_t = 2_000)]
         passages: usize,
     },
@@ -46,9 +46,10 @@ enum What {
         #[arg(long, default_value_t = 20)]
         rounds: usize,
     },
-    /// Resident memory of a server that was just started
+    /// Resident memory of a newly started server
     Idle,
-    /// Replies of many agents with one text each, asked at random: the rate over the number of agents
+    /// Replies of many agents with one text each, asked at random: the rate for each number of
+    /// agents
     Many {
         /// Numbers of agents
         #[arg(long, value_delimiter = ',', default_values_t = [100, 1_000, 3_000, 10_000])]
@@ -56,7 +57,7 @@ enum What {
         /// Connections at once
         #[arg(long, default_value_t = 32)]
         connections: usize,
-        /// Seconds of each run
+        /// Seconds for each run
         #[arg(long, default_value_t = 6)]
         seconds: u64,
     },
@@ -122,7 +123,7 @@ async fn replies(
     Ok(())
 }
 
-/// Makes an agent with about so many passages, and gives requests that ask it about them.
+/// Creates an agent with about this many passages, and returns requests with questions about them.
 pub(crate) async fn questions(server: &Server, passages: usize) -> Vec<Vec<u8>> {
     let client = server.client();
     let agent = client.agent().await;
@@ -139,7 +140,7 @@ pub(crate) async fn questions(server: &Server, passages: usize) -> Vec<Vec<u8>> 
     requests
 }
 
-/// The whole text of a request that starts a conversation.
+/// The complete text of a request that starts a conversation.
 fn request(server: &Server, agent: &str, question: &str) -> Vec<u8> {
     let body = json!({ "agent_id": agent, "message": question }).to_string();
     format!(

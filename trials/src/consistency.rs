@@ -1,5 +1,5 @@
-//! Answers right after a change: the first question after `trained` uses the new content, the first
-//! after a deletion never the old one.
+//! Answers right after a change: the first question after `trained` uses the new content, and the
+//! first one after a deletion does not use the old content.
 
 use anyhow::bail;
 use cicerone_tests::client::Client;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::program;
 
-/// How long to try.
+/// How many rounds to run, and on which server.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     rounds: usize,
 }
 
-/// Runs the rounds on the release binary; in every third one the index folder is deleted before
+/// Runs the rounds on the release binary. In every third round, the index folder is deleted before
 /// each question. Returns an error if any answer is wrong.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;

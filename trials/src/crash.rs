@@ -1,5 +1,5 @@
-//! Kills the server under a mixed write load and checks, after every restart, that everything it
-//! acknowledged is there, and nothing else.
+//! Kills the server under a mixed write load and checks after every restart that it has exactly
+//! what it acknowledged.
 
 mod events;
 pub(crate) mod model;
@@ -23,7 +23,7 @@ use self::verify::{ON_THEIR_WAY, census};
 use self::waiting::Waiting;
 use crate::{database, program};
 
-/// How long to try, and on which database.
+/// How many kills, and on which database.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -33,29 +33,30 @@ pub(crate) struct Arguments {
     /// Kills
     #[arg(long, default_value_t = 100)]
     rounds: usize,
-    /// Kills for so many minutes instead, at least once
+    /// Minutes to go on for, instead of a number of kills; at least one kill
     #[arg(long, conflicts_with = "rounds")]
     minutes: Option<u64>,
-    /// Writers at once
+    /// Concurrent writers
     #[arg(long, default_value_t = 8)]
     writers: usize,
 }
 
 /// Longest time under load before a kill.
 const LOAD_MILLIS: u64 = 800;
-/// How long after a start sources may still be on their way, if the server has its database to itself.
+/// How long after a start sources may still be in progress, if the server has its database to
+/// itself.
 const SETTLED: Duration = Duration::from_secs(5);
-/// The longest that any source may be on its way: a killed server's leases take half a minute to run
-/// out, and one source may meet two kills.
+/// The longest that any source may be in progress: a killed server's leases expire after half a
+/// minute, and a source may be affected by two kills.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(75);
-/// What a source may be after a kill: nothing that fails is ever added.
+/// The states that a source may have after a kill: no source is added that fails.
 const STATES: [&str; 3] = ["trained", ON_THEIR_WAY[0], ON_THEIR_WAY[1]];
 
-/// When it is enough.
+/// When to stop.
 enum End {
-    /// After so many kills.
+    /// After this many kills.
     Kills(usize),
-    /// After the first kill from then on.
+    /// After the first kill from this time on.
     At(Instant),
 }
 
@@ -75,7 +76,7 @@ impl End {
     }
 }
 
-/// Runs the rounds. Fails on the first thing lost, half done or done twice.
+/// Runs the rounds. Returns an error as soon as something is lost, half done or done twice.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     let database = arguments.database.open()?;
@@ -113,7 +114,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes with every writer for a random while, then kills the server under them.
+/// Lets every writer write for a random time, then kills the server during that.
 async fn load(server: &mut Server, models: Vec<Model>) -> anyhow::Result<Vec<Model>> {
     let (stop, stopped) = watch::channel(false);
     let stop = Arc::new(stop);
@@ -134,7 +135,7 @@ async fn load(server: &mut Server, models: Vec<Model>) -> anyhow::Result<Vec<Mod
     Ok(models)
 }
 
-/// Waits until no source is on its way. Gives how long after `started` that was.
+/// Waits until no source is in progress. Returns how long after `started` that was.
 pub(crate) async fn settle(
     client: &Client,
     models: &[Model],
@@ -155,7 +156,8 @@ pub(crate) async fn settle(
     }
 }
 
-/// Repeats what was cut off, each request with its own key, and compares the books with the server.
+/// Repeats the requests that were cut off, each with its own key, and compares the models with the
+/// server.
 async fn check(client: &Client, models: &mut [Model], is_shared: bool) -> anyhow::Result<()> {
     for model in models.iter_mut() {
         writer::repeat(client, model, is_shared).await?;
@@ -166,7 +168,7 @@ async fn check(client: &Client, models: &mut [Model], is_shared: bool) -> anyhow
     census(client, models).await
 }
 
-/// Compares everything once more when no source is on its way any longer.
+/// Compares everything once more when no source is in progress any more.
 async fn finish(client: &Client, models: &mut [Model], limit: Duration) -> anyhow::Result<()> {
     settle(client, models, Instant::now(), limit).await?;
     for model in models.iter_mut() {

@@ -1,5 +1,5 @@
-//! Websites through the whole service: a real site beside `wget`, refreshes under questions, kills in
-//! the middle of a crawl.
+//! Websites through the whole service: a real site compared with `wget`, refreshes during
+//! questions, kills in the middle of a crawl.
 
 mod book;
 mod kill;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::program;
 
-/// What to do.
+/// The action.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -26,17 +26,17 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum What {
-    /// Crawls the Rust book of this toolchain, beside `wget -r`; refreshes it unchanged and with one
-    /// page changed
+    /// Crawls the Rust book of this toolchain, compared with `wget -r`; refreshes it unchanged and
+    /// with one page changed
     Book,
-    /// Refreshes a site again and again while it is asked about: every answer is from the old
-    /// content or the new
+    /// Refreshes a site again and again while questions are asked about it: every answer is from
+    /// the old content or the new
     Refresh {
         /// Refreshes
         #[arg(long, default_value_t = 200)]
         rounds: usize,
     },
-    /// Kills the server in the middle of crawls: each goes on, ends, and fires one event
+    /// Kills the server in the middle of crawls: each continues, ends, and creates one event
     Kill {
         /// Kills
         #[arg(long, default_value_t = 50)]
@@ -44,7 +44,7 @@ enum What {
     },
 }
 
-/// Runs it on the release binary.
+/// Runs the action on the release binary.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     match arguments.what {
@@ -59,7 +59,7 @@ fn start(program: &Program) -> Server {
     Server::of(program).env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8").start()
 }
 
-/// Adds a site, and gives the source's id without waiting.
+/// Adds a site, and returns the source's id without waiting.
 async fn add(client: &Client, agent: &str, url: &str) -> anyhow::Result<String> {
     let body = json!({ "type": "website", "content": url, "crawl_subpages": true });
     let source = client.post(&format!("/v1/agents/{agent}/sources"), body).await.expect(201);
@@ -70,7 +70,7 @@ async fn refresh_source(client: &Client, source: &str) {
     client.post_nothing(&format!("/v1/sources/{source}/refresh")).await.expect(200);
 }
 
-/// Waits until a source is trained, as long as a crawl may take. Gives it.
+/// Waits until a source is trained, at most as long as a crawl may take, and returns it.
 async fn trained(client: &Client, source: &str) -> anyhow::Result<Value> {
     loop {
         let found = client.get(&format!("/v1/sources/{source}")).await.expect(200);

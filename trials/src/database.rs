@@ -1,4 +1,4 @@
-//! The database that a server is driven on.
+//! The database of a server under test.
 
 use anyhow::Context as _;
 use cicerone_storage::DatabaseUrl;
@@ -6,10 +6,10 @@ use cicerone_tests::postgres::Cluster;
 use cicerone_tests::process::{Builder, Server};
 use clap::{Args, ValueEnum};
 
-/// Which one.
+/// The choice of a database.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Choice {
-    /// Where the server keeps its rows
+    /// The server's database
     #[arg(long, value_enum, default_value_t = Kind::Sqlite)]
     database: Kind,
 }
@@ -23,7 +23,7 @@ enum Kind {
     Postgres,
 }
 
-/// A new and empty database for one server.
+/// A new, empty database for one server.
 #[derive(Debug, Clone)]
 pub(crate) struct Database {
     /// `None` for the file in the server's data directory.
@@ -31,7 +31,7 @@ pub(crate) struct Database {
 }
 
 impl Choice {
-    /// Makes it. Returns an error if PostgreSQL is wanted and not installed.
+    /// Creates it. Returns an error if PostgreSQL was chosen and is not installed.
     pub(crate) fn open(&self) -> anyhow::Result<Database> {
         let postgres = match self.database {
             Kind::Sqlite => None,
@@ -46,7 +46,7 @@ impl Choice {
 }
 
 impl Database {
-    /// The server, on this database.
+    /// Configures the server to use this database.
     pub(crate) fn under(&self, server: Builder) -> Builder {
         match &self.postgres {
             Some(url) => server.env("CICERONE_DATABASE_URL", url.to_string()),
@@ -54,8 +54,8 @@ impl Database {
         }
     }
 
-    /// Whether other servers might work on it too. Then what a killed one had under way is free only
-    /// when its leases have run out.
+    /// Whether other servers may use it too. Then the work of a killed server is free only when its
+    /// leases have expired.
     pub(crate) const fn is_shared(&self) -> bool {
         self.postgres.is_some()
     }

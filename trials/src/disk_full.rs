@@ -1,6 +1,6 @@
-//! Fills the disk under a mixed load, again and again: what is acknowledged is kept, what is not is
-//! refused as it should be, something can be deleted while it is full, and the server goes on by itself
-//! as soon as there is space.
+//! Fills the disk under a mixed load, again and again: acknowledged changes are kept, others are
+//! refused correctly, something can be deleted while the disk is full, and the server recovers by
+//! itself as soon as there is space.
 
 mod load;
 mod mount;
@@ -27,7 +27,7 @@ use crate::crash::{LONGEST_WAIT, check_events, random_below, settle};
 use crate::latency::millis;
 use crate::program;
 
-/// How often, and how small the disk is.
+/// How often to fill the disk, and its size.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// How often the disk is filled
     #[arg(long, default_value_t = 20)]
     points: usize,
-    /// Seconds that it stays full each time
+    /// Seconds for which it stays full each time
     #[arg(long, default_value_t = 3)]
     seconds: u64,
     /// The size of the disk in megabytes
@@ -43,16 +43,17 @@ pub(crate) struct Arguments {
     megabytes: u32,
 }
 
-/// Longest time with space before the disk is filled.
+/// The longest time with free space before the disk is filled.
 const SPACE_MILLIS: u64 = 1_000;
-/// How soon a write must succeed when there is space again.
+/// How soon a write must succeed after space was freed.
 const RECOVERED: Duration = Duration::from_secs(10);
-/// The least that must be free before the disk is filled, in bytes: else the data alone fills it.
+/// The least free bytes before the disk is filled: otherwise the data alone fills it.
 const LEAST_FREE: u64 = 2 * 1_024 * 1_024;
-/// What a source may be in the end. Its processing may have met the full disk too often.
+/// The states that a source may have at the end. Its processing may have met the full disk too
+/// often.
 const STATES: [&str; 2] = ["trained", "failed"];
 
-/// Runs it, and takes the disk away again whatever happens. Returns an error if a promise is broken.
+/// Runs the trial, and always unmounts the disk. Returns an error if a promise is broken.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     // Declared before the server, so that the server ends first.
@@ -101,8 +102,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fills the disk at a random moment, holds it full for so long and empties it. Gives how long after
-/// that a write succeeds.
+/// Fills the disk at a random moment, keeps it full for this time and frees the space. Returns how
+/// long after that a write succeeds.
 async fn fill(
     server: &Server,
     mount: &Mount,
@@ -117,8 +118,8 @@ async fn fill(
     ensure!(free >= LEAST_FREE, "only {free} bytes were free: try more `--megabytes`");
     let end = Instant::now() + time;
     while Instant::now() < end {
-        // What the server gives back meanwhile stays free: it is held for deletions, and no change may
-        // take it.
+        // Space that the server frees meanwhile is not filled: it is reserved for deletions, and
+        // changes must not use it.
         load.check()?;
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -143,7 +144,7 @@ async fn delete_on_full_disk(server: &Server, deleted: &Deleted) -> anyhow::Resu
     Ok(())
 }
 
-/// Waits until `/readyz` answers so.
+/// Waits until `/readyz` answers with this status.
 async fn until_ready(server: &Server, status: u16) -> anyhow::Result<()> {
     let began = Instant::now();
     loop {
@@ -156,7 +157,7 @@ async fn until_ready(server: &Server, status: u16) -> anyhow::Result<()> {
     }
 }
 
-/// Sources of an account of their own, one of which is deleted each time the disk is full.
+/// Sources of a separate account, one of which is deleted each time the disk is full.
 struct Deleted {
     client: Client,
     agent: String,
@@ -174,7 +175,7 @@ impl Deleted {
     }
 }
 
-/// Writes until that succeeds. Gives how long it took.
+/// Retries a write until it succeeds. Returns how long that took.
 async fn recover(client: &Client, after: &mut Model) -> anyhow::Result<Duration> {
     let request = Pending {
         method: "POST",
@@ -196,7 +197,7 @@ async fn recover(client: &Client, after: &mut Model) -> anyhow::Result<Duration>
     }
 }
 
-/// Checks that everything acknowledged is there and nothing else. Gives how many sources failed.
+/// Checks that the server has exactly what it acknowledged. Returns how many sources failed.
 async fn verify(client: &Client, models: &mut [Model]) -> anyhow::Result<usize> {
     let mut failed = 0;
     for model in models.iter_mut() {
@@ -208,14 +209,14 @@ async fn verify(client: &Client, models: &mut [Model]) -> anyhow::Result<usize> 
     Ok(failed)
 }
 
-/// One finding of SQLite about a file; `ok` if it is whole.
+/// One finding of SQLite's check of a file; `ok` if it is intact.
 #[derive(QueryableByName)]
 struct Finding {
     #[diesel(sql_type = Text)]
     integrity_check: String,
 }
 
-/// Checks that a database is whole. It must not be open elsewhere.
+/// Checks that a database is intact. It must not be open elsewhere.
 fn check_integrity(file: &Path) -> anyhow::Result<()> {
     let path = file.to_str().context("a path that is not UTF-8")?;
     let mut connection = SqliteConnection::establish(path).context("opening the database")?;

@@ -30,24 +30,25 @@ use table::Table;
 use tokio::runtime::Runtime;
 use trial::Trial;
 
-/// What is measured, and on which data.
+/// What to measure, and on which data.
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
     /// The folder with the question sets
     #[arg(long)]
     data: PathBuf,
-    /// Only these sets, or `floor`: which questions pass the floor; `silence`: whether what has no answer is refused;
-    /// `answers`: the chosen sentences; `manuals`: questions about manuals, with replies. All of them if none is named.
-    /// `docx`, `formats`, `html` or `pdf` alone: how well such files are read. `hybrid` and sets: by words, by meaning
-    /// and by both
+    /// Only these sets, or `floor`: which questions pass the floor; `silence`: whether questions
+    /// without an answer are refused; `answers`: the chosen sentences; `manuals`: questions about
+    /// manuals, with replies. All of them if none is named. `docx`, `formats`, `html` or `pdf`
+    /// alone: how well such files are read. `hybrid` and sets: by words, by meaning and by both
     sets: Vec<String>,
-    /// Where the figures are kept, which are shown beside those of the next run
+    /// The file of the figures, which are shown beside those of the next run
     #[arg(long, default_value = "target/eval.tsv")]
     figures: PathBuf,
-    /// Questions of which the right passage was not first are printed
+    /// Print the questions for which the right passage was not first
     #[arg(long)]
     misses: bool,
-    /// Folders with documentation as packages install it, beside /usr/share/doc, for `manuals`
+    /// Folders with documentation as packages install it, in addition to /usr/share/doc, for
+    /// `manuals`
     #[arg(long)]
     manuals: Vec<PathBuf>,
     /// The base URL of an embeddings upstream for `hybrid`, instead of the embedder of the tests
@@ -58,7 +59,7 @@ pub(crate) struct EvalArgs {
     model: Option<String>,
 }
 
-/// One line of the table: a set, a measure, and what public tools reach on the same files.
+/// One line of the table: a set, a measure, and the result of public tools on the same files.
 struct Line {
     set: &'static str,
     measure: Measure,
@@ -134,7 +135,7 @@ pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
     table.keep()
 }
 
-/// What is measured beside the sets.
+/// What is measured in addition to the sets.
 const OTHERS: [&str; 4] = ["floor", "silence", "answers", "manuals"];
 
 /// Measures the rankings of each wanted set.

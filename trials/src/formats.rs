@@ -22,7 +22,7 @@ pub(crate) const FORMATS: [(&str, UploadType); 9] = [
     ("eml", UploadType::Eml),
 ];
 
-/// The formats of these names; all if none is named.
+/// The formats with these names; all if none is named.
 pub(crate) fn named(names: &[String]) -> anyhow::Result<Vec<(&'static str, UploadType)>> {
     if let Some(unknown) = names.iter().find(|name| FORMATS.iter().all(|(known, _)| name != known))
     {
@@ -33,7 +33,7 @@ pub(crate) fn named(names: &[String]) -> anyhow::Result<Vec<(&'static str, Uploa
     Ok(FORMATS.into_iter().filter(|(format, _)| wanted(format)).collect())
 }
 
-/// Readers in child processes, which are the given program, or this one.
+/// Readers in child processes, which run the given program, or this one.
 pub(crate) fn readers(processes: usize, program: Option<&Path>) -> anyhow::Result<Readers> {
     let own = SandboxSettings::default();
     let program = match program {
@@ -45,7 +45,7 @@ pub(crate) fn readers(processes: usize, program: Option<&Path>) -> anyhow::Resul
     Ok(Readers::new(SandboxSettings { program, arguments, processes, ..own }))
 }
 
-/// What became of a document that could not be read, by the sentence that its owner gets.
+/// Why a document could not be read, according to the sentence that its owner gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum End {
     /// It was refused with a reason of its own.
@@ -61,7 +61,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// The end that a reason tells.
+    /// The outcome that a reason describes.
     pub(crate) fn of(reason: &str) -> Self {
         let has = |part: &str| reason.contains(part);
         if has("failed unexpectedly") {

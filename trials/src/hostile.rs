@@ -1,5 +1,5 @@
-//! Real PDF files with one byte changed, put through the whole service: each is trained or fails with a
-//! reason, and the server stays the process that it was.
+//! Sends real PDF files with one byte changed through the whole service: each is trained or fails
+//! with a reason, and the server's process survives.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,20 +23,20 @@ pub(crate) struct Arguments {
     /// The folder with the evaluation data
     #[arg(long)]
     data: PathBuf,
-    /// Changed files
+    /// Number of changed files
     #[arg(long, default_value_t = 10_000)]
     rounds: usize,
 }
 
-/// Files that are changed.
+/// The number of original files.
 const FILES: usize = 20;
-/// Largest file that is.
+/// The largest original file, in bytes.
 const FILE_BYTES: usize = 300_000;
-/// Files on their way at once.
+/// Files in progress at the same time.
 const PARALLEL: usize = 8;
 
-/// Runs the rounds on the release binary. Returns an error if one is neither trained nor failed, or if the
-/// server is another process than before.
+/// Runs the rounds on the release binary. Returns an error if a file is neither trained nor failed,
+/// or if the server's process has ended.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let files = Arc::new(files(&arguments.data.join("pdf"))?);
     let program = arguments.server.program()?;
@@ -75,7 +75,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Puts a changed file through the service. Gives what became of it.
+/// Sends a changed file through the service. Returns the outcome.
 async fn change(
     client: &Client,
     agent: &str,
@@ -91,7 +91,8 @@ async fn change(
     through(client, agent, name, bytes).await
 }
 
-/// Uploads a file, waits until it is trained or has failed, and removes it again. Gives what became of it.
+/// Uploads a file, waits until it is trained or has failed, and removes it again. Returns the
+/// outcome.
 pub(crate) async fn through(
     client: &Client,
     agent: &str,
@@ -119,7 +120,7 @@ pub(crate) async fn through(
     Ok(outcome)
 }
 
-/// The files to change, evenly from all that are not too large.
+/// The files to change, selected evenly from all that are not too large.
 fn files(folder: &Path) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! Identical requests at once: one effect, and the same answer for everyone who gets it.
+//! Identical requests at the same time: one effect, and the same answer to all that are answered.
 
 use anyhow::{bail, ensure};
 use cicerone_tests::client::Client;
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::program;
 
-/// How long to try.
+/// How many rounds and requests.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -17,13 +17,13 @@ pub(crate) struct Arguments {
     /// Rounds
     #[arg(long, default_value_t = 50)]
     rounds: usize,
-    /// Identical requests at once
+    /// Concurrent identical requests
     #[arg(long, default_value_t = 64)]
     requests: usize,
 }
 
-/// Runs the rounds on the release binary, in turn creating an agent, adding a source and sending a
-/// message. Returns an error if a round had not exactly one effect.
+/// Runs the rounds on the release binary; creates an agent, adds a source and sends a message in
+/// turn. Returns an error if a round did not have exactly one effect.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     let server = Server::of(&program).start();
@@ -57,7 +57,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Sends the request so often at once; gives how many were answered 409.
+/// Sends the same request many times at once; returns how many were answered 409.
 async fn at_once(
     client: &Client,
     path: &str,

@@ -1,4 +1,4 @@
-//! How long things took.
+//! Statistics of durations.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub(crate) fn percentile(sorted: &[Duration], share: f64) -> Duration {
     sorted.get(index).copied().unwrap_or_default()
 }
 
-/// A time in milliseconds, to be shown.
+/// A duration in milliseconds, for display.
 pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1_000.0
 }

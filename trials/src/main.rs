@@ -42,11 +42,13 @@ struct Arguments {
 enum Trial {
     /// Speed and memory of the release binary, on loopback
     Bench(bench::Arguments),
-    /// Quality of retrieval, of silence and of replies without a model, on public collections and manuals
+    /// Quality of retrieval, of refusals and of replies without a model, on public collections and
+    /// manuals
     Eval(eval::EvalArgs),
-    /// Public collections put through the whole service, over its API
+    /// Public collections sent through the whole service, over its API
     EvalService(service::Arguments),
-    /// Kills the server under a mixed write load, again and again, and checks what it acknowledged
+    /// Kills the server under a mixed write load, again and again, and checks that it has what it
+    /// acknowledged
     Crash(crash::Arguments),
     /// Websites through the whole service
     Crawl(crawl::Arguments),
@@ -54,21 +56,21 @@ enum Trial {
     Hostile(hostile::Arguments),
     /// Files of office programs, books and messages, changed at random, through child processes
     Mutate(mutate::Arguments),
-    /// Asks right after a source is trained and right after it is deleted
+    /// Asks right after a source is trained and right after it was deleted
     Consistency(consistency::Arguments),
     /// Sends 64 identical requests with one Idempotency-Key at once
     Idempotency(idempotency::Arguments),
     /// Kills the server while it delivers events to a receiver that often fails
     Webhooks(webhooks::Arguments),
-    /// Endpoints that never answer, beside one that must not wait for them
+    /// Endpoints that never answer, together with one that must not wait for them
     WebhooksFairness(webhooks::fairness::Arguments),
-    /// Many times the load that the server carries
+    /// Many times the load that the server can handle
     Overload(overload::Arguments),
-    /// Connections that send a byte every few seconds, beside a normal client
+    /// Connections that send a byte every few seconds, together with a normal client
     SlowLoris(slow_loris::Arguments),
-    /// Attacks by one account or without a key, beside another account that must not notice
+    /// Attacks by one account or without a key, together with another account that must not notice
     Siege(siege::Arguments),
-    /// Fills the disk under a write load; mounts a small one, which only root may
+    /// Fills the disk under a write load; mounts a small disk, for which it needs root
     DiskFull(disk_full::Arguments),
     /// Read untrusted documents. The program starts itself with this subcommand
     #[command(hide = true, name = formats::READ_WORKER)]
@@ -101,7 +103,7 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-/// One thread: what measures must leave the machine to what is measured.
+/// One thread: the measuring program must leave the machine to the server.
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
 }

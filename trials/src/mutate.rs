@@ -1,7 +1,7 @@
 //! `cargo trial mutate`: real files, changed at random, read as the server reads them.
 //!
-//! Every change comes from a seed, the format and a number, so that a finding can be made again. What a file must never
-//! do is crash a reader, take longer than its time, or more memory than it is given.
+//! Every change follows from a seed, the format and a number, so that a finding can be reproduced.
+//! A file must never crash a reader, exceed the time limit, or take more memory than allowed.
 
 mod change;
 mod peak;
@@ -32,28 +32,28 @@ pub(crate) struct Arguments {
     /// The folder with the files to change, by their extensions
     #[arg(long)]
     files: PathBuf,
-    /// Changed files of each format
+    /// Number of changed files of each format
     #[arg(long, default_value_t = 10_000)]
     count: usize,
     /// Only these formats
     #[arg(long = "format")]
     formats: Vec<String>,
-    /// Where randomness begins
+    /// The seed of the random changes
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// A program that reads, such as a server that is built already, instead of this one
+    /// A program that reads, such as a built server, instead of this one
     #[arg(long, value_name = "FILE")]
     reader: Option<PathBuf>,
-    /// Reading processes
+    /// Number of reading processes
     #[arg(long, default_value_t = 2)]
     processes: usize,
     /// Files larger than this are left out
     #[arg(long, default_value_t = 300_000)]
     bytes: u64,
-    /// As many of each format through a running server too
+    /// How many of each format to send through a running server as well
     #[arg(long, default_value_t = 0)]
     served: usize,
-    /// The folder for files that were not refused or read as they should
+    /// The folder for files that crashed a reader or exceeded a limit
     #[arg(long, default_value = "target/mutate")]
     findings: PathBuf,
 }
@@ -64,7 +64,7 @@ struct Original {
     bytes: Vec<u8>,
 }
 
-/// What became of the changed files of a format.
+/// The outcomes of the changed files of a format.
 #[derive(Default)]
 struct Tally {
     read: usize,
@@ -73,7 +73,8 @@ struct Tally {
     slowest: (Duration, String),
 }
 
-/// Changes files of each format and reads them. Returns an error if one crashed its reader or took too long.
+/// Changes files of each format and reads them. Returns an error if one crashed its reader or took
+/// too long.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut findings = 0;
     println!(
@@ -162,7 +163,7 @@ async fn change_all(
 }
 
 impl Tally {
-    /// Reads a changed file, and keeps it if it is a finding.
+    /// Reads a changed file, and saves it if it is a finding.
     async fn read(
         &mut self,
         readers: &Readers,

@@ -1,12 +1,12 @@
-//! How many files and connections may be open at once.
+//! The limit of open files and connections.
 
 use std::io;
 
 use anyhow::{Context as _, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Allows so many, here and in every program that is started from now on. Returns an
-/// error if the system allows fewer.
+/// Raises the limit to `count`, for this program and every program that it starts from now on.
+/// Returns an error if the system allows fewer.
 pub(crate) fn allow(count: u64) -> anyhow::Result<()> {
     let now = getrlimit(Resource::Nofile);
     if now.current.is_none_or(|current| current >= count) {

@@ -1,5 +1,5 @@
-//! Many times the load that the server carries: it refuses what is too much, stays as large as it
-//! was, and is itself again as soon as the load is over.
+//! Many times the load that the server can handle: it refuses the excess, its memory stays bounded,
+//! and it recovers as soon as the load is over.
 
 mod flood;
 
@@ -17,7 +17,7 @@ use crate::bench::{load, memory, questions};
 use crate::latency::millis;
 use crate::{open_files, program};
 
-/// How much, and for how long.
+/// How much load, and for how long.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -25,32 +25,32 @@ pub(crate) struct Arguments {
     /// Seconds of overload
     #[arg(long, default_value_t = 120)]
     seconds: u64,
-    /// How many times what the server carries
+    /// The load, as a multiple of what the server can handle
     #[arg(long, default_value_t = 10)]
     factor: u32,
-    /// Connections that are kept alive meanwhile: as many requests may be under way at once
+    /// Connections that are kept alive, which is also the most requests in progress
     #[arg(long, default_value_t = 800)]
     connections: usize,
-    /// Passages of the agent, about
+    /// Approximate number of passages of the agent
     #[arg(long, default_value_t = 500)]
     passages: usize,
 }
 
-/// Connections of the normal load, and how long it lasts.
+/// Connections of the normal load, and its duration.
 const NORMAL_CONNECTIONS: usize = 16;
 const NORMAL: Duration = Duration::from_secs(10);
 /// Statuses that an overloaded server answers with.
 const STATUSES: [u16; 3] = [200, 429, 503];
-/// Of all requests, how many may meet a broken connection.
+/// The share of requests that may fail with a broken connection.
 const BROKEN: f64 = 0.01;
-/// How much more memory than under the normal load it may take.
+/// How much more memory it may take than under the normal load.
 const GROWTH_MIB: f64 = 100.0;
-/// How soon it must be itself again.
+/// How soon it must have recovered.
 const RECOVERED: Duration = Duration::from_secs(5);
-/// It is when so many requests in a row are answered so quickly.
+/// It has recovered when this many requests in a row are answered within `QUICK`.
 const IN_A_ROW: usize = 3;
 const QUICK: Duration = Duration::from_millis(250);
-/// How long that is waited for.
+/// The longest wait for its recovery.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Measures, floods, measures again. Returns an error if a promise is broken.
@@ -91,7 +91,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The most memory that a process is seen to hold in that time, in MiB.
+/// The most memory that a process is seen to use during this time, in MiB.
 async fn most_memory(pid: u32, time: Duration) -> anyhow::Result<f64> {
     let end = Instant::now() + time;
     let mut most = 0.0;
@@ -103,7 +103,7 @@ async fn most_memory(pid: u32, time: Duration) -> anyhow::Result<f64> {
     Ok(most)
 }
 
-/// How long it takes until requests over new connections are answered as on any day.
+/// How long it takes until requests over new connections are answered as usual.
 async fn recovery(address: SocketAddr, request: &[u8]) -> anyhow::Result<Duration> {
     let began = Instant::now();
     let mut in_a_row = 0;

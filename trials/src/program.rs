@@ -1,4 +1,4 @@
-//! The server that a trial drives.
+//! The server under test.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,10 +7,10 @@ use anyhow::{Context as _, ensure};
 use cicerone_tests::process::Program;
 use clap::Args;
 
-/// Which server to drive.
+/// Which server to test.
 #[derive(Args)]
 pub(crate) struct ServerBinary {
-    /// A server that is built already, instead of the release binary of this tree
+    /// A built server, instead of the release binary of this tree
     #[arg(long, value_name = "FILE", global = true)]
     binary: Option<PathBuf>,
 }

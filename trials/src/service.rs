@@ -1,5 +1,5 @@
-//! Public collections put through the whole service: sources added over the API of the release
-//! binary, questions asked in conversations, the first source compared with the right one.
+//! Sends public collections through the whole service: adds sources over the API of the release
+//! binary, asks questions in conversations, and compares the first source with the right one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::program;
 
-/// Where the collections are.
+/// The folder of the collections.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     data: PathBuf,
 }
 
-/// A set of texts, and questions of which each belongs to one of them.
+/// A set of texts, and questions that each belong to one of them.
 struct Collection {
     name: String,
     texts: Vec<String>,
@@ -31,8 +31,8 @@ struct Collection {
     questions: Vec<(String, usize)>,
 }
 
-/// Puts each collection through a server of its own and prints how many replies rest on the right
-/// source first, at all, or on none.
+/// Sends each collection through a separate server and prints how many replies are based on the
+/// right source first, at all, or on none.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     let qa = arguments.data.join("qa");

@@ -1,8 +1,9 @@
-//! Attacks on the release binary by one account, or by callers without a key, beside another account
-//! that must be served as on a quiet day.
+//! Attacks on the release binary by one account, or by callers without a key, while another account
+//! must be served as usual.
 //!
-//! Each siege prints one line: what was attempted, what the other account saw before and during it,
-//! what the server held, and whether it held. `SECURITY.md` says which bound each of them is about.
+//! Each siege prints one line: what was attempted, what the other account experienced before and
+//! during it, the server's memory and files, and whether the server withstood it. `SECURITY.md`
+//! says which limit each siege tests.
 
 mod answers;
 mod arena;
@@ -41,17 +42,17 @@ use self::arena::Field;
 use self::report::Report;
 use crate::{database, open_files, program};
 
-/// Which sieges, and how much of each.
+/// Which sieges to run, and their size.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     server: program::ServerBinary,
     #[command(flatten)]
     database: database::Choice,
-    /// Only the sieges whose names begin so
+    /// Only the sieges whose names begin with one of these
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
-    /// What everything random is made from
+    /// The seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// A smoke run: fewer attackers and shorter waits
@@ -62,12 +63,12 @@ pub(crate) struct Arguments {
 /// Open files that this program needs for its attackers.
 const FILES: u64 = 6_000;
 
-/// A siege under way.
+/// A siege in progress.
 type Siege = Pin<Box<dyn Future<Output = anyhow::Result<Report>>>>;
-/// A siege's name, and what begins it.
+/// A siege's name, and the function that begins it.
 type Entry = (&'static str, fn(Field) -> Siege);
 
-/// The sieges in the order in which they take place.
+/// The sieges, in the order in which they are run.
 const SIEGES: [Entry; 29] = [
     ("headings-text", |field| Box::pin(headings::text(field))),
     ("headings-file", |field| Box::pin(headings::file(field))),
@@ -100,7 +101,7 @@ const SIEGES: [Entry; 29] = [
     ("dimensions", |field| Box::pin(dimensions::run(field))),
 ];
 
-/// Carries the sieges out, one after the other. Fails if the server fell in one of them.
+/// Runs the sieges one after the other. Fails if the server did not withstand one of them.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     open_files::allow(FILES)?;
     let field = Field {
@@ -126,10 +127,11 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Carries one out and prints its line. Gives whether the server held.
+/// Runs a siege and prints its line. Returns whether the server withstood it.
 async fn carry_out(name: &str, siege: Siege) -> bool {
     let begun = Instant::now();
-    // A driver that meets something unexpected panics: then this siege fell, and the next begins.
+    // A driver panics if something unexpected happens: then this siege has failed, and the next one
+    // begins.
     let siege = LocalSet::new().run_until(async { tokio::task::spawn_local(siege).await }).await;
     let report = match siege {
         Ok(Ok(report)) => report,
@@ -146,7 +148,7 @@ fn broken(reason: String) -> Report {
     report
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn said(panic: Box<dyn Any + Send>) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));

@@ -1,5 +1,4 @@
-//! Connections that send a byte every few seconds, beside a client that is served as if they were not
-//! there.
+//! Connections that send a byte every few seconds, while another client must be served as usual.
 
 mod slow;
 
@@ -18,12 +17,12 @@ use crate::bench::memory;
 use crate::latency::{millis, percentile};
 use crate::{open_files, program};
 
-/// How many, and for how long.
+/// How many connections, and for how long.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     server: program::ServerBinary,
-    /// Slow connections at once
+    /// Concurrent slow connections
     #[arg(long, default_value_t = 1_000)]
     connections: usize,
     /// Seconds
@@ -31,18 +30,18 @@ pub(crate) struct Arguments {
     seconds: u64,
 }
 
-/// How long the client is measured alone.
+/// How long the client is measured without the slow connections.
 const ALONE: Duration = Duration::from_secs(10);
 /// The pause between two of its requests.
 const PACE: Duration = Duration::from_millis(50);
-/// The time over which the slow connections come.
+/// The time over which the slow connections are opened.
 const ARRIVAL: Duration = Duration::from_secs(3);
-/// How much slower a request in a hundred may be: so many times, and so much more.
+/// How much slower 1 % of the requests may be: a factor, and an additional time.
 const TIMES: u32 = 10;
 const MORE: Duration = Duration::from_millis(50);
 
-/// Measures the client alone and beside the slow connections. Returns an error if it is not served, or not
-/// as quickly as it must be.
+/// Measures the client without and with the slow connections. Returns an error if it is not served,
+/// or too slowly.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     open_files::allow(arguments.connections as u64 + 500)?;
@@ -74,8 +73,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Asks twenty times a second for so long, whether or not answers come. Gives how long each took,
-/// sorted.
+/// Sends twenty messages per second for this time, whether or not answers arrive. Returns the
+/// durations, sorted.
 async fn ask(client: &Client, agent: &str, time: Duration) -> anyhow::Result<Vec<Duration>> {
     let end = Instant::now() + time;
     let message = json!({ "agent_id": agent, "message": "When does the museum open?" });

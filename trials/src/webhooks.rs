@@ -1,5 +1,5 @@
 //! Kills the server again and again while it delivers events to a receiver that often fails: each
-//! event must be accepted in the end, as one and the same event.
+//! event must eventually be accepted, and be the same event in every attempt.
 
 pub(crate) mod fairness;
 mod feed;
@@ -25,36 +25,35 @@ use crate::crash::{check_events, random_below};
 use crate::database::{Choice, Database};
 use crate::program;
 
-/// How much to try, and on which database.
+/// How many events and kills, and on which database.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     server: program::ServerBinary,
     #[command(flatten)]
     database: Choice,
-    /// Events, each of a source of its own
+    /// Number of events, each from its own source
     #[arg(long, default_value_t = 10_000)]
     events: usize,
-    /// Kills
+    /// Number of kills
     #[arg(long, default_value_t = 30)]
     kills: usize,
-    /// Where the receiver's chance begins
+    /// The seed of the receiver's refusals
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Pauses between the attempts, in seconds: so many that chance never uses them up.
+/// Pauses between the attempts, in seconds: enough of them that random refusals never use them up.
 const PAUSES: [u64; 14] = [0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2];
 /// Agents that share the sources.
 const AGENTS: usize = 20;
-/// Writers at once.
+/// Concurrent writers.
 const WRITERS: usize = 16;
-/// How long nothing may be acknowledged and nothing accepted: a killed server's lease of a delivery
-/// takes a minute to run out.
+/// How long there may be no progress: a killed server's lease of a delivery expires after a minute.
 const STANDSTILL: Duration = Duration::from_secs(150);
 
-/// Runs it. Returns an error if an event is not accepted, is sent twice or with two bodies, or names a
-/// source that no answer has named.
+/// Runs the trial. Returns an error if an event is not accepted, is created twice or has two
+/// bodies, or names a source that no answer has named.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     let database = arguments.database.open()?;
@@ -110,7 +109,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A server that may send to loopback, and that tries again soon.
+/// A server that may send to loopback, and that retries soon.
 fn start(program: &Program, database: &Database) -> anyhow::Result<Server> {
     let data = TempDir::with_prefix("cicerone-webhooks-").context("making a temporary folder")?;
     let file = data.path().join("cicerone.toml");
@@ -123,7 +122,7 @@ fn start(program: &Program, database: &Database) -> anyhow::Result<Server> {
     Ok(server.start_in(data))
 }
 
-/// Makes the endpoint and the agents.
+/// Creates the endpoint and the agents.
 async fn prepare(client: &Client, receiver: &Receiver) -> Vec<String> {
     let endpoint = json!({ "url": receiver.url() });
     client.post("/v1/webhook_endpoints", endpoint).await.expect(201);
@@ -134,8 +133,8 @@ async fn prepare(client: &Client, receiver: &Receiver) -> Vec<String> {
     agents
 }
 
-/// When to kill, in steps: each event has two, that its source is acknowledged and that it is
-/// accepted.
+/// When to kill, in steps: each event has two, the acknowledgement of its source and its
+/// acceptance.
 fn moments(kills: usize, events: usize) -> Vec<usize> {
     let steps = 2 * events as u64;
     let mut moments: Vec<usize> = (0..kills).map(|_| random_below(steps) as usize).collect();
@@ -143,7 +142,7 @@ fn moments(kills: usize, events: usize) -> Vec<usize> {
     moments
 }
 
-/// Kills the server and starts it again, while the receiver goes on answering.
+/// Kills the server and starts it again, while the receiver continues to answer.
 async fn restarted(mut server: Server) -> anyhow::Result<Server> {
     let restart = tokio::task::spawn_blocking(move || {
         server.restart();
@@ -152,14 +151,14 @@ async fn restarted(mut server: Server) -> anyhow::Result<Server> {
     restart.await.context("restarting the server")
 }
 
-/// The steps so far, and since when there are so many.
+/// The number of steps so far, and when the last one was made.
 struct Progress {
     steps: usize,
     since: Instant,
 }
 
 impl Progress {
-    /// Returns an error if there was no progress for too long.
+    /// Records progress. Returns an error if there was none for too long.
     fn note(&mut self, steps: usize) -> anyhow::Result<()> {
         if steps > self.steps {
             *self = Self { steps, since: Instant::now() };

@@ -1,11 +1,11 @@
-//! Text to measure with: English-like words with a natural spread of frequencies, the same on every
-//! run.
+//! Text for measurements: English-like words with a natural distribution of frequencies, the same
+//! in every run.
 
-/// A generator of numbers that gives the same ones on every run (SplitMix64, Steele et al. 2014).
+/// A generator of pseudo-random numbers, the same in every run (SplitMix64, Steele et al. 2014).
 pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    /// Starts at `seed`.
+    /// A generator with this seed.
     pub(crate) const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -24,7 +24,7 @@ impl Numbers {
         self.next() % bound.max(1)
     }
 
-    /// A share of one.
+    /// A number from 0 to 1.
     fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -34,18 +34,18 @@ const VOCABULARY: f64 = 20_000.0;
 const GLUE: [&str; 12] =
     ["the", "of", "and", "is", "in", "to", "with", "for", "that", "from", "by", "on"];
 
-/// A word: half of them glue, the others by Zipf's law from 20,000.
+/// A word: half of them function words, the others from 20,000 by Zipf's law.
 pub(crate) fn word(numbers: &mut Numbers) -> String {
     if numbers.below(2) == 0 {
         let index = numbers.below(GLUE.len() as u64) as usize;
         return GLUE.get(index).copied().unwrap_or("the").to_owned();
     }
-    // The inverse of the harmonic series' integral: rank r with a chance of about 1/r.
+    // The inverse of the harmonic series' integral: rank r has a probability of about 1/r.
     let rank = VOCABULARY.powf(numbers.share()) as u64;
     content_word(rank)
 }
 
-/// The content word of that rank, made of syllables.
+/// The content word with that rank, made of syllables.
 fn content_word(rank: u64) -> String {
     const SYLLABLES: [&str; 24] = [
         "ba", "den", "ri", "tol", "mu", "sek", "la", "von", "pi", "gar", "ne", "shu", "ko", "mil",

@@ -1,6 +1,6 @@
-//! A load generator with little cost of its own: raw HTTP/1.1 on kept-alive connections.
+//! A load generator with little overhead: raw HTTP/1.1 on kept-alive connections.
 //!
-//! Not `oha` or its like: they repeat one body, and a benchmark that repeats one question measures the
+//! `oha` and similar tools repeat one body, and a benchmark that repeats one question measures the
 //! caches of its answer.
 
 use std::net::SocketAddr;
@@ -14,32 +14,32 @@ use tokio::task::JoinSet;
 
 use crate::latency::percentile;
 
-/// What a run saw.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// How long it ran.
+    /// The duration of the run.
     pub(crate) elapsed: Duration,
-    /// Time from request to whole answer, one a request, sorted.
+    /// The times from request to complete answer, one for each request, sorted.
     pub(crate) latencies: Vec<Duration>,
-    /// Answers other than 200.
+    /// The number of answers other than 200.
     pub(crate) refused: usize,
 }
 
 impl Outcome {
-    /// Good answers a second.
+    /// Successful answers per second.
     pub(crate) fn rate(&self) -> f64 {
         let good = self.latencies.len() - self.refused;
         good as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// The latency that this share of the requests stayed within.
+    /// The latency that this share of the requests did not exceed.
     pub(crate) fn percentile(&self, share: f64) -> Duration {
         percentile(&self.latencies, share)
     }
 }
 
-/// Sends the requests in turn over so many connections for so long. Each request is the whole text
-/// of an HTTP/1.1 request.
+/// Sends the requests in turn over `connections` connections for this time. Each request is the
+/// complete text of an HTTP/1.1 request.
 pub(crate) async fn run(
     address: SocketAddr,
     requests: Arc<Vec<Vec<u8>>>,
@@ -73,7 +73,8 @@ async fn connection(
     let mut latencies = Vec::new();
     let mut refused = 0;
     let mut buffer = Vec::with_capacity(16 * 1_024);
-    // Each connection starts elsewhere, so that they do not ask the same at the same time.
+    // Each connection starts at another request, so that they do not send the same one at the same
+    // time.
     for request in requests.iter().cycle().skip(first * 31 % requests.len().max(1)) {
         if Instant::now() >= end {
             break;
@@ -87,7 +88,7 @@ async fn connection(
     Ok((latencies, refused))
 }
 
-/// Sends one request over a connection of its own and gives the answer's status.
+/// Sends one request over a new connection and returns the status of the answer.
 pub(crate) async fn ask(address: SocketAddr, request: &[u8]) -> anyhow::Result<u16> {
     let mut socket = connect(address).await?;
     socket.write_all(request).await.context("sending")?;
@@ -101,7 +102,7 @@ pub(crate) async fn connect(address: SocketAddr) -> anyhow::Result<TcpStream> {
     Ok(socket)
 }
 
-/// Reads one whole answer that has a Content-Length into the buffer and gives its status.
+/// Reads one complete answer with a Content-Length into the buffer and returns its status.
 pub(crate) async fn answer(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<u16> {
     buffer.clear();
     let (head, length) = loop {

@@ -10,23 +10,23 @@ use tokio::task::JoinSet;
 use super::{corpus, load, memory, request};
 use crate::latency::millis;
 
-/// Agents that are made at once.
+/// Agents that are created at the same time.
 const AT_ONCE: usize = 16;
 /// Characters of each text.
 const TEXT_CHARS: usize = 1_000;
-/// Requests of a run, in an order drawn at random.
+/// Requests of a run, in random order.
 const REQUESTS: usize = 40_000;
-/// Runs over each number of agents, in turn.
+/// Runs for each number of agents, in turn.
 const ROUNDS: usize = 3;
 
-/// What one run saw: replies a second, and latencies in milliseconds.
+/// The result of a run: replies per second, and latencies in milliseconds.
 struct Run {
     rate: f64,
     p50: f64,
     p99: f64,
 }
 
-/// Asks at random among each number of agents in turn, three times, and prints medians.
+/// Asks random agents, for each number of agents in turn, three times, and prints medians.
 pub(super) async fn run(
     program: &Program,
     mut counts: Vec<usize>,
@@ -80,7 +80,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Makes agents with one text each, and gives a request about each text.
+/// Creates agents with one text each, and returns a request about each text.
 async fn make(server: &Server, agents: usize) -> anyhow::Result<Vec<Vec<u8>>> {
     let mut tasks = JoinSet::new();
     for first in 0..AT_ONCE {

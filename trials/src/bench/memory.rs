@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-/// What a process holds at one moment.
+/// The memory and threads of a process at one time.
 pub(crate) struct Usage {
     resident_kib: u64,
     anonymous_kib: u64,
@@ -55,7 +55,8 @@ pub(crate) fn of(pid: u32) -> anyhow::Result<Usage> {
     })
 }
 
-/// Makes a process's peak what it holds now. Fails if the process has ended or is not ours.
+/// Resets the peak of a process to its current memory. Fails if the process has ended or is not
+/// ours.
 pub(crate) fn forget_peak(pid: u32) -> anyhow::Result<()> {
     let path = format!("/proc/{pid}/clear_refs");
     fs::write(&path, "5").with_context(|| format!("writing `{path}`"))
@@ -67,12 +68,12 @@ pub(crate) fn open_files(pid: u32) -> anyhow::Result<usize> {
     Ok(fs::read_dir(&path).with_context(|| format!("reading `{path}`"))?.count())
 }
 
-/// Processor time that a process has used, to ten milliseconds: `/proc/PID/stat`. It says what work
-/// costs whatever else runs on the machine.
+/// Processor time that a process has used, to ten milliseconds, from `/proc/PID/stat`. It shows
+/// what work costs, whatever else runs on the machine.
 pub(crate) fn processor_time(pid: u32) -> anyhow::Result<Duration> {
     let path = format!("/proc/{pid}/stat");
     let text = fs::read_to_string(&path).with_context(|| format!("reading `{path}`"))?;
-    // The second field is the program's name in parentheses, with any characters in it.
+    // The second field is the program's name in parentheses, which may contain any characters.
     let fields = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
     let ticks = |index: usize| -> anyhow::Result<u64> {
         let field = fields.split(' ').nth(index);

@@ -1,4 +1,4 @@
-//! The events in a database, counted from outside.
+//! The events in a database, counted by direct access.
 
 use anyhow::{Context as _, bail};
 use cicerone_storage::DatabaseUrl;
@@ -13,8 +13,8 @@ struct Count {
     events: i64,
 }
 
-/// Checks that each finished source has exactly one event, and no deleted one more than one. Gives
-/// how many were checked. A SQLite file must not be open elsewhere.
+/// Checks that each finished source has exactly one event, and each deleted one at most one.
+/// Returns how many were checked. A SQLite file must not be open elsewhere.
 pub(crate) fn check(database: &DatabaseUrl) -> anyhow::Result<usize> {
     let finished = counts(
         database,

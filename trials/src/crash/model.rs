@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
-/// A request whose answer did not come: it may or may not have had its effect, and is repeated
-/// with the same key until it is known.
+/// A request whose answer did not arrive: it may or may not have had an effect, and is repeated
+/// with the same key until its outcome is known.
 #[derive(Debug, Clone)]
 pub(crate) struct Pending {
     pub(crate) method: &'static str,
@@ -16,28 +16,28 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// A text that it sends.
+    /// A string in the body that it sends.
     fn sent(&self, name: &str) -> String {
         let value = self.body.as_ref().and_then(|body| body[name].as_str());
         value.unwrap_or_default().to_owned()
     }
 }
 
-/// A source as it was acknowledged.
+/// An acknowledged source.
 #[derive(Debug)]
 pub(crate) struct Added {
     pub(crate) agent: String,
     pub(crate) content: String,
 }
 
-/// A conversation as it was acknowledged.
+/// An acknowledged conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Exchange {
     pub(crate) agent: String,
     pub(crate) messages: Vec<String>,
 }
 
-/// Everything that one writer knows to be there, or to be gone.
+/// Everything that one writer knows to exist, or to be deleted.
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) number: usize,
@@ -48,16 +48,16 @@ pub(crate) struct Model {
     pub(crate) conversations: BTreeMap<String, Exchange>,
     /// The descriptions of webhook endpoints.
     pub(crate) endpoints: BTreeMap<String, String>,
-    /// The paths of what was deleted, in order.
+    /// The paths of deleted objects, in order.
     pub(crate) gone: Vec<String>,
-    /// How many of them were looked for since.
+    /// How many of them were checked so far.
     pub(super) looked_for: usize,
     pub(super) pending: Option<Pending>,
     acknowledged: usize,
 }
 
 impl Model {
-    /// The empty books of the writer of that number.
+    /// The empty model of the writer with this number.
     pub(crate) const fn new(number: usize) -> Self {
         Self {
             number,
@@ -78,7 +78,7 @@ impl Model {
         self.acknowledged
     }
 
-    /// Takes the answer of a request into the books.
+    /// Records the answer of a request.
     pub(crate) fn acknowledge(&mut self, request: &Pending, answer: &Value) -> anyhow::Result<()> {
         self.acknowledged += 1;
         let id = || answer["id"].as_str().map(str::to_owned).context("no id");
@@ -117,7 +117,7 @@ impl Model {
         self.gone.push(path.to_owned());
     }
 
-    /// What belonged to an agent goes with it.
+    /// Deleting an agent deletes everything that belongs to it.
     fn delete_all_of(&mut self, agent: &str) {
         let gone = &mut self.gone;
         self.sources.retain(|id, source| {

@@ -1,4 +1,4 @@
-//! The books beside what the server shows.
+//! Compares the models with the server.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use super::random_below;
 
 /// The states of sources that are still being processed.
 pub(super) const ON_THEIR_WAY: [&str; 2] = ["pending", "processing"];
-/// Of what was deleted before the last look, how much is looked for again.
+/// How many of the objects that were already checked to be deleted are checked again.
 const DELETED_AGAIN: usize = 50;
-/// Items of a page, when lists are read.
+/// The page size for reading lists.
 const PAGE: usize = 100;
 
 impl Model {
-    /// Its sources that are in one of these states, but for those of an agent that may be deleted: the
-    /// answer to that was cut off.
+    /// Its sources in one of these states. Excludes those of an agent that may be deleted, because
+    /// the answer to its deletion was cut off.
     pub(crate) async fn sources_in(&self, client: &Client, states: &[&str]) -> Vec<String> {
         let mut found = Vec::new();
         let is_doubtful = |agent: &String| {
@@ -38,8 +38,8 @@ impl Model {
         found
     }
 
-    /// Checks all of it against the server; each source must be in one of these states. Of what was
-    /// deleted it looks for what is new, and for some of the rest.
+    /// Checks the whole model against the server; each source must be in one of these states. All
+    /// newly deleted objects are checked, and some of the earlier ones.
     pub(crate) async fn verify(&mut self, client: &Client, states: &[&str]) -> anyhow::Result<()> {
         for (id, name) in &self.agents {
             let agent = client.get(&format!("/v1/agents/{id}")).await.expect(200);
@@ -82,7 +82,7 @@ impl Model {
         self.looked_for = self.gone.len();
     }
 
-    /// Looks for everything that was deleted.
+    /// Checks that all deleted objects are gone.
     pub(crate) async fn look_for_all_deleted(&self, client: &Client) {
         for path in &self.gone {
             client.get(path).await.refused(404, "resource_not_found");
@@ -90,8 +90,8 @@ impl Model {
     }
 }
 
-/// Checks that the account has nothing but what is in the books: nothing is there twice, and nothing
-/// that no answer has named.
+/// Checks that the account has exactly the objects in the models: no duplicates, and nothing that
+/// no answer has named.
 pub(crate) async fn census(client: &Client, models: &[Model]) -> anyhow::Result<()> {
     let agents: BTreeSet<&str> = ids(models.iter().flat_map(|model| model.agents.keys()));
     same(client, "/v1/agents", &agents).await?;
@@ -114,7 +114,7 @@ fn ids<'a>(ids: impl Iterator<Item = &'a String>) -> BTreeSet<&'a str> {
     ids.map(String::as_str).collect()
 }
 
-/// Checks that a list has exactly these items, each once.
+/// Checks that a list has exactly these items, each of them once.
 async fn same(client: &Client, path: &str, known: &BTreeSet<&str>) -> anyhow::Result<()> {
     let listed = client.list_all(path, PAGE).await;
     let listed: Vec<&str> = listed.iter().filter_map(id).collect();

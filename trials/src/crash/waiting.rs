@@ -1,4 +1,4 @@
-//! Sources on their way while one kill follows another, and since when.
+//! Tracks sources in progress across kills, and since when they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -10,11 +10,11 @@ use super::LONGEST_WAIT;
 use super::model::Model;
 use super::verify::ON_THEIR_WAY;
 
-/// From then on a source waits for its second lease to run out. A third kill in the middle of its
-/// work would make it fail, and rightly so: there is none before it has ended.
+/// A source that is in progress for this long waits for its second lease to expire. A third kill
+/// during its work would rightly make it fail, so there is none before it has ended.
 const TWO_KILLS: Duration = Duration::from_secs(40);
 
-/// Since when each source is on its way, as far as it was seen.
+/// The time at which each source in progress was first seen.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     since: BTreeMap<String, Instant>,
@@ -22,8 +22,8 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Looks at the sources of all writers, and waits for those that have met two kills. Returns an error if
-    /// one is on its way for longer than it may.
+    /// Checks the sources of all writers, and waits for those that were affected by two kills.
+    /// Returns an error if one is in progress for too long.
     pub(super) async fn look(&mut self, client: &Client, models: &[Model]) -> anyhow::Result<()> {
         loop {
             self.note(client, models).await;
@@ -38,7 +38,7 @@ impl Waiting {
         }
     }
 
-    /// The longest that any source was seen on its way.
+    /// The longest time for which any source was seen in progress.
     pub(super) const fn longest(&self) -> Duration {
         self.longest
     }

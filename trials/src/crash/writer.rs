@@ -1,4 +1,4 @@
-//! One writer: a random mix of requests, each with an idempotency key of its own.
+//! One writer: a random mix of requests, each with its own idempotency key.
 
 use std::time::Duration;
 
@@ -11,30 +11,30 @@ use tokio::sync::watch;
 use super::model::{Model, Pending};
 use super::random_below;
 
-/// Most agents, sources and conversations that a writer keeps, so that a long run is checked as
-/// quickly as a short one.
+/// The most agents, sources and conversations that a writer keeps, so that checks take no longer in
+/// a long run than in a short one.
 const AGENTS: usize = 12;
 const SOURCES: usize = 100;
 const CONVERSATIONS: usize = 100;
-/// An address that webhooks may be sent to and that nobody listens at.
+/// An address that webhooks may be sent to, where nobody listens.
 const NOWHERE: &str = "http://127.9.9.9:9/";
-/// How often a request is sent while its key is held, and the pause between.
+/// How often a request is sent while its key is claimed, and the pause between two attempts.
 const TRIES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(100);
-/// How often, if a killed server may have left the key claimed.
+/// How often it is sent if a killed server may have left the key claimed.
 const TRIES_AFTER_KILL: usize = 3;
 
-/// What became of a request.
+/// The outcome of a request.
 enum Sent {
-    /// It was carried out, now or before.
+    /// It was carried out, now or earlier.
     Answered(Value),
     /// The connection broke.
     CutOff,
-    /// Somebody else still holds its key.
+    /// Its key is still claimed by another request.
     Held,
 }
 
-/// Writes until the server is gone. What was not answered stays in the books as pending.
+/// Writes until the server stops answering. Unanswered requests remain in the model as pending.
 pub(super) async fn write(
     client: &Client,
     model: &mut Model,
@@ -56,8 +56,8 @@ pub(super) async fn write(
 
 /// Repeats the request that was cut off, with the same key, until it is answered.
 ///
-/// On a database that others might work on, a killed server's claim of the key stays until its lease
-/// runs out, minutes later. Such a claim has had no effect and never will: the request is dropped.
+/// On a database that other servers may use, a killed server's claim of the key lasts until it
+/// expires, minutes later. Such a claim has had no effect and never will: the request is dropped.
 pub(super) async fn repeat(
     client: &Client,
     model: &mut Model,
@@ -135,7 +135,7 @@ pub(crate) fn next(model: &mut Model) -> Pending {
     }
 }
 
-/// Something to delete, if a writer has more than it may keep.
+/// An object to delete, if a writer has more than it may keep.
 fn surplus(model: &Model) -> Option<(&'static str, String)> {
     let (kind, id) = if model.agents.len() > AGENTS {
         ("agents", pick(model.agents.keys()))
@@ -149,7 +149,8 @@ fn surplus(model: &Model) -> Option<(&'static str, String)> {
     id.map(|id| (kind, id))
 }
 
-/// A webhook endpoint. Every other one takes all events and leaves many attempts behind that fail.
+/// A webhook endpoint. Every other one subscribes to all events and leaves many failed attempts
+/// behind.
 fn endpoint(writer: usize, number: u64) -> Value {
     let events: &[&str] = match writer % 2 {
         0 => &["source.trained", "source.failed"],
@@ -164,7 +165,8 @@ fn pick<'a>(mut ids: impl ExactSizeIterator<Item = &'a String>) -> Option<String
     ids.nth(index).cloned()
 }
 
-/// Sends a request, and repeats it while its key is claimed: the first try's claim ends with it.
+/// Sends a request, and repeats it while its key is claimed: the claim of the first attempt ends
+/// when that attempt does.
 async fn send(client: &Client, request: &Pending, tries: usize) -> anyhow::Result<Sent> {
     for _ in 0..tries {
         let mut sent = client.request(request.method, &request.path).idempotent(&request.key);

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{add, refresh_source, start, trained};
 
-/// Crawls it, refreshes it unchanged and with one page changed, and prints what each cost.
+/// Crawls the book, refreshes it unchanged and with one page changed, and prints the cost of each.
 pub(super) async fn run(program: &Program) -> anyhow::Result<()> {
     let folder = book()?;
     let site = Site::start().await;
@@ -83,7 +83,7 @@ fn book() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// How long `wget -r` needs for the site.
+/// How long `wget -r` takes for the site.
 async fn wget(site: &Site) -> anyhow::Result<Duration> {
     let folder = tempfile::tempdir()?;
     let begun = Instant::now();
@@ -94,12 +94,12 @@ async fn wget(site: &Site) -> anyhow::Result<Duration> {
         .status()
         .await
         .context("running wget: `apt-get install wget`")?;
-    // 8: a page that is linked does not exist.
+    // Status 8: a linked page does not exist.
     ensure!(matches!(status.code(), Some(0 | 8)), "wget ended with {status}");
     Ok(begun.elapsed())
 }
 
-/// Each document's place and text, by address.
+/// Each document's position and text, by URL.
 async fn documents(client: &Client, source: &str) -> BTreeMap<String, String> {
     let listed = client.list_all(&format!("/v1/sources/{source}/documents"), 100).await;
     let entry = |document: &Value| {
@@ -112,7 +112,7 @@ fn replaced(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>)
     after.iter().filter(|(url, text)| before.get(*url) != Some(text)).count()
 }
 
-/// Prints what became of the pages, and which pages of the folder were not met.
+/// Prints the outcome of the pages, and which pages of the folder were not found.
 async fn report_pages(
     client: &Client,
     site: &Site,

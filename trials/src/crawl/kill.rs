@@ -12,13 +12,13 @@ use crate::crash::{check_events, random_below};
 
 /// Pages of the site.
 const PAGES: usize = 60;
-/// How long the site takes for each.
+/// The delay of the site for each page.
 const DELAY: Duration = Duration::from_millis(20);
-/// Longest time into a crawl before a kill: about as long as one takes.
+/// The longest time before a kill: about as long as a crawl takes.
 const CRAWL_MILLIS: u64 = 500;
 
-/// So many times: adds the site, kills the server somewhere in its crawl, starts it again and waits
-/// until the source is trained with every page. In the end each source must have one event.
+/// In each round, adds the site, kills the server during its crawl, starts it again and waits until
+/// the source is trained with every page. At the end each source must have one event.
 pub(super) async fn run(program: &Program, rounds: usize) -> anyhow::Result<()> {
     let site = Site::start().await;
     let links: Vec<String> = (0..PAGES).map(|number| format!("/{number}")).collect();

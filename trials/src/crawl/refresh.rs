@@ -1,4 +1,4 @@
-//! Refreshes while questions are asked.
+//! Refreshes during questions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,10 +10,10 @@ use cicerone_tests::process::Program;
 
 use super::{add, refresh_source, start, trained};
 
-/// Askers at once.
+/// Concurrent askers.
 const ASKERS: usize = 4;
 
-/// Changes a page and refreshes, so often; all the while every answer must be from the old content
+/// In each round, changes a page and refreshes. Meanwhile every answer must be from the old content
 /// or the new, and the first one after the end from the new.
 pub(super) async fn run(program: &Program, rounds: usize) -> anyhow::Result<()> {
     let site = Site::start().await;
@@ -40,7 +40,7 @@ pub(super) async fn run(program: &Program, rounds: usize) -> anyhow::Result<()> 
     let source = add(&client, &agent, &site.url("/")).await?;
     trained(&client, &source).await?;
 
-    // A price may be said from the round before to the one that is under way.
+    // An answer may contain the price of the previous round or of the current one.
     let round = Arc::new(AtomicUsize::new(0));
     let stop = Arc::new(AtomicBool::new(false));
     let askers: Vec<_> = (0..ASKERS)
@@ -75,7 +75,7 @@ fn price(site: &Site, round: usize) {
     site.page("/price", "Prices", &text, &["/"]);
 }
 
-/// Asks until the end. Gives the number of answers.
+/// Asks questions until the end. Returns the number of answers.
 async fn ask(
     client: Client,
     agent: String,
@@ -96,7 +96,7 @@ async fn ask(
     Ok(answers)
 }
 
-/// The round whose price an answer says.
+/// The round whose price is in an answer.
 async fn said(client: &Client, agent: &str) -> anyhow::Result<usize> {
     let answer = client.ask(agent, "How much does a ticket for adults cost?").await;
     let reply = answer["reply"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Writers and a reader that go on whether or not there is space.
+//! Writers and a reader that continue whether or not there is space.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,12 +14,12 @@ use tokio::task::JoinSet;
 use crate::crash::model::{Model, Pending};
 use crate::crash::writer;
 
-/// Writers at once.
+/// Concurrent writers.
 pub(super) const WRITERS: usize = 4;
-/// The pause of each between two requests: what they write must not fill the disk by itself.
+/// The pause of each between two requests: their data must not fill the disk by itself.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// How many requests came to which end.
+/// The number of requests by outcome.
 #[derive(Debug, Default)]
 struct Counts {
     acknowledged: AtomicUsize,
@@ -31,12 +31,12 @@ struct Counts {
 pub(super) struct Load {
     stop: watch::Sender<bool>,
     counts: Arc<Counts>,
-    /// The writers give their books, the reader none.
+    /// The writers return their models, the reader returns nothing.
     callers: JoinSet<anyhow::Result<Option<Model>>>,
 }
 
 impl Load {
-    /// Starts it.
+    /// Starts the load.
     pub(super) fn start(server: &Server) -> Self {
         let (stop, stopped) = watch::channel(false);
         let (counts, client) = (Arc::new(Counts::default()), server.client());
@@ -54,7 +54,7 @@ impl Load {
         self.counts.acknowledged.load(Ordering::Relaxed)
     }
 
-    /// How many writes were refused for want of space.
+    /// How many writes were refused because the disk was full.
     pub(super) fn refused(&self) -> usize {
         self.counts.refused.load(Ordering::Relaxed)
     }
@@ -64,7 +64,7 @@ impl Load {
         self.counts.reads.load(Ordering::Relaxed)
     }
 
-    /// Returns an error if one of them saw something wrong.
+    /// Returns an error if a writer or the reader has failed.
     pub(super) fn check(&mut self) -> anyhow::Result<()> {
         match self.callers.try_join_next() {
             Some(ended) => {
@@ -75,7 +75,7 @@ impl Load {
         }
     }
 
-    /// Ends it. Gives the books of the writers.
+    /// Ends the load. Returns the models of the writers.
     pub(super) async fn end(mut self) -> anyhow::Result<Vec<Model>> {
         self.stop.send_replace(true);
         let mut models = Vec::new();
@@ -86,7 +86,7 @@ impl Load {
     }
 }
 
-/// Writes. What is refused has had no effect, and does not come into the books.
+/// Writes. A refused request has had no effect, and is not recorded.
 async fn write(
     client: Client,
     mut model: Model,
@@ -109,8 +109,8 @@ async fn write(
     Ok(Some(model))
 }
 
-/// Sends a request once and without a key, which a full disk could not give back. `None` if it was
-/// refused as a server does that cannot write; fails on any other refusal.
+/// Sends a request once and without an idempotency key, which could not be released on a full disk.
+/// `None` if it was refused because nothing can be written; fails on any other refusal.
 pub(super) async fn send(client: &Client, request: &Pending) -> anyhow::Result<Option<Value>> {
     let Pending { method, path, body, .. } = request;
     let mut sent = client.request(method, path);

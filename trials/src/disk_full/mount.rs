@@ -1,4 +1,4 @@
-//! A small disk of its own, in memory, and what fills it.
+//! A small separate disk in memory, and a file that fills it.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
 
-/// Takes the disk away when its standard input is closed: that is also when this program has ended,
-/// by a panic or a signal.
+/// Unmounts the disk when its standard input is closed, which also happens if this program panics
+/// or is killed.
 const GUARDIAN: &str = "cat >/dev/null; umount \"$1\" || umount -l \"$1\"; rmdir \"$1\"";
 
 /// A mounted disk. Dropping it unmounts it.
@@ -21,7 +21,7 @@ pub(super) struct Mount {
 }
 
 impl Mount {
-    /// Mounts one of so many megabytes. Returns an error if that is not allowed.
+    /// Mounts a disk of `megabytes` megabytes. Returns an error if that is not permitted.
     pub(super) fn new(megabytes: u32) -> anyhow::Result<Self> {
         let folder = TempDir::with_prefix("cicerone-disk-").context("making a folder")?;
         let guardian = guardian(folder.path()).context("starting a shell")?;
@@ -60,12 +60,13 @@ fn guardian(folder: &Path) -> io::Result<Child> {
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // An interrupt at the terminal ends this program; the guardian follows it in order.
+        // Interrupting this program at the terminal must not reach the guardian, which unmounts the
+        // disk afterwards.
         .process_group(0)
         .spawn()
 }
 
-/// A file that takes all the space there is.
+/// A file that takes all free space.
 #[derive(Debug)]
 pub(super) struct Ballast {
     path: PathBuf,
@@ -83,7 +84,7 @@ impl Ballast {
         Ok(ballast)
     }
 
-    /// Takes what has become free.
+    /// Takes newly freed space.
     fn fill(&mut self) -> anyhow::Result<()> {
         let piece = vec![0_u8; 64 * 1_024];
         loop {
@@ -97,12 +98,12 @@ impl Ballast {
         }
     }
 
-    /// How much it takes.
+    /// Its size.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Gives the space back.
+    /// Frees the space.
     pub(super) fn remove(self) -> anyhow::Result<()> {
         std::fs::remove_file(&self.path).context("removing the ballast")
     }

@@ -1,5 +1,5 @@
-//! `cargo trial eval answers`: how good the embedded answerer's choice of sentences is: whether its reply from the right
-//! passage holds the answer that people marked in it.
+//! `cargo trial eval answers`: how well the embedded answerer chooses sentences: whether its reply
+//! from the right passage contains the answer that people marked in it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::profile::profile;
 use super::table::Table;
 
-/// Characters of a passage that a long paper is cut into.
+/// The size in characters of the passages into which a long paper is cut.
 const PASSAGE_CHARS: usize = 1_600;
 /// The sets: name, file below the data folder, language.
 const SETS: [(&str, &str, &str); 5] = [
@@ -27,8 +27,8 @@ const SETS: [(&str, &str, &str); 5] = [
     ("covid-papers", "qa/covid-qa/200423_covidQA.json", "eng"),
 ];
 
-/// Answers every question of the sets from its own passage, alone and before two others, and measures how many replies
-/// hold the marked answer.
+/// Answers every question of the sets from its own passage, alone and together with two others, and
+/// measures how many replies contain the marked answer.
 pub(super) fn measure(data: &Path, table: &mut Table) -> anyhow::Result<()> {
     for (name, file, language) in SETS {
         let set = Set::read(&data.join(file), language)?;
@@ -60,7 +60,7 @@ struct Question {
     passage: usize,
 }
 
-/// What came of a set: sums over its questions.
+/// The outcome of a set: sums over its questions.
 #[derive(Default)]
 struct Outcome {
     questions: f64,
@@ -98,7 +98,7 @@ impl Set {
         Ok(set)
     }
 
-    /// Answers every question from its own passage and `others` that follow it in the set.
+    /// Answers every question from its own passage and the next `others` passages of the set.
     fn measure(&self, others: usize) -> Outcome {
         let frequency = self.frequency();
         let mut outcome = Outcome::default();
@@ -116,7 +116,7 @@ impl Set {
         outcome
     }
 
-    /// How many passages have each word.
+    /// In how many passages each word occurs.
     fn frequency(&self) -> HashMap<String, f64> {
         let mut frequency = HashMap::new();
         for passage in &self.passages {
@@ -177,7 +177,7 @@ impl Set {
         }
     }
 
-    /// The share of the answer's words that the reply has.
+    /// The share of the answer's words that the reply contains.
     fn recall(&self, reply: &str, answer: &str) -> f64 {
         let words = |text: &str| -> HashSet<String> {
             terms(text, self.language).into_iter().map(|term| term.text).collect()
@@ -192,7 +192,7 @@ fn count(number: usize) -> f64 {
     number as f64
 }
 
-/// A text as passages of whole sentences.
+/// Cuts a text into passages of whole sentences.
 fn cut(text: &str) -> Vec<String> {
     let mut passages = Vec::new();
     let slice = |start, end| text.get(start..end).unwrap_or_default();
@@ -212,7 +212,7 @@ fn array<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     value[name].as_array().into_iter().flatten()
 }
 
-/// Text without white space, as a reply joins lines.
+/// Text without white space, because a reply joins lines.
 fn squeeze(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }

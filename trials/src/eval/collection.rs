@@ -1,4 +1,4 @@
-//! Passages, and questions of which is known what answers them.
+//! Passages, and questions for which the relevant passages are known.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub(crate) struct Question {
     pub(crate) relevant: BTreeSet<usize>,
 }
 
-/// A set of both.
+/// A set of passages and questions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Collection {
     pub(crate) name: &'static str,
@@ -28,7 +28,7 @@ impl Collection {
         Self { name, ..Self::default() }
     }
 
-    /// Adds a passage and answers its number.
+    /// Adds a passage and returns its number.
     pub(crate) fn add_passage(&mut self, title: Option<&str>, text: &str, is_pair: bool) -> usize {
         let number = self.passages.len();
         let all = format!("{}\n{text}", title.unwrap_or_default());
@@ -45,13 +45,14 @@ impl Collection {
         number
     }
 
-    /// Adds a question that the passages of these numbers answer.
+    /// Adds a question that the passages with these numbers answer.
     pub(crate) fn ask(&mut self, text: &str, relevant: impl IntoIterator<Item = usize>) {
         let text = text.trim().to_owned();
         self.questions.push(Question { text, relevant: relevant.into_iter().collect() });
     }
 
-    /// Every other passage with the questions that they answer, and the questions that only the others answer.
+    /// Every other passage with the questions that these answer, and the questions that only the
+    /// omitted passages answer.
     pub(crate) fn alternated(&self) -> (Collection, Vec<Question>) {
         let mut alternated = Self::new(self.name);
         alternated.passages = self.passages.iter().step_by(2).cloned().collect();
@@ -68,7 +69,7 @@ impl Collection {
         (alternated, missing)
     }
 
-    /// The first half of the passages with the questions that they answer, and the questions that
+    /// The first half of the passages with the questions that these answer, and the questions that
     /// only the other half answers.
     pub(crate) fn halved(&self) -> (Collection, Vec<Question>) {
         let half = self.passages.len() / 2;

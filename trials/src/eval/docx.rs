@@ -1,4 +1,4 @@
-//! `cargo trial eval docx`: the text of DOCX files against what pandoc reads in them.
+//! `cargo trial eval docx`: the text of DOCX files compared with what pandoc reads.
 
 mod native;
 
@@ -10,10 +10,10 @@ use anyhow::Context as _;
 use super::files;
 use super::words::Words;
 
-/// Files below this are printed one by one.
+/// Files with a lower score are printed one by one.
 const GOOD: f64 = 0.965;
 
-/// Reads every DOCX of the folder, and compares those that have a golden beside them.
+/// Reads every DOCX file of the folder, and compares those for which there is a golden text.
 pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
     let mut scores: Vec<(f64, String)> = Vec::new();
     let mut slowest = (Duration::ZERO, String::new());
@@ -55,7 +55,7 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A line without its heading's mark and its list label: the goldens keep both apart from the text.
+/// A line without its heading mark and its list label: the golden texts do not contain them.
 fn without_marks(line: &str) -> &str {
     let line = line.trim_start().trim_start_matches('#').trim_start();
     match line.split_once(' ') {

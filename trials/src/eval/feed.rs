@@ -1,4 +1,4 @@
-//! Passages in memory, as the index is fed from rows.
+//! Passages in memory, in place of a database.
 
 use async_trait::async_trait;
 use cicerone_domain::ports::{AgentContent, PassageFeed, Wanted, WholeContent};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-/// All files below `folder` whose names end so, in order.
+/// All files below `folder` whose names end with this extension, in order.
 pub(crate) fn with_extension(folder: &Path, extension: &str) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

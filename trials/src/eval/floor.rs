@@ -9,11 +9,12 @@ use super::table::Table;
 use super::trial::Trial;
 use super::{runtime, sets};
 
-/// Questions of another set that are asked, at most.
+/// The most questions of another set that are asked.
 const FOREIGN: usize = 300;
 
-/// Measures, for each set, how many of its own questions find something relevant, and how many of those that only its
-/// missing half answers, and of another set's, do not.
+/// Measures, for each set, the share of its own questions that find something relevant, and the
+/// share of questions that do not: those that only its missing half answers, and those of another
+/// set.
 pub(super) fn measure(data: &Path, table: &mut Table) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let collections: anyhow::Result<Vec<Collection>> =

@@ -1,8 +1,9 @@
-//! `cargo trial eval formats`: files of office programs, books and messages, as they are read in a child process, beside
-//! what LibreOffice and pandoc make of them where they are installed.
+//! `cargo trial eval formats`: files of office programs, books and messages, read in a child
+//! process, compared with the text from LibreOffice and pandoc if they are installed.
 //!
-//! Rows of tables repeat the headers of their columns, so words are not counted but looked up: `found` is the share of
-//! the words of the other tool that our text has, `own` the share of our words that the other tool's text has.
+//! Rows of tables repeat the headers of their columns, so words are looked up and not counted:
+//! `found` is the share of the other tool's words that our text contains, `own` the share of our
+//! words that the other tool's text contains.
 
 mod references;
 
@@ -18,16 +19,16 @@ use super::files;
 use crate::formats::{End, FORMATS, readers};
 use references::Reference;
 
-/// Files of which less is found are printed one by one.
+/// Files with a lower share found are printed one by one.
 const GOOD: f64 = 0.95;
-/// A file of which less is found than in the last run by more fell.
+/// A file whose share found fell by more than this since the last run is reported.
 const FELL: f64 = 0.01;
 /// A text with fewer words says nothing about a reader.
 const FEW_WORDS: usize = 5;
 /// The shares of the last run.
 const LAST: &str = "target/eval/formats.json";
 
-/// A file, as we and the other tools read it.
+/// A file as we and the other tools read it.
 struct Trial {
     name: String,
     words: HashSet<String>,
@@ -78,7 +79,8 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
 }
 
 impl Trial {
-    /// The share of the words of the tools that the text has, by the one that agrees best; 1 if there is none.
+    /// The share of the tools' words that the text contains, for the tool that agrees best; 1 if
+    /// there is none.
     fn found(&self) -> f64 {
         let shares = self.theirs.iter().flatten().filter(|theirs| theirs.len() >= FEW_WORDS);
         let best = shares.map(|theirs| share(theirs, &self.words)).reduce(f64::max);
@@ -92,7 +94,7 @@ fn words(text: &str) -> HashSet<String> {
     runs.map(str::to_lowercase).collect()
 }
 
-/// The share of the words of `these` that `those` have too.
+/// The share of the words of `these` that are also in `those`.
 fn share(these: &HashSet<String>, those: &HashSet<String>) -> f64 {
     let common = these.iter().filter(|word| those.contains(*word)).count();
     common as f64 / these.len().max(1) as f64
@@ -131,7 +133,7 @@ fn print(format: &str, trials: &[Trial], references: &[Reference]) {
     );
 }
 
-/// Names the files of which less is found than in the last run.
+/// Prints the names of the files of which less is found than in the last run.
 fn compare_with_the_last_run(found: &BTreeMap<String, f64>) -> anyhow::Result<()> {
     let last = std::fs::read(LAST).ok();
     let last: BTreeMap<String, f64> =

@@ -1,5 +1,5 @@
-//! `cargo trial eval html`: the text of web pages against what Readability's authors expect of them, and against
-//! segments that are wanted and unwanted.
+//! `cargo trial eval html`: the text of web pages compared with the expectations of Readability's
+//! authors, and with wanted and unwanted segments.
 
 mod segments;
 
@@ -14,12 +14,12 @@ use url::Url;
 use super::files;
 use super::words::Words;
 
-/// Pages below this are printed one by one.
+/// Pages with a lower score are printed one by one.
 const GOOD: f64 = 0.9;
-/// A page is read so many times, and the quickest counts: others use this machine too.
+/// How often a page is read. The fastest time counts, because others use this machine too.
 const TIMES: usize = 3;
 
-/// Reads every page of the folder that has an expectation beside it.
+/// Reads every page of the folder for which there is an expectation.
 pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
     let url = Url::parse("https://example.com/")?;
     let mut scores: Vec<(f64, String)> = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
     segments::run(&data.join("html").join("trafilatura"))
 }
 
-/// All text of an expectation, which holds nothing but content.
+/// All text of an expectation, which contains only content.
 fn shown(html: &str) -> String {
     let document = Document::from(html);
     let mut text = String::new();

@@ -1,7 +1,7 @@
 //! `cargo trial eval hybrid`: search by words, by meaning and by both, on the question sets.
 //!
-//! Without `--embeddings`, vectors come from the embedder of the tests, which knows spellings only: its figures show
-//! that the machinery works, not what a learned model finds.
+//! Without `--embeddings`, vectors come from the embedder of the tests, which knows only spellings:
+//! its figures show that the machinery works, not what a learned model finds.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use super::{LINES, sets};
 
 /// The weights of meaning that are tried: words alone, both, meaning alone.
 const WEIGHTS: [f32; 7] = [0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0];
-/// Numbers of a vector of the embedder of the tests.
+/// The numbers in a vector of the tests' embedder.
 const DIMENSION: usize = 256;
 /// Passages embedded at once.
 const BATCH: usize = 64;
@@ -162,7 +162,7 @@ impl Trial {
         collection: &Collection,
     ) -> anyhow::Result<Self> {
         let source: Id<kind::Source> = "src_evaluation".parse()?;
-        // Half a set keeps the numbers that its passages have in the whole one.
+        // Half of a set keeps the passage numbers of the whole set.
         let passages: Vec<Passage> = (0..)
             .zip(&collection.passages)
             .map(|(position, passage)| Passage { position, ..passage.clone() })

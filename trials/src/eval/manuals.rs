@@ -21,26 +21,27 @@ use super::runtime;
 use super::table::Table;
 use super::trial::Trial;
 
-/// The questions to each manual. The last manual is kept apart: nothing is tuned on it.
+/// The questions about each manual. The last manual is held out: nothing is tuned on it.
 const MANUALS: [&str; 3] = [
     include_str!("../../data/manuals/cargo.json"),
     include_str!("../../data/manuals/postgresql.json"),
     include_str!("../../data/manuals/sqlite.json"),
 ];
 
-/// Hits among which the right page must be.
+/// The number of hits among which the right page must be.
 const FIRST: usize = 3;
 
 /// A manual in HTML, and questions about it.
 #[derive(Deserialize)]
 struct Manual {
     name: String,
-    /// Its folder below a folder with documentation, as packages install it.
+    /// Its folder below a folder of documentation, as packages install it.
     folder: String,
-    /// Only pages whose paths begin so are read, if any is named.
+    /// If not empty, only pages whose paths begin with one of these are read.
     #[serde(default)]
     begins: Vec<String>,
-    /// Pages whose paths begin so are left out: other pages in one, and lists of changes.
+    /// Pages whose paths begin with one of these are left out: single-page versions, and lists of
+    /// changes.
     #[serde(default)]
     leaves_out: Vec<String>,
     questions: Vec<Asked>,
@@ -51,13 +52,13 @@ struct Manual {
 #[derive(Deserialize)]
 struct Asked {
     ask: String,
-    /// What the reply must hold, each in one of the spellings that `|` separates.
+    /// The parts that the reply must contain, each in one of the spellings separated by `|`.
     holds: Vec<String>,
-    /// The pages that answer it, or folders that end with `/`.
+    /// The pages that answer it, or folders ending with `/`.
     pages: Vec<String>,
 }
 
-/// What came of a manual.
+/// The outcome of a manual.
 #[derive(Default)]
 struct Outcome {
     held: usize,
@@ -66,7 +67,8 @@ struct Outcome {
     characters: usize,
 }
 
-/// Answers the questions to each manual that is in one of the `folders`, or with the installed Rust.
+/// Answers the questions about each manual that is in one of the `folders`, or in the installed
+/// Rust.
 pub(super) fn measure(folders: &[PathBuf], misses: bool, table: &mut Table) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let mut folders = folders.to_vec();
@@ -97,7 +99,7 @@ pub(super) fn measure(folders: &[PathBuf], misses: bool, table: &mut Table) -> a
     Ok(())
 }
 
-/// The folder with the documentation that comes with Rust.
+/// The folder of the documentation that comes with Rust.
 fn rust_documentation() -> anyhow::Result<PathBuf> {
     let output = Command::new("rustc").args(["--print", "sysroot"]).output()?;
     if !output.status.success() {
@@ -107,7 +109,7 @@ fn rust_documentation() -> anyhow::Result<PathBuf> {
 }
 
 impl Manual {
-    /// The number of its pages, and their passages.
+    /// The number of the manual's pages, and their passages.
     fn read(&self, folder: &Path) -> anyhow::Result<(usize, Vec<Passage>)> {
         let mut passages = Vec::new();
         let mut pages = 0;

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use super::collection::Question;
 
-/// What is measured.
+/// A measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// A right passage is first.
     First,
     /// A right passage is among the first five.
     InFive,
-    /// Discounted gain of the first ten, against the best possible.
+    /// Normalised discounted cumulative gain of the first ten.
     Ndcg10,
     /// Average precision over a thousand.
     AveragePrecision,
@@ -32,7 +32,7 @@ impl Measure {
         self == Self::AveragePrecision
     }
 
-    /// The mean over the questions that anything answers.
+    /// The mean over the questions that have an answer.
     pub(crate) fn mean(self, questions: &[Question], rankings: &[Vec<usize>]) -> f64 {
         let values: Vec<f64> = questions
             .iter()

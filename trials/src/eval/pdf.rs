@@ -1,7 +1,8 @@
 //! `cargo trial eval pdf`: the text of PDF files against golden texts, and against that of other tools.
 //!
-//! Every file is read as the server reads it, in a child process behind walls. Where other tools are installed, their
-//! figures are printed beside ours, and files on which the first three of them agree are compared with the first.
+//! Every file is read as the server reads it, in a sandboxed child process. If other tools are
+//! installed, their figures are printed beside ours, and files on which the first three of them
+//! agree are compared with the first.
 
 mod tools;
 
@@ -18,32 +19,33 @@ use super::files;
 use super::words::Words;
 use tools::Tool;
 
-/// In the place of a set: this program is a child that reads documents.
+/// The argument, in place of a set, with which this program is a child that reads documents.
 const READ_WORKER: &str = "read-worker";
-/// In the place of a set, before a reader and a file: this program reads that file by that reader.
+/// The argument, in place of a set and before a reader and a file, with which this program reads
+/// that file with that reader.
 const READ_ALONE: &str = "read-pdf-alone";
 /// Files with fewer words say nothing about a reader.
 const FEW_WORDS: usize = 10;
-/// So many tools judge, the first of those that are installed.
+/// The number of tools that judge: the first ones of those that are installed.
 const JUDGES: usize = 3;
-/// They agree on a file from here.
+/// The score from which on they agree on a file.
 const AGREE: f64 = 0.95;
-/// Files below this are printed one by one.
+/// Files with a lower score are printed one by one.
 const GOOD: f64 = 0.9;
-/// A file whose score is lower than in the last run by more fell.
+/// A file whose score fell by more than this since the last run is reported.
 const FELL: f64 = 0.01;
-/// No file may take longer.
+/// The longest that a file may take.
 const LIMIT: Duration = Duration::from_secs(20);
 /// The scores of the last run.
 const LAST: &str = "target/eval/pdf.json";
-/// The readers alone, and what they are called.
+/// The individual readers and their names.
 const ALONE: [(PdfReader, &str); 3] = [
     (PdfReader::Glyphs, "glyphs"),
     (PdfReader::ExtractorAsItComes, "pdf-extract"),
     (PdfReader::Extractor, "repaired"),
 ];
 
-/// A file, as we and the other tools read it.
+/// A file as we and the other tools read it.
 struct Trial {
     name: String,
     golden: Option<Words>,
@@ -53,7 +55,8 @@ struct Trial {
     is_partly_read: bool,
 }
 
-/// Whether this program is a child of this evaluation, by its sets; then it has done what a child does.
+/// Whether this program is a child of this evaluation, according to its sets. If so, it has done
+/// the child's work.
 pub(crate) fn is_child(sets: &[String]) -> anyhow::Result<bool> {
     match sets {
         [only] if only == READ_WORKER => {
@@ -157,7 +160,8 @@ fn row(
     );
 }
 
-/// Names the files that are read worse than in the last run, by the best of the references.
+/// Prints the names of the files that are read worse than in the last run, by the best of the
+/// references.
 fn compare_with_the_last_run(trials: &[Trial]) -> anyhow::Result<()> {
     let score = |trial: &Trial| {
         let references = trial.golden.iter().chain(&trial.theirs);
@@ -193,7 +197,7 @@ fn print_times(trials: &[Trial]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints what a reader alone makes of a file.
+/// Prints the text that one reader alone reads from a file.
 fn read_alone(reader: &str, path: &Path) -> anyhow::Result<()> {
     let known = ALONE.iter().find(|(_, name)| *name == reader);
     let (reader, _) = known.with_context(|| format!("there is no reader `{reader}`"))?;

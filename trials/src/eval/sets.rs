@@ -1,4 +1,4 @@
-//! Reading the question sets, each in the format that its authors chose.
+//! Reads the question sets, each in its authors' format.
 
 mod abstracts;
 mod faq;
@@ -25,10 +25,10 @@ pub(crate) const NAMES: [&str; 11] = [
     "vaswani",
 ];
 
-/// Short questions to the pairs of `covid-faq`.
+/// Short questions about the pairs of `covid-faq`.
 const COVID_SHORT: &str = include_str!("../../data/faq/covid-short.txt");
 
-/// The set of that name, read from the data folder.
+/// Reads the set with that name from the data folder.
 pub(crate) fn load(data: &Path, name: &'static str) -> anyhow::Result<Collection> {
     let collection = match name {
         "xquad-es" | "xquad-zh" | "xquad-ar" | "xquad-hi" => {

@@ -1,5 +1,5 @@
-//! `cargo trial eval silence`: whether questions without an answer in the passages are refused, and those with one
-//! are not.
+//! `cargo trial eval silence`: whether questions without an answer in the passages are refused, and
+//! those with one are answered.
 
 use std::path::Path;
 
@@ -12,18 +12,20 @@ use super::table::Table;
 use super::trial::Trial;
 use super::{runtime, sets};
 
-/// The sets, of which half of the passages is searched.
+/// The sets. Half of the passages of each is searched.
 const SETS: [&str; 6] =
     ["xquad-es", "xquad-zh", "xquad-ar", "xquad-hi", "covid-papers", "pubmedqa"];
 /// The share of the questions with an answer that must be answered.
 const ANSWERED: f64 = 0.95;
 
-/// Which half of the passages is searched: the first, so that what the other questions are about is hardly mentioned; or
-/// every other passage, so that passages of the same article remain, which makes it harder.
+/// Which half of the passages is searched: the first half, which hardly mentions the subjects of
+/// the other questions; or every other passage, so that passages of the same article remain, which
+/// is harder.
 const HALVES: [&str; 2] = ["first", "other"];
 
-/// Measures, for each set, how many of the questions with an answer are answered and how many of those without one are
-/// refused; and how many would be refused with the floor at which 95 % are answered.
+/// Measures, for each set, how many of the questions with an answer are answered and how many of
+/// those without one are refused, and how many would be refused with the floor at which 95 % are
+/// answered.
 pub(super) fn measure(data: &Path, table: &mut Table) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let mut outcomes: [Vec<Outcome>; 2] = Default::default();
@@ -35,7 +37,8 @@ pub(super) fn measure(data: &Path, table: &mut Table) -> anyhow::Result<()> {
         {
             let outcome = Outcome::of(&runtime, half, missing)?;
             outcome.add_to(table, name, kind);
-            // Every other passage of a paper leaves each paper, so that every question has an answer.
+            // Every other passage of a paper still leaves some of each paper, so that every
+            // question has an answer.
             if !missing.is_empty() {
                 outcomes.push(outcome);
             }
@@ -47,11 +50,11 @@ pub(super) fn measure(data: &Path, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What came of half a set: shares of the questions.
+/// The outcome of half a set: shares of the questions.
 #[derive(Debug, Default)]
 struct Outcome {
     asked: usize,
-    /// With each floor, the highest first.
+    /// For each floor, the highest first.
     answered: [f64; AnswerFloor::ALL.len()],
     refused: [f64; AnswerFloor::ALL.len()],
     /// Refused, with the floor at which 95 % are answered, and that floor.

@@ -1,4 +1,4 @@
-//! The one table of an evaluation: each figure with that of the previous run beside it.
+//! The table of an evaluation: each figure beside that of the previous run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use anyhow::{Context as _, ensure};
 
 /// A figure that falls by more than this is marked.
 const FALL: f64 = 0.003;
-/// What separates set, measure and value in the file.
+/// The separator of set, measure and value in the file.
 const TAB: char = '\t';
 
-/// The figures of this run and of the one before.
+/// The figures of this run and of the previous one.
 #[derive(Debug)]
 pub(super) struct Table {
     file: PathBuf,
@@ -37,7 +37,8 @@ impl Table {
         Ok(Self { file: file.to_owned(), figures, fallen: 0 })
     }
 
-    /// Prints a figure, and keeps it for the next run. Larger is better. `note` is what else is known of it.
+    /// Prints a figure, and keeps it for the next run. Larger is better. `note` is additional
+    /// information.
     pub(super) fn add(&mut self, set: &str, measure: &str, asked: usize, value: f64, note: &str) {
         let before = self.figures.insert((set.to_owned(), measure.to_owned()), value);
         let compared = before.map_or_else(
@@ -52,7 +53,7 @@ impl Table {
         println!("{}", line.trim_end());
     }
 
-    /// Writes the figures for the next run. Those that this run did not measure stay.
+    /// Writes the figures for the next run. Figures that this run did not measure are kept.
     pub(super) fn keep(self) -> anyhow::Result<()> {
         let lines = self.figures.iter();
         let text: String = lines

@@ -1,4 +1,4 @@
-//! An index over a set's passages, asked its questions.
+//! An index over the passages of a set, which is asked the set's questions.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use super::collection::Question;
 use super::feed::MemoryFeed;
 
-/// The real index, in a folder of its own.
+/// The real index, in a separate folder.
 pub(crate) struct Trial {
     index: Index,
     agent: AgentVersion,
@@ -43,7 +43,7 @@ impl Trial {
         Ok(runtime.block_on(self.index.search(self.agent, &query, limit))?)
     }
 
-    /// The least confidence with which an agent of that floor answers.
+    /// The least confidence with which an agent with that floor answers.
     pub(crate) fn floor(&self, runtime: &Runtime, floor: AnswerFloor) -> anyhow::Result<f32> {
         let query = Query { text: "floor".to_owned(), floor, ..Query::default() };
         Ok(runtime.block_on(self.index.search(self.agent, &query, 1))?.floor)

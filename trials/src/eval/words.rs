@@ -1,11 +1,12 @@
-//! How much two texts have in common, word for word.
+//! How similar two texts are, word for word.
 
 use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The words of a text with how often each stands there: runs of letters and digits, in lower case and in the composed
-/// form of Unicode, for the same letters can be written in several ways.
+/// The words of a text and how often each occurs. Words are runs of letters and digits, in lower
+/// case and in the composed form of Unicode, because the same letters can be encoded in several
+/// ways.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     counts: HashMap<String, usize>,
@@ -28,8 +29,8 @@ impl Words {
         self.total
     }
 
-    /// The harmonic mean of precision and recall, each word counted as often as it stands there;
-    /// 1 if both are empty.
+    /// The harmonic mean of precision and recall, where each word counts as often as it occurs; 1
+    /// if both are empty.
     pub(super) fn f1(&self, other: &Self) -> f64 {
         if self.total + other.total == 0 {
             return 1.0;

@@ -1,4 +1,5 @@
-//! Changes of a file: of its bytes, or, if it is a ZIP archive, of the bytes of its parts, under sound checksums.
+//! Changes a file: its bytes or, if it is a ZIP archive, the bytes of its parts, with valid
+//! checksums.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{Cursor, Read as _, Write as _};
@@ -8,15 +9,15 @@ use rand::{Rng as _, SeedableRng as _};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// The largest part that is taken apart.
+/// The largest part that is changed.
 const PART_BYTES: u64 = 8 * 1_024 * 1_024;
-/// Most changes of one file.
+/// The most changes of one file.
 const CHANGES: u64 = 8;
-/// The longest piece that is removed, repeated or moved.
+/// The longest section that is removed, repeated or moved.
 const PIECE_BYTES: u64 = 512;
-/// Of this many changed archives, one is changed as it is, without regard to its parts.
+/// One in this many archives is changed directly, without regard to its parts.
 const RAW_EVERY: u64 = 5;
-/// Values that programs often have wrong.
+/// Values that programs often handle wrongly.
 const WORDS: [&[u8]; 20] = [
     b"0",
     b"-1",
@@ -40,7 +41,7 @@ const WORDS: [&[u8]; 20] = [
     b"{\\",
 ];
 
-/// The changed file of this number.
+/// The changed file with this number.
 pub(super) fn of(original: &[u8], seed: u64, format: &str, number: usize) -> Vec<u8> {
     let mut hasher = DefaultHasher::new();
     (seed, format, number).hash(&mut hasher);
@@ -56,7 +57,7 @@ pub(super) fn of(original: &[u8], seed: u64, format: &str, number: usize) -> Vec
     bytes
 }
 
-/// An archive with one or two parts changed. `None` if it cannot be taken apart.
+/// An archive with one or two parts changed. `None` if it cannot be unpacked.
 fn of_archive(original: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let mut archive = ZipArchive::new(Cursor::new(original)).ok()?;
     let mut parts = Vec::new();
@@ -67,7 +68,7 @@ fn of_archive(original: &[u8], random: &mut Random) -> Option<Vec<u8>> {
         part.by_ref().take(PART_BYTES).read_to_end(&mut bytes).ok()?;
         parts.push((name, bytes));
     }
-    // Most parts of a document say little; those that are read are XML.
+    // Most parts of a document have little effect; the important ones are XML.
     let texts: Vec<usize> = (0..parts.len())
         .filter(|index| parts.get(*index).is_some_and(|(name, _)| is_text(name)))
         .collect();
@@ -101,7 +102,7 @@ impl Random {
         usize::try_from(self.below(u64::try_from(length).unwrap_or(u64::MAX))).unwrap_or(0)
     }
 
-    /// A piece of at most [`PIECE_BYTES`] from a place.
+    /// A random section of at most [`PIECE_BYTES`].
     fn piece(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.place(length);
         let size = usize::try_from(1 + self.below(PIECE_BYTES)).unwrap_or(1);
@@ -125,7 +126,7 @@ impl Random {
                     bytes.splice(at..at, piece);
                 }
                 4 => {
-                    // Much of the same: what nests, nests deeply.
+                    // Many repetitions: nested elements become deeply nested.
                     let piece = bytes.get(self.piece(bytes.len())).unwrap_or_default().to_vec();
                     let times = usize::try_from(self.below(200)).unwrap_or(0);
                     bytes.splice(at..at, piece.repeat(times));
@@ -143,7 +144,7 @@ impl Random {
                     }
                 }
                 _ => {
-                    // Rarely the end is missing.
+                    // Rarely, the end is cut off.
                     if self.below(8) == 0 {
                         bytes.truncate(at);
                     }
@@ -152,7 +153,7 @@ impl Random {
         }
     }
 
-    /// Replaces the number that begins at a place or behind it.
+    /// Replaces the first number at or after a position.
     fn number(&mut self, bytes: &mut Vec<u8>, at: usize) {
         let is_digit = |byte: &u8| byte.is_ascii_digit();
         let Some(start) = bytes.iter().skip(at).position(is_digit).map(|found| at + found) else {

@@ -1,12 +1,12 @@
-//! The most memory that any child process takes, as Linux counts it.
+//! The peak memory of all child processes, as counted by Linux.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often processes are looked at. The kernel keeps each one's peak, so only one that ends between two looks
-/// escapes.
+/// How often processes are checked. The kernel keeps each one's peak, so only a process that starts
+/// and ends between two checks is missed.
 const INTERVAL: Duration = Duration::from_millis(10);
 
 /// A thread that watches the child processes of this one.
@@ -30,10 +30,10 @@ impl Peak {
         Self { kib, is_over, thread }
     }
 
-    /// The most that any had, in KiB.
+    /// The highest peak of any of them, in KiB.
     pub(super) fn end(self) -> u64 {
         self.is_over.store(true, Ordering::Relaxed);
-        // A panic in there would have been printed.
+        // A panic in the thread was printed.
         let _ = self.thread.join();
         self.kib.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! Changed files through the whole service: each is trained or fails with a reason, and the server stays the process
-//! that it was.
+//! Sends changed files through the whole service: each is trained or fails with a reason, and the
+//! server's process survives.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::bench::memory;
 use crate::formats::End;
 use crate::{hostile, program};
 
-/// Files on their way at once.
+/// Files in progress at the same time.
 const PARALLEL: usize = 8;
 
-/// Sends as many changed files of a format through a server.
+/// Sends `count` changed files of a format through a server.
 pub(super) async fn run(
     binary: &program::ServerBinary,
     format: &'static str,

@@ -1,4 +1,4 @@
-//! Requests at a rate of their own, whatever becomes of those before.
+//! Sends requests at a fixed rate, regardless of the outcome of earlier ones.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,31 +14,31 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 
 use crate::bench::load;
 
-/// Callers that connect anew for each request, and the pause of each between two.
+/// Callers that open a new connection for each request, and the pause of each between two requests.
 const NEWCOMERS: usize = 16;
 const NEWCOMER_PAUSE: Duration = Duration::from_millis(50);
-/// How often requests are let go.
+/// How often requests are released.
 const TICK: Duration = Duration::from_millis(5);
 /// The pause after a connection broke.
 const BREAK: Duration = Duration::from_millis(10);
 
-/// A load that does not wait for anybody.
+/// A load that does not wait for answers.
 pub(super) struct Flood {
     pub(super) address: SocketAddr,
-    /// The whole texts of the requests.
+    /// The complete texts of the requests.
     pub(super) requests: Arc<Vec<Vec<u8>>>,
-    /// Connections that are kept alive; a request that finds none free waits for one.
+    /// Connections that are kept alive; a request waits if none of them is free.
     pub(super) connections: usize,
-    /// Requests a second.
+    /// Requests per second.
     pub(super) rate: f64,
 }
 
-/// What came back.
+/// The answers.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    /// How many of each status.
+    /// The number of answers with each status.
     pub(super) statuses: BTreeMap<u16, usize>,
-    /// How many requests met which error of their connection.
+    /// The number of requests that failed with each connection error.
     pub(super) errors: BTreeMap<String, usize>,
 }
 
@@ -61,7 +61,7 @@ impl Answers {
 }
 
 impl Flood {
-    /// Floods for so long. What is under way at the end is given up.
+    /// Floods for this time. Requests in progress at the end are abandoned.
     pub(super) async fn run(&self, time: Duration) -> anyhow::Result<Answers> {
         let end = Instant::now() + time;
         let due = Arc::new(Semaphore::new(0));
@@ -81,7 +81,7 @@ impl Flood {
         Ok(answers)
     }
 
-    /// Lets requests go at the rate.
+    /// Releases requests at the rate.
     async fn pace(&self, due: &Semaphore, end: Instant) {
         let start = Instant::now();
         let mut released = 0;
@@ -96,7 +96,7 @@ impl Flood {
     }
 }
 
-/// One connection that is kept alive, and made anew when it breaks.
+/// One connection that is kept alive, and reopened when it breaks.
 async fn keep_calling(
     address: SocketAddr,
     requests: Arc<Vec<Vec<u8>>>,
@@ -139,14 +139,14 @@ async fn call(
     Ok(status)
 }
 
-/// Whether the server said that it closes the connection after this answer.
+/// Whether the answer says that the server closes the connection.
 fn is_last(answer: &[u8]) -> bool {
     let text = String::from_utf8_lossy(answer).to_ascii_lowercase();
     let head = text.split_once("\r\n\r\n").map_or("", |(head, _)| head);
     head.lines().any(|line| line == "connection: close")
 }
 
-/// Connects for each request.
+/// Opens a new connection for each request.
 async fn come_anew(
     address: SocketAddr,
     requests: Arc<Vec<Vec<u8>>>,
@@ -164,7 +164,7 @@ async fn come_anew(
     answers
 }
 
-/// The requests in turn for ever. Each caller starts elsewhere.
+/// The requests in turn, endlessly. Each caller starts at another one.
 fn starting_at(requests: &[Vec<u8>], number: usize) -> impl Iterator<Item = &Vec<u8>> {
     requests.iter().cycle().skip(number * 31 % requests.len().max(1))
 }

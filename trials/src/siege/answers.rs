@@ -1,4 +1,4 @@
-//! Answers that would be large: lists of large sources and long conversations.
+//! Answers that could be large: lists of large sources and long conversations.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ const ANSWER_BYTES: usize = 4 * 1_024 * 1_024 + 4_096;
 /// Large sources, and the characters of each.
 const SOURCES: usize = 12;
 const SOURCE_CHARS: usize = 7_000_000;
-/// Readers that read nothing.
+/// Readers that never read their answers.
 const READERS: usize = 8;
-/// Turns of a long conversation, and the characters of a message, of four bytes each.
+/// Turns of a long conversation, and the four-byte characters of a message.
 const TURNS: usize = 4_000;
 const MESSAGE_CHARS: usize = 4_000;
 /// The longest that a large source may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Lists of twelve large sources, read whole and not at all.
+/// Lists of twelve large sources, read completely and not at all.
 pub(super) async fn lists(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");
@@ -45,7 +45,7 @@ pub(super) async fn lists(field: Field) -> anyhow::Result<Report> {
     let time = field.seconds(20, 5);
     let request = get(&path, &attacker);
     let attack = async {
-        // One after the other: an account's own readers may leave no room for its next one.
+        // One after the other: the account's earlier readers may use up its memory.
         let read = read(&attacker, &paths).await;
         connections::hold(arena.server.address(), READERS, 1, &request, time).await;
         read
@@ -64,7 +64,7 @@ pub(super) async fn lists(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Adds pairs whose answers are long. Gives the source's id.
+/// Adds pairs with long answers. Returns the source's id.
 async fn large_source(client: &Client, agent: &str) -> anyhow::Result<String> {
     let answer: String =
         "The museum opens at nine. ".chars().cycle().take(SOURCE_CHARS / 4).collect();
@@ -78,7 +78,7 @@ async fn large_source(client: &Client, agent: &str) -> anyhow::Result<String> {
     Ok(id)
 }
 
-/// Reads lists whole. Gives the bytes and items of the first page of each.
+/// Reads whole lists. Returns the bytes and items of the first page of each.
 async fn read(client: &Client, paths: &[String]) -> anyhow::Result<Vec<(String, usize, usize)>> {
     let mut pages = Vec::new();
     for path in paths {
@@ -90,7 +90,7 @@ async fn read(client: &Client, paths: &[String]) -> anyhow::Result<Vec<(String, 
     Ok(pages)
 }
 
-/// A conversation of 4,000 turns: it is read page by page, and whole.
+/// A conversation of 4,000 turns, read as a whole and page by page.
 pub(super) async fn turns(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");
@@ -126,8 +126,8 @@ pub(super) async fn turns(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Reads it as a whole by eight at once, then the older messages page by page. Gives the bytes of the whole, and how
-/// many pages and messages there were in all.
+/// Reads the conversation as a whole eight times at once, then the older messages page by page.
+/// Returns the bytes of the whole, and the number of pages and messages.
 async fn page_through(client: &Client, path: &str) -> anyhow::Result<(usize, (usize, usize))> {
     let mut readers = JoinSet::new();
     for _ in 0..READERS {
@@ -152,7 +152,7 @@ async fn page_through(client: &Client, path: &str) -> anyhow::Result<(usize, (us
     Ok((answer.body.len(), (pages, messages)))
 }
 
-/// A whole request, on a connection of its own.
+/// A complete request with the client's key.
 pub(super) fn get(path: &str, client: &Client) -> String {
     let key = client.key().unwrap_or_default();
     format!("GET {path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {key}\r\n\r\n")

@@ -1,4 +1,4 @@
-//! Where a siege takes place: a server with another account on it, and how much of a siege is wanted.
+//! The setting of a siege: a server with another account on it, and the size of the siege.
 
 use std::future::Future;
 use std::time::Duration;
@@ -14,38 +14,38 @@ use super::watch::{Held, Watch};
 use crate::bench::memory;
 use crate::database;
 
-/// What all sieges are given.
+/// The arguments of every siege.
 #[derive(Debug, Clone)]
 pub(super) struct Field {
-    /// The server to besiege.
+    /// The server to attack.
     pub(super) program: Program,
-    /// Where it keeps its rows.
+    /// Its kind of database.
     pub(super) database: database::Choice,
-    /// What everything random is made from.
+    /// The seed of everything random.
     pub(super) seed: u64,
-    /// Whether a smoke run is wanted: fewer attackers and shorter waits.
+    /// Whether this is a smoke run: fewer attackers and shorter waits.
     pub(super) is_quick: bool,
 }
 
 impl Field {
-    /// A server on a new database that is about to start.
+    /// A server on a new database, to be started.
     pub(super) fn server(&self) -> anyhow::Result<Builder> {
         let server = Server::of(&self.program).env("RUST_LOG", "warn");
         Ok(self.database.open()?.under(server))
     }
 
-    /// So many, or fewer in a smoke run.
+    /// The full number, or a smaller one in a smoke run.
     pub(super) const fn count(&self, full: usize, quick: usize) -> usize {
         if self.is_quick { quick } else { full }
     }
 
-    /// So many seconds, or fewer in a smoke run.
+    /// The full time in seconds, or a shorter one in a smoke run.
     pub(super) const fn seconds(&self, full: u64, quick: u64) -> Duration {
         Duration::from_secs(if self.is_quick { quick } else { full })
     }
 }
 
-/// A server, and the account that must not notice.
+/// A server, and the account that must not notice the attack.
 pub(super) struct Arena {
     /// The server.
     pub(super) server: Server,
@@ -56,7 +56,7 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    /// Starts a server and measures the account alone.
+    /// Starts a server and measures the account without an attack.
     pub(super) async fn open(field: &Field, server: Builder) -> anyhow::Result<Self> {
         let server = server.start();
         let victim = Victim::settle(&server).await?;
@@ -69,7 +69,7 @@ impl Arena {
         self.server.account(name)
     }
 
-    /// Carries an attack out beside the account. It may raise memory by so many MiB.
+    /// Runs an attack while the account is being served. It may raise memory by this many MiB.
     pub(super) async fn besiege<T>(
         &self,
         report: &mut Report,
@@ -81,7 +81,7 @@ impl Arena {
         Ok(attacked)
     }
 
-    /// The same, with memory below so many MiB.
+    /// The same, with a limit of the total memory in MiB.
     pub(super) async fn besiege_below<T>(
         &self,
         report: &mut Report,
@@ -105,7 +105,7 @@ impl Arena {
         Ok((attacked, held))
     }
 
-    /// Waits for a while after the attackers are gone, and looks at what is still held.
+    /// Waits for a while after the attackers are gone, and checks the remaining memory.
     pub(super) async fn rest(&self, report: &mut Report) -> anyhow::Result<()> {
         sleep(self.rest).await;
         report.after(memory::of(self.server.pid())?.resident_mib(), self.rest);

@@ -1,4 +1,4 @@
-//! Small files that become large: what they take on the disk is bounded, and counted.
+//! Small files that expand to large texts: the disk space that they take is limited and counted.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,15 +12,16 @@ use super::sources::{End, Material, carry_through};
 
 /// Characters of text in one file.
 const CHARS: usize = 30_000_000;
-/// What the account may keep, in bytes.
+/// The quota of the account, in bytes.
 const QUOTA: u64 = 20_000_000;
-/// Files that it tries to add.
+/// Files that the attacker tries to add.
 const FILES: usize = 4;
-/// How much more than its quota may lie on the disk: a text, its passages and its index.
+/// The disk space that the account may take, as a multiple of its quota: a text, its passages and
+/// its index.
 const TIMES: u64 = 4;
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Carries it out.
+/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");
@@ -61,14 +62,14 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Bytes of all files of a folder.
+/// The bytes of all files in a folder.
 fn size(folder: &Path) -> anyhow::Result<u64> {
     let mut sum = 0;
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(&next).with_context(|| next.display().to_string())? {
             let entry = entry?;
-            // Files of an index come and go meanwhile.
+            // Files of an index appear and disappear meanwhile.
             let Ok(metadata) = entry.metadata() else { continue };
             if metadata.is_dir() {
                 folders.push(entry.path());

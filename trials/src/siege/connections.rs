@@ -1,5 +1,5 @@
-//! Connections without manners, from addresses of their own: those of the attackers are bounded by
-//! address, and the other account's is another.
+//! Hostile connections from separate addresses: the attackers are limited by address, and the other
+//! account has a different one.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -9,9 +9,9 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// How long a connection may take to come about.
+/// How long it may take to open a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The least that the system lets a socket take in before it is read.
+/// The smallest receive buffer that the system allows.
 const RECEIVE_BYTES: u32 = 4_096;
 
 /// The attackers' `number`th address.
@@ -19,7 +19,7 @@ pub(super) fn address(number: usize) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 1, 1 + (number % 250) as u8)
 }
 
-/// Connects from an address, with as little space for what is received as there can be.
+/// Connects from an address, with the smallest possible receive buffer.
 pub(super) async fn connect(from: Ipv4Addr, to: SocketAddr) -> std::io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     socket.set_recv_buffer_size(RECEIVE_BYTES)?;
@@ -27,17 +27,17 @@ pub(super) async fn connect(from: Ipv4Addr, to: SocketAddr) -> std::io::Result<T
     timeout(PATIENCE, socket.connect(to)).await.map_err(|_| std::io::ErrorKind::TimedOut)?
 }
 
-/// What became of connections that were held.
+/// The outcome of connections that were held open.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Fates {
-    /// Came about.
+    /// Connections that could be opened.
     pub(super) made: usize,
-    /// Were still open at the end.
+    /// Connections that were still open at the end.
     pub(super) open: usize,
 }
 
-/// Makes so many connections from so many addresses, sends `request` over each (perhaps nothing), reads nothing and
-/// holds them for so long.
+/// Opens `count` connections from several addresses, sends `request` (possibly empty) over each,
+/// reads nothing and holds them for this time.
 pub(super) async fn hold(
     to: SocketAddr,
     count: usize,
@@ -65,7 +65,7 @@ pub(super) async fn hold(
     fates
 }
 
-/// Whether the other side has not hung up, as far as one look tells.
+/// Whether the other side has not closed the connection, as far as a single check shows.
 async fn is_open(stream: &mut TcpStream) -> bool {
     let mut piece = [0; 1_024];
     let look = timeout(Duration::from_millis(100), stream.read(&mut piece)).await;

@@ -1,5 +1,5 @@
-//! Backups and restores that are killed half-way: after the next start, or the next restore, there is
-//! nothing left of them.
+//! Backups and restores that are killed half-way: after the next start, or the next restore,
+//! nothing remains of them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,14 +17,14 @@ use crate::bench::corpus::{self, Numbers};
 /// Texts in the database, and the characters of each.
 const TEXTS: usize = 40;
 const TEXT_CHARS: usize = 90_000;
-/// Backups and restores that are killed.
+/// The number of backups and restores that are killed.
 const ROUNDS: usize = 10;
-/// The longest that one goes on before it is killed.
+/// The longest time before one is killed.
 const KILLED_MILLIS: u64 = 400;
-/// Folders of which files come and go.
+/// Folders in which files appear and disappear.
 const CHANGING: [&str; 2] = ["index", "uploads"];
 
-/// Carries it out, on SQLite.
+/// Runs the siege, on SQLite.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let mut numbers = Numbers::new(field.seed);
     let mut server = Server::of(&field.program).start();
@@ -55,7 +55,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
         let restore =
             field.program.command(data.path(), &["restore", &whole.display().to_string()]);
         kill_after(restore, &mut numbers)?;
-        // It is carried out now, or says that it was.
+        // It is carried out now, or it reports that this has already happened.
         field.program.run(data.path(), &["restore", &whole.display().to_string()]);
         let server = Server::of(&field.program).start_in(data);
         left.extend(names(server.data())?.difference(&usual).cloned());

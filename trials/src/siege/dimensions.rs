@@ -1,5 +1,6 @@
-//! Random sources that are large in one dimension each: headings, cells, links, lines, pairs, names,
-//! attributes, pages, nesting, fonts or languages. The server's process lives, and every source ends.
+//! Random sources that are large in one dimension each: headings, cells, links, lines, pairs,
+//! names, attributes, pages, nesting, fonts or languages. The server's process survives, and
+//! processing of every source ends.
 
 mod html;
 mod markdown;
@@ -20,12 +21,12 @@ use super::report::Report;
 use super::sources::{Material, carry_through};
 use crate::bench::corpus::Numbers;
 
-/// Sources, and how many are under way at once.
+/// The number of sources, and how many are in progress at the same time.
 const SOURCES: usize = 300;
 const PARALLEL: usize = 6;
-/// The longest that a source may take, those before it in the queue included.
+/// The longest that a source may take, including those before it in the queue.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// The most memory that the server's own process may hold, in MiB.
+/// The most memory that the server's own process may use, in MiB.
 const MOST_MIB: f64 = 250.0;
 /// The most characters of a text.
 const TEXT_CHARS: usize = 100_000;
@@ -33,7 +34,7 @@ const TEXT_CHARS: usize = 100_000;
 const FILE_BYTES: usize = 10 * 1_024 * 1_024;
 const PAGE_BYTES: usize = 4_000_000;
 
-/// In what a source is large.
+/// The dimension in which a source is large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Dimension {
     Headings,
@@ -63,7 +64,7 @@ const DIMENSIONS: [Dimension; 11] = [
     Dimension::Languages,
 ];
 
-/// How a source comes.
+/// The form of a source.
 #[derive(Debug, Clone, Copy)]
 enum Form {
     Text,
@@ -78,7 +79,7 @@ enum Form {
 const FORMS: [Form; 7] =
     [Form::Text, Form::TextFile, Form::HtmlFile, Form::Docx, Form::Pdf, Form::Page, Form::Pairs];
 
-/// A dimension with two sizes: of so many things, each of so many characters.
+/// A dimension with two sizes: `count` things of `chars` characters each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) dimension: Dimension,
@@ -87,21 +88,21 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// A random one of about so many characters: from few long things to many short ones.
+    /// A random shape of about `total` characters: from a few long things to many short ones.
     fn random(numbers: &mut Numbers, dimension: Dimension, total: usize) -> Self {
-        // Evenly by orders of magnitude.
+        // Uniform over orders of magnitude.
         let share = numbers.below(1_000) as f64 / 1_000.0;
         let count = (total as f64).powf(share).max(1.0) as usize;
         Self { dimension, count, chars: (total / count).max(1) }
     }
 }
 
-/// Words of so many characters.
+/// Words of `chars` characters in total.
 pub(super) fn words(chars: usize) -> String {
     "museum hall ".chars().cycle().take(chars).collect()
 }
 
-/// One sentence in each of some languages and scripts, with and without spaces.
+/// One sentence in each of several languages and scripts, with and without spaces.
 pub(super) const SENTENCES: [&str; 10] = [
     "The hall opens at nine. ",
     "Der Saal öffnet um neun Uhr. ",
@@ -115,7 +116,7 @@ pub(super) const SENTENCES: [&str; 10] = [
     "홀은 아홉 시에 엽니다. ",
 ];
 
-/// Carries it out.
+/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let server = field.server()?.env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8");
     let arena = Arena::open(&field, server).await?;
@@ -132,7 +133,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Adds the sources, some at once. Gives how they ended.
+/// Adds the sources, some of them at the same time. Returns how they ended.
 async fn flood(
     client: &Client,
     agent: &str,
@@ -168,7 +169,7 @@ fn note(ends: &mut BTreeMap<String, usize>, ended: Option<Ended>) -> anyhow::Res
     Ok(())
 }
 
-/// The `number`th source of a seed, and a name for it.
+/// The source with this number for a seed, and its name.
 fn material(site: &Site, seed: u64, number: usize) -> anyhow::Result<(String, Material)> {
     let mut numbers = Numbers::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
     let form = FORMS[number % FORMS.len()];
@@ -198,7 +199,7 @@ fn material(site: &Site, seed: u64, number: usize) -> anyhow::Result<(String, Ma
     Ok((what, material))
 }
 
-/// A file that is not larger than a file may be.
+/// A file, cut to the largest size that is accepted.
 fn cut(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(FILE_BYTES);
     bytes

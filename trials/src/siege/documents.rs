@@ -1,4 +1,5 @@
-//! Documents written by hand: PDF files of any pages, fonts and contents, and DOCX files of any text.
+//! Documents built from scratch: PDF files with given pages, fonts and contents, and DOCX files
+//! with a given text.
 
 use std::io::{Cursor, Write as _};
 
@@ -8,7 +9,7 @@ use flate2::write::ZlibEncoder;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// Strokes of the one content that all pages of a slow file share.
+/// Strokes in the one content that all pages of a slow file share.
 const STROKES: usize = 5_000;
 
 /// A PDF file.
@@ -25,13 +26,13 @@ impl Pdf {
         Self { objects: vec![Vec::new(), Vec::new()], pages: Vec::new() }
     }
 
-    /// Adds an object. Gives its number.
+    /// Adds an object. Returns its number.
     pub(super) fn object(&mut self, text: impl Into<Vec<u8>>) -> usize {
         self.objects.push(text.into());
         self.objects.len()
     }
 
-    /// Adds a compressed stream. Gives its number.
+    /// Adds a compressed stream. Returns its number.
     pub(super) fn stream(&mut self, content: &[u8]) -> anyhow::Result<usize> {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(content).context("compressing")?;
@@ -43,7 +44,7 @@ impl Pdf {
         Ok(self.object(object))
     }
 
-    /// Adds a page with a content and whatever else its dictionary is to hold.
+    /// Adds a page with a content and further entries of its dictionary.
     pub(super) fn page(&mut self, content: usize, further: &str) {
         let number = self.object(format!(
             "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents {content} 0 R{further}>>"
@@ -79,7 +80,7 @@ impl Pdf {
     }
 }
 
-/// A small file of so many pages that share one content of very many strokes.
+/// A small file with many pages that share one content of very many strokes.
 pub(super) fn slow_pdf(pages: usize) -> anyhow::Result<Vec<u8>> {
     let mut pdf = Pdf::new();
     let font = pdf.object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>");

@@ -1,4 +1,4 @@
-//! Lists with very many filters: more than twenty are refused, and twenty cost others nothing.
+//! Lists with very many filters: more than twenty are refused, and twenty do not slow down others.
 
 use std::time::{Duration, Instant};
 
@@ -10,17 +10,17 @@ use tokio::task::JoinSet;
 use super::arena::{Arena, Field};
 use super::report::{RISE_MIB, Report};
 
-/// Filters that a list takes.
+/// The number of filters that a list accepts.
 const TAKEN: usize = 20;
-/// Filters beyond that, which are refused.
+/// Larger numbers, which are refused.
 const REFUSED: [usize; 4] = [21, 300, 900, 1_100];
-/// Conversations to look through, and how many are made at once.
+/// The number of conversations to search, and how many are created at the same time.
 const CONVERSATIONS: usize = 8_000;
 const MAKERS: usize = 16;
-/// Readers at once.
+/// Concurrent readers.
 const READERS: usize = 16;
 
-/// Carries it out.
+/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");
@@ -48,7 +48,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Makes conversations with as much metadata as they take.
+/// Creates conversations with as much metadata as possible.
 async fn fill(client: &Client, agent: &str, count: usize) -> anyhow::Result<()> {
     let metadata: Map<String, Value> = (0..TAKEN)
         .map(|number| (format!("key{number}"), json!(format!("value{number}"))))
@@ -69,8 +69,8 @@ async fn fill(client: &Client, agent: &str, count: usize) -> anyhow::Result<()> 
     makers.join_all().await.into_iter().collect()
 }
 
-/// Reads the list with twenty filters, of which the last never holds, again and again. Gives how often, and
-/// the slowest time.
+/// Reads the list with twenty filters, the last of which never matches, again and again. Returns
+/// how often, and the slowest time.
 async fn read(client: &Client, agent: &str, time: Duration) -> anyhow::Result<(usize, Duration)> {
     let end = Instant::now() + time;
     let mut readers = JoinSet::new();
@@ -80,7 +80,7 @@ async fn read(client: &Client, agent: &str, time: Duration) -> anyhow::Result<(u
             let (mut count, mut slowest) = (0, Duration::ZERO);
             while Instant::now() < end {
                 let begun = Instant::now();
-                // Whatever it is answered: the victim is what counts.
+                // The answer does not matter, only the effect on the victim.
                 let _ = client.request("GET", &path).try_send().await;
                 slowest = slowest.max(begun.elapsed());
                 count += 1;
@@ -93,7 +93,7 @@ async fn read(client: &Client, agent: &str, time: Duration) -> anyhow::Result<(u
     Ok((count, readers.iter().map(|(_, slowest)| *slowest).max().unwrap_or_default()))
 }
 
-/// The path of the list with so many filters.
+/// The path of the list with `count` filters.
 fn list(agent: &str, count: usize) -> String {
     let filters = (0..count).map(|number| {
         let value = if number + 1 == count { "none".to_owned() } else { format!("value{number}") };

@@ -1,5 +1,5 @@
-//! Floods by one account: while it keeps everything that accounts share busy, another is served as on
-//! a quiet day.
+//! Floods by one account: while it keeps all shared resources busy, another account is served as
+//! usual.
 
 pub(super) mod agents;
 pub(super) mod documents;

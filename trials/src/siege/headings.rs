@@ -1,5 +1,5 @@
-//! Sources with one very long heading above very many short sections: whoever copies the heading for
-//! each section runs out of memory.
+//! Sources with one very long heading above very many short sections: copying the heading for each
+//! section would use up the memory.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use super::sources::{End, Material, carry_through};
 
 /// The longest that such a source may take.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// The page: its heading's characters and its sections.
+/// The page: characters of its heading, and number of its sections.
 const PAGE: (usize, usize) = (750_000, 30_000);
 /// The file.
 const FILE: (usize, usize) = (1_500_000, 40_000);
-/// The text. Its characters are of three bytes, and count as one.
+/// The text. Its characters have three bytes each, and count as one.
 const TEXT: (usize, usize) = (60_000, 6_500);
 /// Characters of the question of a pair.
 const QUESTION: usize = 7_000_000;
@@ -54,7 +54,8 @@ pub(super) async fn pairs(field: Field) -> anyhow::Result<Report> {
     besiege(&field, Material::Pairs(pairs.to_string()), &[End::Refused(422)]).await
 }
 
-/// Adds it beside the victim. It must end in one of these ways; none means either way of ending.
+/// Adds the source while the victim is served. It must end in one of these ways; if the list is
+/// empty, any end is accepted.
 async fn besiege(field: &Field, material: Material, ends: &[End]) -> anyhow::Result<Report> {
     let server = field.server()?.env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8");
     let arena = Arena::open(field, server).await?;
@@ -87,7 +88,7 @@ fn markdown(chars: usize, sections: usize, word: &str) -> String {
     text + "The museum opens at nine.\n"
 }
 
-/// Words of so many characters.
+/// Words of `chars` characters in total.
 fn words(chars: usize, word: &str) -> String {
     word.chars().cycle().take(chars).collect()
 }

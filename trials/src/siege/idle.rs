@@ -1,4 +1,4 @@
-//! More connections without a key than the server may have files open.
+//! More connections without a key than the server may have open files.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,14 +11,14 @@ use super::arena::{Arena, Field};
 use super::connections;
 use super::report::{RISE_MIB, Report};
 
-/// Connections that say nothing.
+/// The number of connections that send nothing.
 const CONNECTIONS: usize = 1_100;
-/// What a system usually allows at first.
+/// The usual soft limit of open files.
 const SOFT: usize = 1_024;
-/// What it usually allows.
+/// The usual hard limit.
 const HARD: usize = 4_096;
 
-/// With the usual limits: the server raises the one that it may. The connections come from one address and
+/// With the usual limits: the server raises the soft one. The connections come from one address and
 /// from eleven.
 pub(super) async fn soft(field: Field) -> anyhow::Result<Report> {
     besiege(field, HARD, &[1, 11]).await
@@ -49,7 +49,7 @@ async fn besiege(mut field: Field, hard: usize, addresses: &[usize]) -> anyhow::
     Ok(report)
 }
 
-/// The program under limits of open files.
+/// The program with limits of open files.
 fn limited(program: &Program, folder: &TempDir, hard: usize) -> anyhow::Result<Program> {
     let path = folder.path().join("limited");
     let program = program.path().display();

@@ -1,4 +1,4 @@
-//! Keys that reach for more than they were given.
+//! Keys that try to exceed their permissions.
 
 use std::time::Duration;
 
@@ -11,18 +11,20 @@ use tokio::task::JoinSet;
 use super::arena::Field;
 use super::report::Report;
 
-/// Keys of an account.
+/// The most keys of an account.
 const MOST_KEYS: usize = 1_000;
-/// Rounds in which a deleted key tries to make another.
+/// Rounds in which a deleted key tries to create another one.
 const ROUNDS: usize = 30;
-/// The rate limit of a key, the keys of one account that are used, and how many times that limit all of them may have.
+/// The rate limit of a key, the number of keys of one account that are used, and the account's
+/// limit as a multiple of the key's.
 const RATE: usize = 60;
 const KEYS: usize = 60;
 const TIMES: usize = 10;
-/// The longest that the requests may take altogether: the limit gives back meanwhile.
+/// The longest time for all requests: the limit recovers meanwhile.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A narrow key against the root key; deleted keys; very many keys.
+/// A narrow key tries to change the root key, deleted keys are used, and very many keys are
+/// created.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let mut server = field.server()?.start();
     let mut report = Report::default();
@@ -42,7 +44,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// A key that may only manage keys changes and deletes the root key.
+/// A key that may only manage keys tries to change and delete the root key.
 async fn against_the_root_key(server: &mut Server, report: &mut Report) -> anyhow::Result<()> {
     let root = server.client();
     let list = root.get("/v1/api_keys").await.expect(200);
@@ -61,7 +63,7 @@ async fn against_the_root_key(server: &mut Server, report: &mut Report) -> anyho
         report.attempted(format!("the root key is {what} by another key: {status}"));
         report.check(matches!(status, 403 | 404), format!("the root key is {what}: {status}"));
     }
-    // Whoever holds it may narrow it himself; the next start gives everything back.
+    // A holder of the root key may narrow it; the next start restores its permissions.
     let status =
         root.patch(&path, json!({ "permissions": ["agents:read", "keys:write"] })).await.status;
     server.restart();
@@ -72,7 +74,8 @@ async fn against_the_root_key(server: &mut Server, report: &mut Report) -> anyho
     Ok(())
 }
 
-/// Deletes keys and uses them within the second for which they are known. Gives how many keys they made.
+/// Deletes keys and uses them within the second for which they are cached. Returns how many keys
+/// they created.
 async fn after_deletion(server: &Server) -> anyhow::Result<usize> {
     let owner = server.account("owner");
     let mut made = 0;
@@ -88,7 +91,7 @@ async fn after_deletion(server: &Server) -> anyhow::Result<usize> {
     Ok(made)
 }
 
-/// Makes a key. Gives the status and the body.
+/// Creates a key. Returns the status and the body.
 pub(super) async fn key(
     client: &Client,
     permissions: &[&str],
@@ -99,7 +102,7 @@ pub(super) async fn key(
     Ok((answer.status, answer.json()))
 }
 
-/// Sixty keys of one account at once: together they have ten times what one has.
+/// Sixty keys of one account at the same time: together they have ten times the limit of one.
 pub(super) async fn rate(field: Field) -> anyhow::Result<Report> {
     let server = field.server()?.start();
     let owner = server.account("owner");
@@ -109,7 +112,7 @@ pub(super) async fn rate(field: Field) -> anyhow::Result<Report> {
         holders.push(answer["key"].as_str().context("a key")?.to_owned());
     }
     let other = server.account("other").key().context("a key")?.to_owned();
-    // The limit is set only now: making the keys does not count.
+    // The limit is set only now, so that creating the keys does not count.
     let mut server = server;
     server.set_env("CICERONE_RATE_LIMIT_PER_MINUTE", &RATE.to_string());
     server.restart();

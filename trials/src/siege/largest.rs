@@ -1,4 +1,4 @@
-//! The largest sources that are taken, one at a time, each on a server of its own.
+//! The largest sources that are accepted, one at a time, each on a separate server.
 
 use std::time::{Duration, Instant};
 
@@ -17,16 +17,16 @@ use crate::bench::corpus::{self, Numbers};
 const PAIRS_CHARS: usize = 8_000_000;
 const FILE_CHARS: usize = 10_000_000;
 const DOCX_CHARS: usize = 10_000_000;
-/// Pairs that the characters are in.
+/// The number of pairs into which the characters are divided.
 const PAIRS: usize = 400;
 /// The longest that one may take.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// The pause between two searches for what was added.
+/// The pause between two searches for the new content.
 const POLL: Duration = Duration::from_millis(500);
-/// A word of every source here and of no other.
+/// A word that occurs in every source here and in no other.
 const WORD: &str = "xylophone";
 
-/// Carries it out.
+/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let mut numbers = Numbers::new(field.seed);
     let answer = format!("{WORD} {}", corpus::text(&mut numbers, PAIRS_CHARS / PAIRS - 40));
@@ -54,8 +54,8 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Adds it and waits until it is found. The source is not read meanwhile: that would be another large
-/// answer.
+/// Adds a source and waits until a search finds it. The source itself is not requested meanwhile:
+/// that would be another large answer.
 async fn until_found(client: &Client, agent: &str, material: Material) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     if let Err(status) = add(client, agent, material).await? {

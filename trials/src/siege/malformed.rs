@@ -1,4 +1,4 @@
-//! Requests that are no HTTP, addresses without end, what caches may keep, and streams at a stop.
+//! Malformed HTTP requests, endless addresses, headers for caches, and streams during a stop.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use super::model;
 use super::report::Report;
 use super::sources::{Material, add};
 
-/// Characters of the longest address, and of one beyond.
+/// The characters of the longest accepted address, and of a longer one.
 const ADDRESS_CHARS: usize = 2_048;
 const LONG_ADDRESS_CHARS: usize = 3_000_000;
-/// How long a stopping server may take: what is in flight has 30 s.
+/// How long a stopping server may take: requests in progress have 30 s.
 const STOPPED: Duration = Duration::from_secs(45);
 
-/// Carries it out.
+/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let server = field.server()?.env("OPENAI_BASE_URL", model::start().await?);
     let mut server = server.start();
@@ -34,7 +34,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Every answer to malformed HTTP is an error as any other.
+/// Every answer to malformed HTTP has the usual form of an error.
 async fn malformed(server: &Server, report: &mut Report) {
     let long = "x".repeat(200_000);
     let requests = [
@@ -62,7 +62,7 @@ async fn malformed(server: &Server, report: &mut Report) {
     }
 }
 
-/// No cache keeps what was answered to a key.
+/// Caches may not store answers to requests with a key.
 async fn no_store(client: &Client, report: &mut Report) {
     for path in ["/v1/agents", "/v1/api_keys", "/v1/agents/agent_0000000000"] {
         let answer = client.get(path).await;
@@ -71,7 +71,7 @@ async fn no_store(client: &Client, report: &mut Report) {
     }
 }
 
-/// Addresses of websites are bounded.
+/// The length of website addresses is limited.
 async fn addresses(client: &Client, agent: &str, report: &mut Report) -> anyhow::Result<()> {
     let start = "https://example.com/";
     for (chars, is_taken) in
@@ -87,7 +87,7 @@ async fn addresses(client: &Client, agent: &str, report: &mut Report) -> anyhow:
     Ok(())
 }
 
-/// A stream that outlives a stop is told so.
+/// A stream that outlasts the grace period of a stop ends with an error event.
 async fn at_a_stop(
     server: &mut Server,
     client: &Client,

@@ -14,7 +14,7 @@ pub(super) const SLOW: &str = "slowly";
 const TOKENS: usize = 60;
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Starts it on a thread of its own, with which it ends when the program does. Gives its base URL.
+/// Starts it on a separate thread, which ends with the program. Returns its base URL.
 pub(super) async fn start() -> anyhow::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?.into_std()?;
     let url = format!("http://{}/v1", listener.local_addr()?);
@@ -28,13 +28,13 @@ fn serve(listener: std::net::TcpListener) -> anyhow::Result<()> {
         let listener = TcpListener::from_std(listener)?;
         loop {
             let (stream, _) = listener.accept().await?;
-            // The server may go away at any moment.
+            // The server may close the connection at any time.
             tokio::spawn(async move { answer(stream).await.ok() });
         }
     })
 }
 
-/// Answers one request: in whole or as a stream, as it asks.
+/// Answers one request, in one piece or as a stream, as it asks.
 async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     let request = read(&mut stream).await?;
     let is_streamed = request.contains("\"stream\":true");

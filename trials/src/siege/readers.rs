@@ -1,4 +1,4 @@
-//! A thousand readers that ask for something large and read nothing of it.
+//! A thousand readers that request something large and read nothing of it.
 
 use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
@@ -9,12 +9,12 @@ use super::connections;
 use super::report::{RISE_MIB, Report};
 use super::sources::{Material, add, ended};
 
-/// Readers, and the addresses that they come from.
+/// The number of readers, and the addresses that they come from.
 const READERS: usize = 1_000;
 const ADDRESSES: usize = 20;
 /// Bytes of the list.
 const LIST_BYTES: usize = 3_000_000;
-/// The largest file that is answered without a key.
+/// The largest file that is served without a key.
 const FILE: &str = "/docs/swagger-ui-bundle.js";
 
 /// A file that needs no key.

@@ -1,4 +1,5 @@
-//! Repeated requests across keys: only keys that may see everything in a stored answer get it again.
+//! Repeated requests with different keys: only keys that can see everything in a stored answer
+//! receive it again.
 
 use anyhow::Context as _;
 use cicerone_tests::client::Client;
@@ -8,11 +9,11 @@ use super::arena::Field;
 use super::keys::key;
 use super::report::Report;
 
-/// What keys for agents are made with.
+/// The permissions of keys for agents.
 const PERMISSIONS: [&str; 4] =
     ["sources:write", "conversations:write", "agents:read", "keys:write"];
 
-/// Carries it out.
+/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let server = field.server()?.start();
     let owner = server.account("owner");
@@ -21,7 +22,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let of_both = holder(&owner, &json!([first, second])).await?;
     let mut report = Report::default();
 
-    // What a narrow key was refused, the full key is not refused.
+    // A request that a narrow key was refused is not refused for the full key.
     let path = format!("/v1/agents/{second}/sources");
     let body = json!({ "type": "text", "content": "The museum opens at nine." });
     let narrow = send(&of_first, &path, &body, "one").await?;
@@ -30,7 +31,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     report.check(narrow == 404, format!("a narrow key was answered {narrow}"));
     report.check(matches!(full, 201 | 422), format!("the full key was answered {full}"));
 
-    // What a key of two agents was answered, a key of one is not.
+    // An answer to a key for two agents is not replayed to a key for one.
     let question = json!({ "agent_id": second, "message": "When does the museum open?" });
     let new_key = json!({
         "name": "Key", "permissions": ["agents:read"], "agent_ids": [first, second],
@@ -47,7 +48,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
         );
     }
 
-    // A secret that no longer signs is not shown again.
+    // A secret that is no longer used for signing is not shown again.
     let body = json!({ "url": "http://127.9.9.9:9/" });
     let path = "/v1/webhook_endpoints";
     let made = owner.request("POST", path).json(&body).idempotent("three").send().await.expect(201);

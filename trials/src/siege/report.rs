@@ -1,4 +1,4 @@
-//! What came of a siege: figures, and whether the server held.
+//! The outcome of a siege: figures, and whether the server withstood it.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use super::victim::{Seen, Times};
 use super::watch::Held;
 use crate::latency::millis;
 
-/// How many times slower than on its own the other account may be served.
+/// How many times slower the other account may be served than without an attack.
 const TIMES: u32 = 5;
-/// Below this a difference is not the server's: this program's attackers share its processors.
+/// Smaller differences are ignored: the attackers in this program use the same processors.
 const NOISE: Duration = Duration::from_millis(25);
-/// How soon the other account must be answered in any case, but for one time in a hundred.
+/// How soon 99 of 100 requests of the other account must be answered in any case.
 const ANSWERED: Duration = Duration::from_millis(250);
 /// How soon its texts must be trained.
 const TRAINED: Duration = Duration::from_secs(3);
@@ -30,41 +30,41 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Says what was attempted, and what came of it.
+    /// Adds a description of an attempt and its outcome.
     pub(super) fn attempted(&mut self, what: impl Into<String>) {
         self.attempts.push(what.into());
     }
 
-    /// What was attempted so far.
+    /// The attempts so far.
     pub(super) fn said(&self) -> String {
         self.attempts.join("; ")
     }
 
-    /// The siege fell if this is not so.
+    /// Records the fault unless `holds` is true.
     pub(super) fn check(&mut self, holds: bool, fault: impl Into<String>) {
         if !holds {
             self.faults.push(fault.into());
         }
     }
 
-    /// The siege fell for this reason.
+    /// Records a fault.
     pub(super) fn fell(&mut self, fault: impl Into<String>) {
         self.faults.push(fault.into());
     }
 
-    /// Whether the server held so far.
+    /// Whether there are no faults so far.
     pub(super) const fn is_held(&self) -> bool {
         self.faults.is_empty()
     }
 
-    /// Takes what the process held, whose memory may have risen by so many MiB.
+    /// Adds the memory of the process, which may have risen by this many MiB.
     pub(super) fn memory_rose(&mut self, held: Held, most: f64) {
         let rise = held.rise();
         self.check(rise <= most, format!("memory rose by {rise:.0} MiB, more than {most:.0}"));
         self.keep(held);
     }
 
-    /// Takes what the process held, which may be so many MiB.
+    /// Adds the memory of the process, which may have reached this many MiB.
     pub(super) fn memory_below(&mut self, held: Held, most: f64) {
         let reached = held.most;
         self.check(reached < most, format!("memory reached {reached:.0} MiB of {most:.0}"));
@@ -79,7 +79,7 @@ impl Report {
         self.held = Some(Held { files, ..known.unwrap_or(held) });
     }
 
-    /// Takes what the process holds in MiB when the attackers are gone for so long.
+    /// Adds the memory of the process, in MiB, some time after the attackers are gone.
     pub(super) fn after(&mut self, now: f64, rest: Duration) {
         if let Some(held) = self.held {
             let left = now - held.before;
@@ -91,7 +91,7 @@ impl Report {
         self.after = Some(now);
     }
 
-    /// Takes what the other account saw alone and during the siege.
+    /// Adds the measurements of the other account before and during the siege.
     pub(super) fn victim(&mut self, quiet: &Seen, during: Seen) {
         let failures: usize = during.failures.values().sum();
         if let Some((failure, count)) = during.failures.iter().next() {

@@ -8,10 +8,10 @@ use super::report::Report;
 /// Restores.
 const ROUNDS: usize = 50;
 
-/// Carries it out, on SQLite: PostgreSQL has backups and restores of its own.
+/// Runs the siege, on SQLite: PostgreSQL has its own tools for backups and restores.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let rounds = field.count(ROUNDS, 12);
-    // A wrong answer is a panic that shows it.
+    // A wrong answer causes a panic that shows it.
     let told = restores(&field.program, rounds, field.seed).await;
     let mut report = Report::default();
     report.attempted(format!(

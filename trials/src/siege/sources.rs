@@ -1,4 +1,4 @@
-//! Adds hostile sources of every kind, and waits for their ends.
+//! Adds hostile sources of every kind, and waits until their processing ends.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,13 @@ use cicerone_tests::client::Client;
 use serde_json::json;
 use tokio::time::sleep;
 
-/// The pause between two looks at a source.
+/// The pause between two checks of a source.
 const POLL: Duration = Duration::from_millis(50);
 
 /// How a source ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// It was not even taken: the status that adding it was answered with.
+    /// It was not accepted: the status of the answer.
     Refused(u16),
     /// It is trained.
     Trained,
@@ -22,7 +22,7 @@ pub(super) enum End {
 }
 
 impl End {
-    /// A word for it.
+    /// A word for it, in reports.
     pub(super) fn word(self) -> String {
         match self {
             Self::Refused(status) => format!("refused with {status}"),
@@ -32,7 +32,7 @@ impl End {
     }
 }
 
-/// Something to add: what it is, and its content.
+/// A source to add: its type and content.
 #[derive(Debug, Clone)]
 pub(super) enum Material {
     /// A text.
@@ -45,7 +45,7 @@ pub(super) enum Material {
     File(&'static str, Vec<u8>),
 }
 
-/// Adds it. Gives the source's id, or the status that it was refused with.
+/// Adds the source. Returns its id, or the status of a refusal.
 pub(super) async fn add(
     client: &Client,
     agent: &str,
@@ -74,7 +74,8 @@ pub(super) async fn add(
     Ok(Ok(answer.json()["id"].as_str().context("a source without an id")?.to_owned()))
 }
 
-/// Waits until a source has ended. Fails if the server is gone or the source does not end in time.
+/// Waits until processing of a source has ended. Fails if the server does not answer or the time is
+/// over.
 pub(super) async fn ended(client: &Client, id: &str, patience: Duration) -> anyhow::Result<End> {
     let deadline = Instant::now() + patience;
     let path = format!("/v1/sources/{id}");
@@ -91,7 +92,7 @@ pub(super) async fn ended(client: &Client, id: &str, patience: Duration) -> anyh
     }
 }
 
-/// Adds it and waits for its end.
+/// Adds the source and waits until its processing ends.
 pub(super) async fn carry_through(
     client: &Client,
     agent: &str,

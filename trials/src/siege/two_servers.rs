@@ -1,4 +1,4 @@
-//! Two servers on one SQLite file, each with a data directory of its own.
+//! Two servers on one SQLite file, each with its own data directory.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use super::arena::Field;
 use super::report::Report;
 
-/// How long the second may take to refuse.
+/// How long the second server may take to refuse.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Carries it out. The file is given in three ways.
+/// Runs the siege. The file is named in three ways.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let folder = TempDir::with_prefix("cicerone-siege-").context("making a folder")?;
     let file = folder.path().join("shared.db");
@@ -37,7 +37,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Starts a second server on the file. Gives whether it ended by itself without success.
+/// Starts a second server on the file. Returns whether it ended by itself without success.
 fn second(field: &Field, url: &str) -> anyhow::Result<bool> {
     let data = TempDir::with_prefix("cicerone-siege-").context("making a folder")?;
     let mut command = field.program.command(data.path(), &["serve"]);

@@ -1,5 +1,6 @@
-//! Another account, which asks, lists and adds texts at an even pace and notes how long each took.
-//! It runs on a thread of its own, so that the attackers of this program do not slow its clock.
+//! Another account, which sends messages, reads lists and adds texts at a steady pace and measures
+//! each duration. It runs on a separate thread, so that the attackers in this program do not affect
+//! its clock.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -16,13 +17,13 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::latency::percentile;
 
-/// The pauses between two messages, two lists, and between a trained text and the next one.
+/// The pauses between two messages, between two lists, and between a trained text and the next one.
 const MESSAGES: Duration = Duration::from_millis(50);
 const LISTS: Duration = Duration::from_millis(200);
 const TEXTS: Duration = Duration::from_millis(500);
-/// The pause between two looks at a text that is not trained yet.
+/// The pause between two checks of a text that is not trained yet.
 const POLL: Duration = Duration::from_millis(20);
-/// Messages before anything is measured.
+/// The number of messages before measuring begins.
 const WARM: usize = 100;
 
 /// How long requests of one kind took.
@@ -30,14 +31,14 @@ const WARM: usize = 100;
 pub(super) struct Times(Vec<Duration>);
 
 impl Times {
-    /// The time that this share of them stays within; zero if there are none.
+    /// The duration that this share of them does not exceed; zero if there are none.
     pub(super) fn within(&self, share: f64) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         percentile(&sorted, share)
     }
 
-    /// How many there are.
+    /// Their number.
     pub(super) const fn count(&self) -> usize {
         self.0.len()
     }
@@ -48,7 +49,7 @@ impl Times {
     }
 }
 
-/// What the account saw.
+/// The measurements of the account.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     /// From a message to its reply.
@@ -57,7 +58,7 @@ pub(super) struct Seen {
     pub(super) lists: Times,
     /// From a text to `trained`.
     pub(super) texts: Times,
-    /// What was answered otherwise than it should be, and how often.
+    /// Unexpected answers, and how often each occurred.
     pub(super) failures: BTreeMap<String, usize>,
 }
 
@@ -93,7 +94,7 @@ pub(super) struct Victim {
 }
 
 impl Victim {
-    /// Makes the account with an agent and a text, and lets it ask for a while.
+    /// Creates the account with an agent and a text, and lets it ask for a while.
     pub(super) async fn settle(server: &Server) -> anyhow::Result<Self> {
         let client = server.account("victim");
         let agent = client.agent().await;
@@ -105,7 +106,7 @@ impl Victim {
         Ok(Self { address: server.address(), key, agent })
     }
 
-    /// A client of the account, for the runtime that calls.
+    /// A client of the account, for the calling runtime.
     pub(super) fn client(&self) -> Client {
         Client::new(self.address, Some(&self.key))
     }
@@ -115,12 +116,12 @@ impl Victim {
         &self.agent
     }
 
-    /// What the account sees in so long.
+    /// The account's measurements over this time.
     pub(super) async fn alone(&self, time: Duration) -> anyhow::Result<Seen> {
         Ok(self.during(sleep(time)).await?.1)
     }
 
-    /// What the account sees while something else goes on, and what comes of that.
+    /// The account's measurements during some work, and the result of the work.
     pub(super) async fn during<T>(
         &self,
         other: impl Future<Output = T>,
@@ -131,7 +132,7 @@ impl Victim {
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let seen = runtime.map(|runtime| runtime.block_on(victim.live(stopped)));
-            // The receiver is gone only if the siege was given up.
+            // The receiver is gone only if the siege was abandoned.
             let _ = done.send(seen);
         });
         let other = other.await;
@@ -139,7 +140,7 @@ impl Victim {
         Ok((other, seen.await.context("the victim's thread")??))
     }
 
-    /// Asks, lists and adds until it is told to stop.
+    /// Sends messages, reads lists and adds texts until it is told to stop.
     async fn live(self, stopped: watch::Receiver<bool>) -> Seen {
         let (asking, listing, adding) = tokio::join!(
             self.paced(Kind::Message, MESSAGES, stopped.clone()),
@@ -153,7 +154,7 @@ impl Victim {
         seen
     }
 
-    /// Sends requests of one kind at their pace, whether or not answers come.
+    /// Sends requests of one kind at their pace, whether or not answers arrive.
     async fn paced(
         &self,
         kind: Kind,
@@ -178,7 +179,7 @@ impl Victim {
     fn request(&self, client: &Client, kind: Kind, number: usize) -> Request {
         let agent = &self.agent;
         match kind {
-            // Lists come over new connections, messages over those that are kept.
+            // Lists use new connections, messages kept-alive ones.
             Kind::List if number.is_multiple_of(2) => {
                 client.request("GET", "/v1/agents?page_size=10").header("Connection", "close")
             }
@@ -193,7 +194,7 @@ impl Victim {
         }
     }
 
-    /// Adds one text after the other and waits until it is trained.
+    /// Adds one text after the other and waits until each is trained.
     async fn add(&self, mut stopped: watch::Receiver<bool>) -> Vec<Outcome> {
         let client = self.client();
         let mut outcomes = Vec::new();
@@ -202,7 +203,7 @@ impl Victim {
             let trained = train(&client, &self.agent, outcomes.len(), &stopped).await;
             let failure = match trained {
                 Ok(true) => None,
-                // It was told to stop before the text was trained: how long that took is known.
+                // It was told to stop before the text was trained; the time so far is recorded.
                 Ok(false) => Some("a text was not trained before the end".to_owned()),
                 Err(error) => Some(format!("a text: {error:#}")),
             };
@@ -215,10 +216,10 @@ impl Victim {
     }
 }
 
-/// How long after the end a text may still be trained in.
+/// How long after the end a text may still become trained.
 const LATE: Duration = Duration::from_secs(5);
 
-/// Adds a text and waits until it is trained; false if that is not so some time after the end.
+/// Adds a text and waits until it is trained; false if it is not trained some time after the end.
 async fn train(
     client: &Client,
     agent: &str,

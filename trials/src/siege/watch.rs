@@ -1,5 +1,4 @@
-//! What the server's process holds while something goes on: memory and open files, its child
-//! processes apart.
+//! The memory and open files of the server's process during some work, without its child processes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,10 +9,10 @@ use anyhow::Context as _;
 
 use crate::bench::memory;
 
-/// The pause between two looks at the open files. The most memory is kept by the system itself.
+/// The pause between two counts of open files. The system itself keeps the peak of memory.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a process held.
+/// The memory and open files of a process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
     /// Resident memory at the beginning, in MiB.
@@ -31,7 +30,7 @@ impl Held {
     }
 }
 
-/// Watches a process from its making to [`Watch::end`].
+/// Watches a process from its creation to [`Watch::end`].
 pub(super) struct Watch {
     pid: u32,
     before: f64,
@@ -41,7 +40,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins. Fails if the process has ended.
+    /// Begins to watch. Fails if the process has ended.
     pub(super) fn begin(pid: u32) -> anyhow::Result<Self> {
         memory::forget_peak(pid).context("the server has ended")?;
         let before = memory::of(pid)?.resident_mib();
@@ -60,7 +59,7 @@ impl Watch {
         Ok(Self { pid, before, is_over, files, thread })
     }
 
-    /// What was held. Fails if the process has ended.
+    /// The memory and open files. Fails if the process has ended.
     pub(super) fn end(self) -> anyhow::Result<Held> {
         self.is_over.store(true, Ordering::Relaxed);
         let _ = self.thread.join();

@@ -1,4 +1,4 @@
-//! A connection that takes its time.
+//! A slow connection.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -12,12 +12,12 @@ use crate::latency::percentile;
 
 /// The pause between two bytes.
 const PAUSE: Duration = Duration::from_secs(3);
-/// The pause after the server did not take a connection.
+/// The pause after the server refused a connection.
 const REFUSED_PAUSE: Duration = Duration::from_millis(500);
-/// The body that is promised, in bytes.
+/// The declared size of the body, in bytes.
 const BODY_BYTES: usize = 1_000;
 
-/// Which part of a request comes slowly.
+/// The part of a request that is sent slowly.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part {
     /// Its head.
@@ -26,21 +26,21 @@ pub(super) enum Part {
     Body,
 }
 
-/// What became of slow connections.
+/// The outcome of slow connections.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// How old those were that the server closed during their heads.
+    /// The ages of those that the server closed during their heads.
     heads: Vec<Duration>,
     /// The same during their bodies.
     bodies: Vec<Duration>,
-    /// Those that were open at the end.
+    /// Those that were still open at the end.
     open: usize,
-    /// Those that did not come about.
+    /// Those that could not be opened.
     refused: usize,
 }
 
 impl Seen {
-    /// Adds what was seen elsewhere.
+    /// Adds the outcome of others.
     pub(super) fn add(&mut self, other: Self) {
         self.heads.extend(other.heads);
         self.bodies.extend(other.bodies);
@@ -64,7 +64,7 @@ impl Seen {
     }
 }
 
-/// Holds one slow connection until `end`, and another whenever the server closes it.
+/// Keeps one slow connection open until `end`, and opens another whenever the server closes it.
 pub(super) async fn keep(address: SocketAddr, part: Part, delay: Duration, end: Instant) -> Seen {
     let mut seen = Seen::default();
     sleep(delay).await;
@@ -83,8 +83,8 @@ pub(super) async fn keep(address: SocketAddr, part: Part, delay: Duration, end: 
     seen
 }
 
-/// Sends byte after byte. Returns the connection's age when the server closes it; `None` if it is
-/// open at the end.
+/// Sends the request byte by byte. Returns the connection's age when the server closes it; `None`
+/// if it is open at the end.
 async fn hold(socket: TcpStream, part: Part, end: Instant) -> Option<Duration> {
     let opened = Instant::now();
     let (mut reader, mut writer) = socket.into_split();
@@ -92,7 +92,7 @@ async fn hold(socket: TcpStream, part: Part, end: Instant) -> Option<Duration> {
         Part::Head => (String::new(), "POST /v1/conversations HTTP/1.1\r\nHost: here\r\nSlow: "),
         Part::Body => (head(), ""),
     };
-    // What follows is a long value in the head, and a body that begins with much space.
+    // The rest is a long value in the head, or a body that begins with white space.
     let mut rest = slowly.bytes().chain(std::iter::repeat(b' '));
     if writer.write_all(at_once.as_bytes()).await.is_err() {
         return Some(opened.elapsed());

@@ -1,4 +1,4 @@
-//! Endpoints that never answer beside one that does, which must not wait for them.
+//! Endpoints that never answer, together with one that does and must not wait for them.
 
 use std::time::{Duration, Instant};
 
@@ -15,18 +15,18 @@ use tokio::time::timeout;
 use crate::latency::{millis, percentile};
 use crate::program;
 
-/// How much to try.
+/// How many endpoints and rounds.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     server: program::ServerBinary,
-    /// Endpoints that never answer
+    /// Number of endpoints that never answer
     #[arg(long, default_value_t = 50)]
     silent: usize,
-    /// Endpoints that answer well, after fourteen seconds
+    /// Number of endpoints that answer correctly, after fourteen seconds
     #[arg(long, default_value_t = 20)]
     slow: usize,
-    /// Rounds, each of one event for every account
+    /// Number of rounds, each with one event for every account
     #[arg(long, default_value_t = 200)]
     rounds: usize,
     /// Milliseconds between two rounds
@@ -34,16 +34,16 @@ pub(crate) struct Arguments {
     pause: u64,
 }
 
-/// Endpoints of an account.
+/// The most endpoints of an account.
 const ENDPOINTS: usize = cicerone_domain::limits::WEBHOOK_ENDPOINTS;
-/// How soon the healthy endpoint must get its events, except one in a hundred.
+/// How soon the healthy endpoint must get 99 of 100 of its events.
 const PROMPT: Duration = Duration::from_secs(2);
-/// How long those take that are slow.
+/// The delay of the slow endpoints.
 const LATE: Duration = Duration::from_secs(14);
-/// How long it is waited for.
+/// The longest wait for an event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A source of an event that arrived, and when.
+/// The source of an event that arrived, and the time of its arrival.
 type Arrival = (String, Instant);
 
 /// An account with an agent.
@@ -60,7 +60,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let silence = Receiver::reacting(|_, _| Reaction::Silence).await;
     let (told, mut arrivals) = mpsc::unbounded_channel();
     let receiver = Receiver::reacting(move |received, _| {
-        // Nobody listens any more once the program is about to end.
+        // The receiver is gone only when the program is about to end.
         let _ = told.send((source_of(received), received.at));
         Reaction::status(204)
     })
@@ -99,8 +99,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds a source to every account at once. Gives how long it took from the acknowledgement of the
-/// healthy one's to the arrival of its event.
+/// Adds a source to every account at the same time. Returns the time from the acknowledgement of
+/// the healthy account's source to the arrival of its event.
 async fn measure(
     healthy: &Account,
     others: &[Account],
@@ -138,7 +138,7 @@ async fn arrival(
 }
 
 impl Account {
-    /// A new one with so many endpoints that send to `receiver`.
+    /// Creates an account with this many endpoints that send to `receiver`.
     async fn open(server: &Server, name: &str, receiver: &Receiver, endpoints: usize) -> Self {
         let client = server.account(name);
         for _ in 0..endpoints {
@@ -149,7 +149,7 @@ impl Account {
         Self { client, agent }
     }
 
-    /// Adds a source. Gives its id.
+    /// Adds a source. Returns its id.
     async fn add(self, round: usize) -> String {
         let text = format!("In round {round} the museum opens at nine.");
         self.client.source(&self.agent, "text", &text).await

@@ -1,4 +1,5 @@
-//! Writers that add sources, each until it is acknowledged, however often the server is killed.
+//! Writers that add sources. Each request is repeated until it is acknowledged, however often the
+//! server is killed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,17 +14,17 @@ use tokio::sync::watch;
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The pause before a request is sent again.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How often a request meets a key that is held before it takes a new one, where a killed server may
-/// have left it held.
+/// How often a request is sent with a claimed key before it gets a new one, if a killed server may
+/// have left the claim.
 const HELD: usize = 20;
 
-/// What the writers share.
+/// The state that the writers share.
 pub(super) struct Feed {
     sources: usize,
     agents: Vec<String>,
-    /// A client of the server as it runs now.
+    /// A client of the currently running server.
     client: watch::Receiver<Client>,
-    /// Whether a killed server's claims of keys outlive it. Such a claim has had no effect and never
+    /// Whether a killed server's claims of keys remain. Such a claim has had no effect and never
     /// will.
     is_shared: bool,
     begun: AtomicUsize,
@@ -31,7 +32,7 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// So many sources, of these agents in turn.
+    /// This many sources, distributed over these agents.
     pub(super) fn new(
         sources: usize,
         agents: Vec<String>,
@@ -47,7 +48,7 @@ impl Feed {
         self.acknowledged.load(Ordering::Relaxed)
     }
 
-    /// Adds one. Gives its id.
+    /// Adds a source. Returns its id.
     async fn add(&self, number: usize) -> anyhow::Result<String> {
         let agent = self.agents.get(number % self.agents.len().max(1)).context("no agents")?;
         let path = format!("/v1/agents/{agent}/sources");
@@ -60,7 +61,7 @@ impl Feed {
             let renewed = if self.is_shared { held / HELD } else { 0 };
             let key = format!("source-{number}-{renewed}");
             let request = client.request("POST", &path).idempotent(&key).json(&body);
-            // If the connection breaks, the server is starting again.
+            // If the connection breaks, the server is being restarted.
             if let Ok(answer) = request.try_send().await {
                 match answer.status {
                     201 => return id(&answer.json()),
@@ -75,7 +76,7 @@ impl Feed {
     }
 }
 
-/// Adds sources until there are enough. Gives the ids of its own.
+/// Adds sources until there are enough. Returns the ids of those that it added.
 pub(super) async fn write(feed: Arc<Feed>) -> anyhow::Result<Vec<String>> {
     let mut added = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! What the receiver was sent, and what it accepted.
+//! The events that the receiver was sent, and those that it accepted.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::bench::corpus::Numbers;
 
-/// A receiver that refuses three requests of ten, by chance.
+/// A receiver that refuses three out of ten requests at random.
 pub(super) struct Tally(Mutex<State>);
 
 struct State {
@@ -19,12 +19,12 @@ struct State {
     events: HashMap<String, Event>,
     /// The `webhook-id` of each source.
     by_source: HashMap<String, String>,
-    /// Events that were accepted.
+    /// The number of accepted events.
     delivered: usize,
-    /// Requests that were.
+    /// The number of accepted requests.
     accepted: usize,
     refused: usize,
-    /// The first thing that must not be.
+    /// The first fault.
     fault: Option<String>,
 }
 
@@ -36,7 +36,8 @@ struct Event {
 }
 
 impl Tally {
-    /// Nothing yet. The same seed refuses the same requests, counted in the order in which they come.
+    /// A new receiver. The same seed refuses the same requests, counted in the order in which they
+    /// arrive.
     pub(super) fn new(seed: u64) -> Self {
         Self(Mutex::new(State {
             chance: Numbers::new(seed),
@@ -49,7 +50,7 @@ impl Tally {
         }))
     }
 
-    /// Notes a request and says how it is answered.
+    /// Records a request and decides how it is answered.
     pub(super) fn react(&self, received: &Received) -> Reaction {
         let mut state = self.lock();
         if let Err(fault) = state.note(received) {
@@ -83,7 +84,7 @@ impl Tally {
         self.lock().refused
     }
 
-    /// The first thing that must not be, if there was any.
+    /// The first fault, if any.
     pub(super) fn fault(&self) -> Option<String> {
         self.lock().fault.clone()
     }
@@ -108,7 +109,8 @@ impl Tally {
 }
 
 impl State {
-    /// Returns an error if this is not the only event of its source, or differs from how it was sent before.
+    /// Returns an error if this is not the only event of its source, or differs from earlier
+    /// attempts.
     fn note(&mut self, received: &Received) -> anyhow::Result<()> {
         let id = received.header("webhook-id");
         ensure!(id.starts_with("evt_"), "`{id}` is no webhook-id");

@@ -3,11 +3,11 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The text: what its strings say, blanks between words, and a line for each block and cell.
+/// The text: its strings, with blanks between words, and a line for each block and cell.
 pub(super) fn text(native: &str) -> String {
     let mut text = String::new();
     let mut chars = native.chars().peekable();
-    // Brackets that are open, and the depth at which the text of the last constructor stands.
+    // The number of open brackets, and the depth of the text of the last constructor.
     let mut depth = 0_usize;
     let mut wanted = None;
     while let Some(char) = chars.next() {
@@ -43,7 +43,7 @@ pub(super) fn text(native: &str) -> String {
     text
 }
 
-/// A Haskell string, its opening quote read.
+/// A Haskell string after its opening quote.
 fn string(chars: &mut Peekable<Chars<'_>>) -> String {
     let mut text = String::new();
     while let Some(char) = chars.next() {
@@ -56,7 +56,7 @@ fn string(chars: &mut Peekable<Chars<'_>>) -> String {
     text
 }
 
-/// What an escape stands for: a character by its decimal code, or by its letter; `\&` is nothing.
+/// The meaning of an escape: a character by its decimal code, or by its letter; `\&` is nothing.
 fn escaped(chars: &mut Peekable<Chars<'_>>) -> Option<char> {
     let mut code = String::new();
     while let Some(digit) = chars.next_if(char::is_ascii_digit) {

@@ -1,26 +1,27 @@
-//! What other programs make of files, where they are installed: Debian's `libreoffice-writer`, `-calc`, `-impress` with
-//! `poppler-utils`, and `pandoc`. Each is asked once for a file; what it wrote is kept.
+//! The text that other programs read from files, if they are installed: Debian's
+//! `libreoffice-writer`, `-calc`, `-impress` with `poppler-utils`, and `pandoc`. Each is run once
+//! for a file; its output is kept.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 
-/// What they wrote is kept here.
+/// The folder for their output.
 const KEPT: &str = "target/eval/formats";
-/// Seconds for one file, and for all that LibreOffice converts at once.
+/// The time limit in seconds for one file, and for all files that LibreOffice converts at once.
 const SECONDS: &str = "30";
 const SECONDS_AT_ONCE: &str = "900";
 
-/// A program that makes text of files of a format.
+/// A program that converts files of a format to text.
 pub(super) enum Reference {
-    /// LibreOffice's export by this filter, whose files have this extension.
+    /// LibreOffice's export with this filter, whose files have this extension.
     Office { filter: &'static str, extension: &'static str },
     /// pandoc's plain text.
     Pandoc,
 }
 
-/// Text in UTF-8; all sheets in UTF-8, separated by commas, as they are shown.
+/// Text in UTF-8; spreadsheets as comma-separated values in UTF-8, with all sheets, as displayed.
 const TEXT: Reference = Reference::Office { filter: "txt:Text (encoded):UTF8", extension: "txt" };
 const SHEETS: Reference = Reference::Office {
     filter: "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1",
@@ -29,7 +30,7 @@ const SHEETS: Reference = Reference::Office {
 const SLIDES: Reference = Reference::Office { filter: "pdf", extension: "pdf" };
 
 impl Reference {
-    /// Those that read a format and are installed.
+    /// The installed programs that read a format.
     pub(super) fn of(format: &str) -> Vec<Self> {
         let known = match format {
             "xlsx" | "xls" | "ods" => vec![SHEETS],
@@ -58,7 +59,7 @@ impl Reference {
         command.status().is_ok_and(|status| status.success())
     }
 
-    /// Has LibreOffice convert all files at once that it has not converted: it takes seconds to start.
+    /// Lets LibreOffice convert all unconverted files at once, because it takes seconds to start.
     pub(super) fn prepare(&self, data: &Path, paths: &[PathBuf]) -> anyhow::Result<()> {
         let Self::Office { filter, .. } = self else { return Ok(()) };
         let folder = tempfile::tempdir()?;
@@ -67,7 +68,7 @@ impl Reference {
             let copy = folder.path().join(flat(data, path));
             std::fs::copy(path, &copy)?;
             std::fs::create_dir_all(self.folder())?;
-            // A file over which it fails is not asked about again.
+            // A file on which it fails is not tried again.
             std::fs::write(self.mark(data, path), "")?;
             copies.push(copy);
         }
@@ -83,7 +84,7 @@ impl Reference {
         Ok(())
     }
 
-    /// The text that the program makes of a file; `None` if it makes none.
+    /// The text that the program reads from a file; `None` if it fails.
     pub(super) fn text(&self, data: &Path, path: &Path) -> Option<String> {
         let text = match self {
             Self::Office { extension, .. } => self.converted(data, path, extension),
@@ -92,7 +93,8 @@ impl Reference {
         text.filter(|text| !text.trim().is_empty())
     }
 
-    /// What LibreOffice wrote: one file, or one for each sheet, after whose name the sheet's follows.
+    /// LibreOffice's output: one file, or one for each sheet, with the sheet's name after the
+    /// file's.
     fn converted(&self, data: &Path, path: &Path, extension: &str) -> Option<String> {
         let flat = flat(data, path);
         let stem = Path::new(&flat).file_stem()?.to_string_lossy().into_owned();
@@ -133,13 +135,13 @@ impl Reference {
         Path::new(KEPT).join(self.name())
     }
 
-    /// The file that says that LibreOffice was asked about another.
+    /// The file that marks that LibreOffice was run on another one.
     fn mark(&self, data: &Path, path: &Path) -> PathBuf {
         self.folder().join(format!("{}.asked", flat(data, path)))
     }
 }
 
-/// A file's path below the folder as one name.
+/// A file's path below the folder as a single name.
 fn flat(data: &Path, path: &Path) -> String {
     path.strip_prefix(data).unwrap_or(path).to_string_lossy().replace(['/', ' '], "_")
 }

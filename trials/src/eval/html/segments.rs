@@ -1,7 +1,8 @@
-//! Pages with segments that must be in their text and segments that must not.
+//! Pages with segments that their text must contain and segments that it must not.
 //!
-//! A wanted segment that is in the text counts as found, one that is not as missed; an unwanted one that is in it counts
-//! as false. Precision is found / (found + false), recall is found / (found + missed), over the segments of all pages.
+//! A wanted segment in the text counts as found, one that is missing as missed, and an unwanted one
+//! in the text as false. Precision is found / (found + false), recall is found / (found + missed),
+//! over the segments of all pages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization as _;
 use url::Url;
 
-/// What is expected of a page.
+/// The expectations for a page.
 #[derive(Debug, Deserialize)]
 struct Expected {
     file: String,
@@ -28,7 +29,7 @@ struct Counts {
     false_: usize,
 }
 
-/// Reads every page that `evaldata.json` in the folder tells of. Does nothing without that file.
+/// Reads every page that `evaldata.json` in the folder lists. Does nothing without that file.
 pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
     let list = folder.join("evaldata.json");
     if !list.exists() {
@@ -55,7 +56,7 @@ pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
             }
         };
         read += 1;
-        // Letters with signs can be written in several ways.
+        // Letters with diacritics can be encoded in several ways.
         let text: String = text.nfc().collect();
         let is_in = |segment: &&String| text.contains(&segment.nfc().collect::<String>());
         let found = page.with.iter().filter(is_in).count();

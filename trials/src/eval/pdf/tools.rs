@@ -1,4 +1,4 @@
-//! What other tools make of PDF files, where they are installed.
+//! The text that other tools read from PDF files, if they are installed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use anyhow::Context as _;
 
 use super::Words;
 
-/// What they wrote is kept here: they are asked once for each file.
+/// The folder for their output: they are run once for each file.
 const KEPT: &str = "target/eval/pdf";
 
 /// A tool that prints the text of a PDF file.
@@ -16,7 +16,7 @@ pub(super) struct Tool {
     program: &'static str,
     before: &'static [&'static str],
     after: &'static [&'static str],
-    /// What it says of itself if it is installed.
+    /// The arguments with which it is run to see whether it is installed.
     probe: &'static [&'static str],
 }
 

@@ -37,7 +37,7 @@ pub(super) fn cranfield(
     for record in documents.split("\n.I ") {
         let title = section(record, ".T");
         let text = section(record, ".W");
-        // The abstract begins with the title once more.
+        // The abstract repeats the title at its beginning.
         let text = text.strip_prefix(title.as_str()).unwrap_or(&text).trim();
         collection.add_passage(Some(&title), text, false);
     }
@@ -57,7 +57,7 @@ pub(super) fn cranfield(
     Ok(collection)
 }
 
-/// What follows the line `mark` up to the next that begins with a dot and a capital.
+/// The lines after the line `mark`, up to the next one that begins with a dot and a capital.
 fn section(record: &str, mark: &str) -> String {
     let lines = record.lines().skip_while(|line| line.trim_end() != mark).skip(1);
     let is_mark = |line: &str| {

@@ -29,7 +29,7 @@ enum Answers {
     Many(Vec<String>),
 }
 
-/// Pairs that are asked in other words.
+/// Pairs with questions in other words.
 pub(super) fn stackfaq(name: &'static str, text: &str) -> anyhow::Result<Collection> {
     let file: StackFile = serde_json::from_str(text)?;
     let mut collection = Collection::new(name);
@@ -39,7 +39,7 @@ pub(super) fn stackfaq(name: &'static str, text: &str) -> anyhow::Result<Collect
             Answers::Many(answers) => answers.join("\n\n"),
         };
         let number = collection.add_passage(Some(&pair.question), &answer, true);
-        // A lone star separates two groups of rephrasings.
+        // A single star separates two groups of rephrasings.
         for rephrased in pair.rephr.iter().flatten().filter(|text| text.trim() != "*") {
             collection.ask(rephrased, [number]);
         }
@@ -65,8 +65,8 @@ fn covid_pairs(name: &'static str, text: &str) -> anyhow::Result<(Collection, Ve
     Ok((collection, questions))
 }
 
-/// The same pairs, asked in a few loose words and with typing mistakes. Each line of `asked` has the numbers of the
-/// pairs that answer it, and the question.
+/// The same pairs, asked in a few loose words and with typing mistakes. Each line of `asked` has
+/// the numbers of the pairs that answer it, and the question.
 pub(super) fn covid_short(
     name: &'static str,
     text: &str,
@@ -81,7 +81,8 @@ pub(super) fn covid_short(
     Ok(collection)
 }
 
-/// Pairs that are asked in their own words. A question that is stored twice may find either.
+/// Pairs with questions in their own words. For a question that is stored twice, either pair is
+/// right.
 pub(super) fn covid(name: &'static str, text: &str) -> anyhow::Result<Collection> {
     let (mut collection, questions) = covid_pairs(name, text)?;
     for question in &questions {

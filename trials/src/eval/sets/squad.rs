@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::eval::collection::Collection;
 
-/// Characters of a passage of a long paper.
+/// The size in characters of a passage of a long paper.
 const PASSAGE_CHARS: usize = 1_600;
 
 #[derive(Deserialize)]
@@ -42,7 +42,7 @@ pub(super) fn paragraphs(name: &'static str, text: &str) -> anyhow::Result<Colle
     Ok(collection)
 }
 
-/// Each paragraph is a paper, cut into passages at sentences: any of them is right.
+/// Each paragraph is a paper that is cut into passages at sentences: any of them counts as right.
 pub(super) fn papers(name: &'static str, text: &str) -> anyhow::Result<Collection> {
     let file: File = serde_json::from_str(text)?;
     let mut collection = Collection::new(name);

@@ -49,7 +49,7 @@ fn body(shape: Shape) -> String {
     }
 }
 
-/// What of a long text each of many things may hold, so that the page stays of its size.
+/// The part of a long text that each of many things contains, so that the page keeps its size.
 fn short(text: &str) -> &str {
     text.get(..text.len().min(2_000)).unwrap_or(text)
 }

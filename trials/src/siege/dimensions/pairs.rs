@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::{Dimension, SENTENCES, Shape, words};
 
-/// Pairs of a source, at most.
+/// The most pairs of a source.
 const MOST: usize = 500;
-/// Characters of a question, at most.
+/// The most characters of a question.
 const QUESTION_CHARS: usize = 2_000;
 
 /// The `content` of a source.

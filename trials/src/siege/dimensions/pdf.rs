@@ -3,7 +3,7 @@
 use super::{Dimension, Shape, words};
 use crate::siege::documents::Pdf;
 
-/// Pages and objects of a file, at most: each takes some bytes of its own.
+/// The most pages and objects of a file: each takes some bytes of its own.
 const MOST: usize = 40_000;
 
 /// The file.
@@ -66,7 +66,7 @@ pub(super) fn file(shape: Shape) -> anyhow::Result<Vec<u8>> {
     Ok(pdf.bytes())
 }
 
-/// Objects of at most 9 MB: the file is to be taken. A cut object makes it a damaged file.
+/// Cuts the objects to 9 MB, so that the file is accepted. A cut object makes it a damaged file.
 fn cut(text: &str) -> &str {
     text.get(..text.len().min(9_000_000)).unwrap_or(text)
 }

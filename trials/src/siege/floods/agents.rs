@@ -13,14 +13,14 @@ use crate::siege::report::{RISE_MIB, Report};
 use crate::siege::sources::{Material, add, ended};
 use crate::siege::victim::Times;
 
-/// Agents, and how many are made at once.
+/// The number of agents, and how many are created at the same time.
 const AGENTS: usize = 2_000;
 const MAKERS: usize = 16;
-/// Agents of the other account, and the longest that the first question to each may take.
+/// The number of the other account's agents, and the longest time for the first question to each.
 const OWN: usize = 10;
 const FIRST: Duration = Duration::from_millis(250);
 
-/// Carries it out.
+/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");
@@ -33,7 +33,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
         let own = first_questions(&victim, field.seconds(1, 0));
         tokio::join!(warming, own)
     };
-    // Hundreds of indexes are open at once here, not one.
+    // Hundreds of indexes are open at the same time here, so twice the memory is allowed.
     let (warmed, during) = arena.besiege(&mut report, 2.0 * RISE_MIB, attack).await?;
     let (during, (warmed, refused)) = (during?, warmed?);
     let slowest = during.within(1.0);
@@ -46,7 +46,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Makes agents, gives each a text, and asks it as soon as it is trained.
+/// Creates agents, gives each a text, and asks it as soon as the text is trained.
 async fn warm(client: &Client, count: usize) -> anyhow::Result<(usize, usize)> {
     let mut makers = JoinSet::new();
     for maker in 0..MAKERS {

@@ -1,4 +1,4 @@
-//! Small PDF files of which each takes as long to read as a document may.
+//! Small PDF files, each of which takes as long to read as is allowed.
 
 use std::time::Instant;
 
@@ -9,11 +9,11 @@ use crate::siege::documents::slow_pdf;
 use crate::siege::report::{RISE_MIB, Report};
 use crate::siege::sources::{Material, add, ended};
 
-/// Files, and the pages of each.
+/// The number of files, and the pages of each.
 const FILES: usize = 18;
 const PAGES: usize = 900;
 
-/// Carries it out.
+/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

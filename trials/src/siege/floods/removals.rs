@@ -1,4 +1,4 @@
-//! An agent with many large sources and a long conversation, deleted at one blow.
+//! An agent with many large sources and a long conversation, deleted with one request.
 
 use std::time::{Duration, Instant};
 
@@ -15,10 +15,10 @@ use crate::siege::sources::{End, Material, carry_through};
 const FILE_CHARS: usize = 8_000_000;
 /// The longest that one source may take.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// How long the server is left alone before the deletion: what it does after training is done then.
+/// How long the server is idle before the deletion, to finish its work after training.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Carries it out.
+/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

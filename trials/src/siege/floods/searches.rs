@@ -1,4 +1,4 @@
-//! Searches with the longest queries over a large agent, as many at once as are taken.
+//! Searches with the longest queries over a large agent, as many at the same time as are accepted.
 
 use std::time::{Duration, Instant};
 
@@ -13,17 +13,17 @@ use crate::siege::arena::{Arena, Field};
 use crate::siege::report::{RISE_MIB, Report};
 use crate::siege::sources::{Material, add, ended};
 
-/// Callers at once.
+/// Concurrent callers.
 const CALLERS: usize = 64;
-/// Characters of the agent's file, and of a query.
+/// The characters of the agent's file, and of a query.
 const FILE_CHARS: usize = 8_000_000;
 const QUERY_CHARS: usize = 3_900;
-/// Different queries: what is kept of one is of no use to the next.
+/// The number of different queries, so that caches of one do not help the next.
 const QUERIES: usize = 200;
-/// The pause of a caller who was refused.
+/// The pause of a caller after a refusal.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Carries it out.
+/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

@@ -1,4 +1,4 @@
-//! Websites that answer slowly, beside a small one of the other account.
+//! Websites that answer slowly, together with a small website of the other account.
 
 use std::time::{Duration, Instant};
 
@@ -8,17 +8,17 @@ use crate::siege::arena::{Arena, Field};
 use crate::siege::report::{RISE_MIB, Report};
 use crate::siege::sources::{End, Material, add, carry_through};
 
-/// Slow sites, each crawled by a source of its own.
+/// The number of slow sites, each crawled by its own source.
 const SITES: usize = 12;
-/// How long they take for an answer, and the pages of each.
+/// Their delay before an answer, and the pages of each.
 const DELAY: Duration = Duration::from_secs(8);
 const PAGES: usize = 200;
-/// Pages of the other account's site.
+/// The pages of the other account's site.
 const OWN_PAGES: usize = 5;
-/// How soon its crawl must be over.
+/// How soon its crawl must end.
 const CRAWLED: Duration = Duration::from_secs(10);
 
-/// Carries it out.
+/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let server = field.server()?.env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8");
     let arena = Arena::open(&field, server).await?;
@@ -35,7 +35,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let mut report = Report::default();
     let attack = async {
         for site in &slow {
-            // A crawl that is refused is one that holds up nobody.
+            // A refused crawl delays nobody.
             let _ = add(&attacker, &agent, Material::Website(site.url("/"))).await?;
         }
         tokio::time::sleep(field.seconds(5, 2)).await;
@@ -62,7 +62,7 @@ async fn crawl(arena: &Arena, site: &Site, patience: Duration) -> anyhow::Result
     Ok(begun.elapsed())
 }
 
-/// A site of so many pages, all linked from the first.
+/// A site with this many pages, all linked from the first one.
 async fn site(pages: usize) -> Site {
     let site = Site::start().await;
     let links: Vec<_> = (1..pages).map(|number| format!("/{number}")).collect();

@@ -1,4 +1,4 @@
-//! Large texts and large files of text, added as quickly as they are taken.
+//! Large texts and large text files, added as quickly as they are accepted.
 
 use std::time::{Duration, Instant};
 
@@ -11,14 +11,14 @@ use crate::siege::arena::{Arena, Field};
 use crate::siege::report::{RISE_MIB, Report};
 use crate::siege::sources::{Material, add};
 
-/// Callers at once, and the characters of a text and of a file.
+/// The number of concurrent callers, and the characters of a text and of a file.
 const CALLERS: usize = 8;
 const TEXT_CHARS: usize = 100_000;
 const FILE_CHARS: usize = 4_000_000;
-/// The pause of a caller who was refused.
+/// The pause of a caller after a refusal.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Carries it out.
+/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");
@@ -29,7 +29,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let file = corpus::text(&mut numbers, FILE_CHARS);
     let mut report = Report::default();
     let attack = flood(&attacker, &agent, &text, &file, time);
-    // Many sources are under way at once here, each of which may take what one may.
+    // Many sources are in progress at the same time here, so twice the memory is allowed.
     let (taken, refused) = arena.besiege(&mut report, 2.0 * RISE_MIB, attack).await??;
     report.attempted(format!(
         "{taken} texts of {} kB and files of {} kB taken in {} s, {refused} refused",
@@ -40,7 +40,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Adds texts and, by one caller in four, files. Gives how many were taken and refused.
+/// Adds texts and, with one caller in four, files. Returns how many were accepted and refused.
 async fn flood(
     client: &Client,
     agent: &str,

@@ -1,4 +1,4 @@
-//! Uploads that take their time, all with one key.
+//! Slow uploads, all with one key.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use crate::siege::arena::{Arena, Field};
 use crate::siege::connections::{address, connect};
 use crate::siege::report::{RISE_MIB, Report};
 
-/// Uploads at once, and the addresses that they come from.
+/// The number of concurrent uploads, and the addresses that they come from.
 const UPLOADS: usize = 64;
 const ADDRESSES: usize = 4;
-/// What each promises, in bytes, and the pause between two of them.
+/// The declared bytes of each, and the pause between two of them.
 const PROMISED: usize = 1_000_000;
 const PAUSE: Duration = Duration::from_secs(1);
 /// The pause between two uploads of the other account.
 const PACE: Duration = Duration::from_millis(250);
 
-/// Carries it out.
+/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");
@@ -40,7 +40,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Keeps so many uploads on their way.
+/// Keeps this many slow uploads in progress.
 async fn upload_slowly(client: &Client, to: SocketAddr, time: Duration) {
     let key = client.key().unwrap_or_default();
     let head = format!(
@@ -68,7 +68,8 @@ async fn upload_slowly(client: &Client, to: SocketAddr, time: Duration) {
     uploads.join_all().await;
 }
 
-/// Uploads small files one after the other once the others are on their way. Gives how many were taken and refused.
+/// Uploads small files one after the other while the others are in progress. Returns how many were
+/// accepted and refused.
 async fn upload(client: Client, time: Duration) -> (usize, usize) {
     sleep(time / 4).await;
     let end = Instant::now() + time / 2;
