@@ -26,7 +26,7 @@ for _ in $(seq 100); do
   sleep 0.1
 done
 
-# tests/schemathesis holds what a schema cannot say: cursors, used idempotency keys, the content of texts.
+# tests/schemathesis handles what a schema cannot express: cursors, used idempotency keys, the content of texts.
 export PYTHONPATH="$PWD/tests/schemathesis" SCHEMATHESIS_HOOKS=hooks PYTHONDONTWRITEBYTECODE=1
 (cd "$work" && venv/bin/schemathesis --config-file "$PYTHONPATH/schemathesis.toml" run "$address/v1/openapi.json" \
   --header "Authorization: Bearer $key" --checks all --max-examples "$examples" --continue-on-failure)

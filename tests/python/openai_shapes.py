@@ -1,8 +1,8 @@
 """Checks the wire format of chat completions against the official `openai` package.
 
-An upstream that answers as the official API does is asked twice the same: by Cicerone, and by the
-official client. What Cicerone sends must be a request as the package's types have it, and what
-Cicerone reads in the answers must be what the package reads.
+An upstream that answers like the official API gets each request twice: from Cicerone, and from the
+official client. Cicerone's request must match the package's types, and Cicerone must read the same
+from the answers as the package does.
 
     cargo build
     python3 -m venv /tmp/openai && /tmp/openai/bin/pip install openai

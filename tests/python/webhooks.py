@@ -1,8 +1,8 @@
 """Verifies real deliveries with the official `standardwebhooks` package.
 
 A server on loopback sends the events of real sources to an endpoint in this process, before, during and
-after a rotation of the secret. The package must take each with every secret that is live, and refuse it
-with every other, with a changed body and with a changed id.
+after a rotation of the secret. The package must accept each with every live secret, and refuse it with
+any other secret, with a changed body and with a changed id.
 
     cargo build
     python3 -m venv /tmp/webhooks && /tmp/webhooks/bin/pip install standardwebhooks
@@ -79,7 +79,7 @@ def check(address, port, database):
     agent = call("POST", "/v1/agents", {"name": "Guide"})["id"]
 
     def event(text):
-        """Adds a source and gives what the endpoint is sent for it."""
+        """Adds a source and returns what the endpoint receives for it."""
         count = len(Endpoint.received)
         call("POST", f"/v1/agents/{agent}/sources", {"type": "text", "content": text})
         deadline = time.monotonic() + 30
@@ -100,7 +100,7 @@ def check(address, port, database):
     headers, body = event("During: the museum opens at nine.")
     assert takes(first, headers, body) and takes(second, headers, body), "during a rotation"
 
-    # A day later, as far as the database can tell.
+    # Makes the database believe that a day has passed.
     with sqlite3.connect(database, timeout=10) as rows:
         (kept,) = rows.execute("SELECT retired_secrets FROM webhook_endpoints").fetchone()
         ended = [{**one, "until": "2020-01-01T00:00:00.000Z"} for one in json.loads(kept)]

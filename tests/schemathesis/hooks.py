@@ -1,4 +1,4 @@
-"""What makes a request valid beyond its schema: applied to requests that are meant to be valid."""
+"""Makes requests valid where the schema does not suffice; applied to requests that are meant to be valid."""
 
 import uuid
 

@@ -281,8 +281,7 @@ impl World {
         self.claim_with(key, 1, "another".to_owned(), self.now()).await
     }
 
-    /// The result of repeating a request whose stored answer is this one, with a key for the whole
-    /// account.
+    /// The result of repeating a request with this stored answer, by a key for the whole account.
     pub(super) fn replay(&self, response: KeptAnswer) -> Claimed {
         let agents = response.subject.as_ref().and_then(|subject| subject.agents.clone());
         let audience = Audience { maker: self.scope(), agents, is_refusal: response.is_refusal };
