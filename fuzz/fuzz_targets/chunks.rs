@@ -21,12 +21,12 @@ fn check_sentences(text: &str) {
     let mut end = 0;
     for range in sentences(text) {
         assert!(range.start >= end, "sentences overlap or are out of order");
-        let sentence = text.get(range.clone()).expect("a sentence lies on character boundaries");
+        let sentence = text.get(range.clone()).expect("sentences end at character boundaries");
         assert!(!sentence.is_empty() && sentence.trim() == sentence, "{sentence:?}");
-        assert!(text[end..range.start].trim().is_empty(), "something lies between sentences");
+        assert!(text[end..range.start].trim().is_empty(), "text between sentences is lost");
         end = range.end;
     }
-    assert!(text[end..].trim().is_empty(), "something lies behind the last sentence");
+    assert!(text[end..].trim().is_empty(), "text after the last sentence is lost");
 }
 
 fn check_terms(text: &str, language: Option<Language>) {

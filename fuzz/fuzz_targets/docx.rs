@@ -21,7 +21,7 @@ fn check(input: &[u8]) {
     // Another target checks the result; here it must only not panic on an archive.
     let _ = detect_upload_type(&file);
     if let Ok(reading) = read_docx(&file) {
-        assert!(!reading.text.trim().is_empty(), "an empty text is no refusal");
+        assert!(!reading.text.trim().is_empty(), "an empty text must be refused");
         assert!(reading.pages.is_empty());
         check_reading(&reading);
     }

@@ -35,7 +35,7 @@ fn check(input: &[u8]) {
         assert!(matches!(parsed.scheme(), "http" | "https"), "{link}");
         assert_eq!(parsed.fragment(), None, "{link}");
     }
-    assert!(page.links.iter().all(|link| seen.insert(link)), "a link is there twice");
+    assert!(page.links.iter().all(|link| seen.insert(link)), "a link is listed twice");
     assert!(page.reading.title.as_ref().is_none_or(|title| !title.trim().is_empty()));
     check_reading(&page.reading);
 }

@@ -25,8 +25,8 @@ fn check(input: &[u8]) {
         false => archive::pdf(input),
     };
     if let Ok(reading) = read_pdf(&file) {
-        assert!(!reading.text.trim().is_empty(), "a file without text is a refusal");
-        assert_eq!(reading.pages.first(), Some(&0), "the first page begins the text");
+        assert!(!reading.text.trim().is_empty(), "a file without text must be refused");
+        assert_eq!(reading.pages.first(), Some(&0), "the first page must begin at 0");
         check_reading(&reading);
     }
 }

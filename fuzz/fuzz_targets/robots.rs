@@ -27,7 +27,7 @@ fuzz_target!(|input: &[u8]| {
     }
     let allows = robots.allows(&url);
     url.set_fragment(Some("part"));
-    assert_eq!(robots.allows(&url), allows, "a fragment changes what {url} is");
+    assert_eq!(robots.allows(&url), allows, "a fragment changes the result for {url}");
     let path = &url[Position::BeforePath..Position::AfterQuery];
     check_matching(pattern, path, &url);
 });

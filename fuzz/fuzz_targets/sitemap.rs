@@ -24,15 +24,15 @@ fuzz_target!(|file: &[u8]| {
     if !file.starts_with(&[0x1f, 0x8b]) {
         let half = file.len() / 2;
         let start = Sitemap::parse(&file[..half], LIMIT);
-        assert_eq!(Sitemap::parse(file, half), start, "what lies beyond the limit was read");
+        assert_eq!(Sitemap::parse(file, half), start, "text beyond the limit was read");
         let packed = packed(file);
-        assert_eq!(Sitemap::parse(&packed, LIMIT), sitemap, "compression changes what it says");
-        assert_eq!(Sitemap::parse(&packed, half), start, "the limit is not that of the content");
+        assert_eq!(Sitemap::parse(&packed, LIMIT), sitemap, "compression changes the result");
+        assert_eq!(Sitemap::parse(&packed, half), start, "the limit must apply to the content");
     }
 });
 
 fn packed(file: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(file).expect("memory takes everything");
-    encoder.finish().expect("memory takes everything")
+    encoder.write_all(file).expect("writing to memory succeeds");
+    encoder.finish().expect("writing to memory succeeds")
 }

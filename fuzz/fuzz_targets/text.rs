@@ -10,12 +10,12 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let kind = detect_upload_type(bytes);
     let Ok(text) = decode(bytes) else {
-        assert_ne!(kind, Some(UploadType::Text), "taken for a text that cannot be read");
+        assert_ne!(kind, Some(UploadType::Text), "detected as text but not readable");
         return;
     };
     assert!(!text.contains('\0'));
     if !text.starts_with('\u{feff}') {
-        assert_eq!(decode(text.as_bytes()).as_ref(), Ok(&text), "reading it again changes it");
+        assert_eq!(decode(text.as_bytes()).as_ref(), Ok(&text), "decoding is not stable");
     }
     if let Ok(extracted) = extract(Material::Text(&text)) {
         check_extracted(&extracted, 0);

@@ -29,7 +29,7 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn check_site(site: &Site, start: &Url) {
-    assert!(site.contains(start), "{start} is not of its own site");
+    assert!(site.contains(start), "{start} is not on its own site");
     assert!(site.name(start).is_some(), "{start} has no name");
     assert_eq!(site.at("/robots.txt").path(), "/robots.txt");
     assert!(site.contains(&site.at("/robots.txt")));
@@ -37,12 +37,12 @@ fn check_site(site: &Site, start: &Url) {
 
 fn check_name(site: &Site, linked: &Url) {
     let Some(name) = site.name(linked) else {
-        assert!(!site.contains(linked), "{linked} is of the site and has no name");
+        assert!(!site.contains(linked), "{linked} is on the site but has no name");
         return;
     };
     assert!(site.contains(&name), "{name} left the site");
-    assert_eq!(site.name(&name).as_ref(), Some(&name), "the name of {linked} is not its own");
-    assert_eq!(Url::parse(name.as_str()).as_ref(), Ok(&name), "{name} is read differently");
+    assert_eq!(site.name(&name).as_ref(), Some(&name), "the name of {linked} is not stable");
+    assert_eq!(Url::parse(name.as_str()).as_ref(), Ok(&name), "{name} is parsed differently");
     assert!(name.fragment().is_none() && name.username().is_empty() && name.password().is_none());
     assert_eq!(Site::of(&name).map(|of| of.host_key()), Some(site.host_key()));
     assert!(refusal(&name).is_none_or(|reason| !reason.to_string().is_empty()));
@@ -59,7 +59,7 @@ fn check_headers(one: &str, other: &str) {
     assert_eq!(retry_after(&format!(" {one} "), now), wait);
     let later = retry_after(one, now + Duration::from_secs(60));
     assert_eq!(later.is_some(), wait.is_some());
-    assert!(later <= wait, "the wait grows while one waits");
+    assert!(later <= wait, "the wait grows over time");
     let minute = Duration::from_secs(60);
     assert!(wait.unwrap_or_default() - later.unwrap_or_default() <= minute);
 }

@@ -20,7 +20,7 @@ pub fn check_file(kind: UploadType, input: &[u8]) {
     // Another target checks the result; here it must only not panic.
     let _ = detect_upload_type(&file);
     if let Ok(reading) = read_file(kind, &file) {
-        assert!(!reading.text.trim().is_empty(), "an empty text is no refusal");
+        assert!(!reading.text.trim().is_empty(), "an empty text must be refused");
         check_reading(&reading);
     }
 }
@@ -30,7 +30,7 @@ pub fn check_reading(reading: &Reading) {
     assert!(reading.text.len() <= READING_BYTES, "{} bytes", reading.text.len());
     let mut before = 0;
     for start in &reading.pages {
-        assert!(*start >= before, "pages do not ascend: {:?}", reading.pages);
+        assert!(*start >= before, "pages are not in order: {:?}", reading.pages);
         assert!(reading.text.is_char_boundary(*start), "a page begins within a character");
         before = *start;
     }
@@ -58,7 +58,7 @@ pub fn check_chunks(text: &str) {
     let mut end = 0;
     for Chunk { range, heading, .. } in chunks(text) {
         assert!(range.start >= end, "stretches overlap or are out of order");
-        let stretch = text.get(range.clone()).expect("a stretch lies on character boundaries");
+        let stretch = text.get(range.clone()).expect("stretches end at character boundaries");
         assert!(!stretch.is_empty() && stretch.trim() == stretch, "{stretch:?}");
         let chars = stretch.chars().count();
         assert!(chars <= PASSAGE_CHARS, "a stretch of {chars} characters");

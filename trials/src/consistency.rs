@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     if misses > 0 {
         bail!("{misses} of {} answers missed", arguments.rounds * 2);
     }
-    println!("{} rounds, every answer from the content of its moment", arguments.rounds);
+    println!("{} rounds, every answer from the current content", arguments.rounds);
     Ok(())
 }
 

@@ -98,7 +98,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         let checked = check(&client, &mut models, is_shared).await;
         checked.with_context(|| format!("after kill {kills}"))?;
         let acknowledged: usize = models.iter().map(Model::acknowledged).sum();
-        println!("kill {kills}: {acknowledged} acknowledged writes so far, all there");
+        println!("kill {kills}: {acknowledged} acknowledged writes so far, none lost");
     }
     let limit = if is_shared { LONGEST_WAIT } else { SETTLED };
     let checked = finish(&server.client(), &mut models, limit).await;
@@ -107,9 +107,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let events = check_events(&database.url(&server))?;
     println!("{events} finished sources, each with exactly one event");
     if is_shared {
-        println!("longest that a source was on its way: {:.1} s", waiting.longest().as_secs_f64());
+        println!("a source was in progress for up to {:.1} s", waiting.longest().as_secs_f64());
     } else {
-        println!("slowest return to rest after a start: {:.0} ms", slowest.as_secs_f64() * 1_000.0);
+        println!("slowest catch-up after a start: {:.0} ms", slowest.as_secs_f64() * 1_000.0);
     }
     Ok(())
 }
@@ -148,7 +148,7 @@ pub(crate) async fn settle(
             moving += model.sources_in(client, &ON_THEIR_WAY).await.len();
         }
         let elapsed = started.elapsed();
-        ensure!(elapsed < limit, "{moving} sources are still on their way after {elapsed:?}");
+        ensure!(elapsed < limit, "{moving} sources are still in progress after {elapsed:?}");
         if moving == 0 {
             return Ok(elapsed);
         }

@@ -140,7 +140,7 @@ async fn delete_on_full_disk(server: &Server, deleted: &Deleted) -> anyhow::Resu
     let answer = client.delete(&format!("/v1/sources/{source}")).await;
     ensure!(answer.status == 204, "a deletion on the full disk: {}", answer.text());
     let answer = client.get(&format!("/v1/sources/{source}")).await;
-    ensure!(answer.status == 404, "a source that was deleted is there: {}", answer.text());
+    ensure!(answer.status == 404, "a deleted source still exists: {}", answer.text());
     Ok(())
 }
 
@@ -191,7 +191,7 @@ async fn recover(client: &Client, after: &mut Model) -> anyhow::Result<Duration>
         }
         ensure!(
             began.elapsed() < RECOVERED,
-            "a write is still refused {RECOVERED:?} after there was space again"
+            "a write is still refused {RECOVERED:?} after space was freed"
         );
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -70,7 +70,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         println!("{count:6} {outcome}");
     }
     let memory_after = memory::of(pid)?;
-    ensure!(server.pid() == pid, "the server is another process");
+    ensure!(server.pid() == pid, "the server's process has changed");
     println!("the server is still process {pid}; before: {memory_before}; after: {memory_after}");
     Ok(())
 }

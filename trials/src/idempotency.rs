@@ -51,7 +51,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         ensure!(after == before + 1, "round {round}: {} effects instead of one", after - before);
     }
     println!(
-        "{} rounds of {} requests: one effect each, {refused} answered 409 meanwhile",
+        "{} rounds of {} requests: one effect each, {refused} answered 409",
         arguments.rounds, arguments.requests
     );
     Ok(())
@@ -84,6 +84,6 @@ async fn at_once(
             other => bail!("round {round}: status {other}: {}", answer.text()),
         }
     }
-    ensure!(first.is_some(), "round {round}: nobody got an answer");
+    ensure!(first.is_some(), "round {round}: no request was answered");
     Ok(refused)
 }

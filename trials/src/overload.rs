@@ -131,7 +131,7 @@ fn report(answers: &Answers, time: Duration, rate: f64) {
         println!("{count:>10} answered {status}");
     }
     for (error, count) in &answers.errors {
-        println!("{count:>10} met an error: {error}");
+        println!("{count:>10} failed: {error}");
     }
 }
 
@@ -143,6 +143,6 @@ fn judge(answers: &Answers) -> anyhow::Result<()> {
     let broken: usize = answers.errors.values().sum();
     ensure!(answered > 0, "nothing was answered");
     let share = broken as f64 / (answered + broken) as f64;
-    ensure!(share <= BROKEN, "{:.1} % of all requests met a broken connection", share * 100.0);
+    ensure!(share <= BROKEN, "the connection broke for {:.1} % of all requests", share * 100.0);
     Ok(())
 }

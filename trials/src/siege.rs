@@ -121,7 +121,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             fell.push(name);
         }
     }
-    ensure!(count > 0, "there is no siege of that name");
+    ensure!(count > 0, "there is no siege with that name");
     ensure!(fell.is_empty(), "{} of {count} sieges fell: {}", fell.len(), fell.join(", "));
     println!("all {count} sieges held");
     Ok(())

@@ -39,7 +39,7 @@ pub(super) async fn run(
     let began = Instant::now();
     let questions = make(&server, most).await?;
     println!(
-        "{most} agents made in {:.0} s; {}",
+        "{most} agents created in {:.0} s; {}",
         began.elapsed().as_secs_f64(),
         memory::of(server.pid())?
     );

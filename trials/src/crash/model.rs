@@ -101,7 +101,7 @@ impl Model {
                 self.sources.insert(id()?, Added { agent, content: request.sent("content") });
             }
             ("DELETE", path) => self.delete(path),
-            (other, path) => bail!("no books are kept for {other} {path}"),
+            (other, path) => bail!("{other} {path} is not modelled"),
         }
         Ok(())
     }

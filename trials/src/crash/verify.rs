@@ -119,7 +119,7 @@ async fn same(client: &Client, path: &str, known: &BTreeSet<&str>) -> anyhow::Re
     let listed = client.list_all(path, PAGE).await;
     let listed: Vec<&str> = listed.iter().filter_map(id).collect();
     let stranger = listed.iter().find(|id| !known.contains(*id));
-    ensure!(stranger.is_none(), "{path}: nobody was told of `{}`", stranger.unwrap_or(&""));
+    ensure!(stranger.is_none(), "{path}: no answer named `{}`", stranger.unwrap_or(&""));
     let (has, knows) = (listed.len(), known.len());
     ensure!(has == knows, "{path}: {has} items instead of {knows}");
     Ok(())

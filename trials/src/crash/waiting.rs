@@ -30,7 +30,7 @@ impl Waiting {
             let times = self.since.values().map(Instant::elapsed);
             let oldest = times.max().unwrap_or_default();
             self.longest = self.longest.max(oldest);
-            ensure!(oldest < LONGEST_WAIT, "a source is on its way for {oldest:?}");
+            ensure!(oldest < LONGEST_WAIT, "a source is in progress for {oldest:?}");
             if oldest < TWO_KILLS {
                 return Ok(());
             }

@@ -67,7 +67,7 @@ pub(super) async fn repeat(
     let tries = if is_shared { TRIES_AFTER_KILL } else { TRIES };
     match send(client, &request, tries).await? {
         Sent::Answered(answer) => model.acknowledge(&request, &answer),
-        Sent::CutOff => bail!("the server is gone again"),
+        Sent::CutOff => bail!("the server stopped answering again"),
         Sent::Held if is_shared => Ok(()),
         Sent::Held => Err(never_free(&request)),
     }

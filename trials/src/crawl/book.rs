@@ -48,7 +48,7 @@ pub(super) async fn run(program: &Program) -> anyhow::Result<()> {
         "refresh, nothing changed: {bytes} bytes of bodies, {} documents replaced",
         replaced(&before, &after)
     );
-    ensure!(bytes == 0 && before == after, "an unchanged site was taken again");
+    ensure!(bytes == 0 && before == after, "an unchanged site was fetched again");
 
     let changed = "/ch01-01-installation.html";
     let page = std::fs::read_to_string(folder.join(changed.trim_start_matches('/')))?;
@@ -64,7 +64,7 @@ pub(super) async fn run(program: &Program) -> anyhow::Result<()> {
     );
     ensure!(
         fetched == 1 && replaced(&after, &last) == 1,
-        "more than the changed page was taken again"
+        "more than the changed page was fetched again"
     );
     Ok(())
 }
@@ -123,7 +123,7 @@ async fn report_pages(
     let mut by_status: BTreeMap<(String, String), usize> = BTreeMap::new();
     for page in &pages {
         let url = page["url"].as_str().context("a page without an address")?;
-        ensure!(url.starts_with(&site.url("")), "`{url}` lies outside");
+        ensure!(url.starts_with(&site.url("")), "`{url}` is outside the site");
         let field = |name: &str| page[name].as_str().unwrap_or_default().to_owned();
         *by_status.entry((field("status"), field("reason"))).or_default() += 1;
     }
@@ -138,7 +138,7 @@ async fn report_pages(
             && !is_index
             && !met.contains(site.url(&format!("/{name}")).as_str())
         {
-            println!("  not met: {name}");
+            println!("  not found: {name}");
         }
     }
     Ok(())

@@ -54,7 +54,7 @@ pub(super) async fn run(program: &Program, rounds: usize) -> anyhow::Result<()> 
         refresh_source(&client, &source).await;
         trained(&client, &source).await?;
         let said = said(&client, &agent).await?;
-        ensure!(said == next, "after refresh {next} the answer still says {said}");
+        ensure!(said == next, "after refresh {next} the answer is still {said}");
     }
     stop.store(true, Ordering::SeqCst);
     let mut answers = 0;
@@ -62,7 +62,7 @@ pub(super) async fn run(program: &Program, rounds: usize) -> anyhow::Result<()> 
         answers += asker.await.context("an asker's task")??;
     }
     println!(
-        "{rounds} refreshes, {answers} answers meanwhile, each from the old content or the new"
+        "{rounds} refreshes, {answers} concurrent answers, each from the old content or the new"
     );
     Ok(())
 }

@@ -69,7 +69,7 @@ impl Load {
         match self.callers.try_join_next() {
             Some(ended) => {
                 ended.context("a caller's task")??;
-                bail!("a caller has ended by itself")
+                bail!("a caller ended too early")
             }
             None => Ok(()),
         }

@@ -60,7 +60,7 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
             let name = path.strip_prefix(data).unwrap_or(path).display().to_string();
             let bytes = std::fs::read(path).with_context(|| format!("reading `{name}`"))?;
             if detect_upload_type(&bytes) != Some(kind) {
-                println!("{name}: taken for {:?}", detect_upload_type(&bytes));
+                println!("{name}: detected as {:?}", detect_upload_type(&bytes));
             }
             let begun = Instant::now();
             let outcome = runtime.block_on(readers.file(kind, Bytes::from(bytes), None));

@@ -58,7 +58,7 @@ pub(super) async fn run(
             *outcomes.entry(outcome).or_default() += count;
         }
     }
-    ensure!(server.pid() == pid, "the server is another process");
+    ensure!(server.pid() == pid, "the server's process has changed");
     println!("       through a server: {outcomes:?}; {}", memory::of(pid)?);
     Ok(())
 }

@@ -30,8 +30,8 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let mut report = Report::default();
     against_the_root_key(&mut server, &mut report).await?;
     let survivors = after_deletion(&server).await?;
-    report.attempted(format!("a deleted key made {survivors} keys in {ROUNDS} rounds"));
-    report.check(survivors == 0, format!("a deleted key made {survivors} keys"));
+    report.attempted(format!("a deleted key created {survivors} keys in {ROUNDS} rounds"));
+    report.check(survivors == 0, format!("a deleted key created {survivors} keys"));
     let client = server.account("collector");
     let mut status = 201;
     let mut count = 1;
@@ -39,7 +39,7 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
         status = key(&client, &["agents:read"], &Value::Null).await?.0;
         count += usize::from(status == 201);
     }
-    report.attempted(format!("an account made {count} keys, the next was answered {status}"));
+    report.attempted(format!("an account created {count} keys, the next was answered {status}"));
     report.check(count <= MOST_KEYS && status == 409, "an account's keys are not bounded");
     Ok(report)
 }

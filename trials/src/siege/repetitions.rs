@@ -57,8 +57,8 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let again = owner.request("POST", path).json(&body).idempotent("three").send().await;
     let is_told = again.text().contains("whsec_");
     report
-        .attempted(format!("an endpoint made again after its secret's rotation: {}", again.status));
-    report.check(!is_told && again.status == 404, "a rotated secret is told again");
+        .attempted(format!("creating an endpoint again after its secret rotation: {}", again.status));
+    report.check(!is_told && again.status == 404, "a rotated secret is shown again");
     Ok(report)
 }
 

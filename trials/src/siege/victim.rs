@@ -257,7 +257,7 @@ async fn timed(kind: Kind, request: Request) -> Outcome {
         Ok(answer) if answer.status == 200 => None,
         Ok(answer) => Some(format!("a {} was answered {}", kind.name(), answer.status)),
         Err(error) if error.is_timeout() => Some(format!("a {} was not answered", kind.name())),
-        Err(_) => Some(format!("a {} met a broken connection", kind.name())),
+        Err(_) => Some(format!("a {} failed: its connection broke", kind.name())),
     };
     (kind, sent.elapsed(), failure)
 }

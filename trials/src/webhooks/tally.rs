@@ -98,7 +98,7 @@ impl Tally {
             ensure!(accepted > 0, "the event of source `{source}` was not accepted");
         }
         match state.by_source.keys().find(|source| !sources.contains(*source)) {
-            Some(source) => bail!("an event tells of `{source}`, which nobody was told of"),
+            Some(source) => bail!("an event names `{source}`, which no answer named"),
             None => Ok(()),
         }
     }

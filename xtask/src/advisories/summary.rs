@@ -60,7 +60,7 @@ pub(super) fn check() -> anyhow::Result<()> {
         summary.advisory.len()
     );
     if age > OLD_DAYS {
-        println!("warning: it is older than {OLD_DAYS} days; renew it as it says itself");
+        println!("warning: it is over {OLD_DAYS} days old; its comments say how to update it");
     }
     let found = affected(&summary.advisory, &lock.package, &accepted);
     ensure!(found.is_empty(), "advisories that deny.toml does not accept:\n{}", found.join("\n"));

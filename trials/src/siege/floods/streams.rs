@@ -24,7 +24,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let attack = connections::hold(arena.server.address(), STREAMS, ADDRESSES, &request, time);
     // A thousand replies are in progress at the same time here, so twice the memory is allowed.
     let fates = arena.besiege(&mut report, 2.0 * RISE_MIB, attack).await?;
-    report.attempted(format!("{STREAMS} slow streams by one account, {} of them made", fates.made));
+    report.attempted(format!("{STREAMS} slow streams by one account, {} were opened", fates.made));
     Ok(report)
 }
 

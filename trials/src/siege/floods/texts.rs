@@ -32,7 +32,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     // Many sources are in progress at the same time here, so twice the memory is allowed.
     let (taken, refused) = arena.besiege(&mut report, 2.0 * RISE_MIB, attack).await??;
     report.attempted(format!(
-        "{taken} texts of {} kB and files of {} kB taken in {} s, {refused} refused",
+        "{taken} texts of {} kB and files of {} kB accepted in {} s, {refused} refused",
         TEXT_CHARS / 1_000,
         FILE_CHARS / 1_000,
         time.as_secs()

@@ -34,7 +34,7 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     };
     let ((), (taken, refused)) = arena.besiege(&mut report, RISE_MIB, attack).await?;
     report.attempted(format!(
-        "{UPLOADS} slow uploads with one key; of the victim's {taken} were taken, {refused} refused"
+        "{UPLOADS} slow uploads with one key; of the victim's {taken} were accepted, {refused} refused"
     ));
     report.check(refused == 0 && taken > 0, format!("{refused} of the victim's were refused"));
     Ok(report)
