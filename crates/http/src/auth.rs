@@ -200,7 +200,7 @@ impl<P> Authorized<P> {
         Arc::clone(&self.caller)
     }
 
-    /// What is known about the request.
+    /// The state of the request.
     pub(crate) fn context(&self) -> &RequestContext {
         &self.context
     }

@@ -1,7 +1,7 @@
-//! Crawls: stored page by page while they are under way. A crawl that succeeds replaces the last one.
+//! Crawls: stored page by page while they run. A successful crawl replaces the previous one.
 //!
 //! The text of a page is written once, as documents without a version, which no query for callers finds.
-//! The end of a crawl gives them their version, and removes the documents that no page has any more.
+//! The end of a crawl sets their version, and removes the documents that no page has any more.
 
 mod finish;
 mod record;
@@ -176,7 +176,7 @@ fn begin(
     Ok(Some(CrawlSoFar::default()))
 }
 
-/// The pages of a crawl under way, in the order in which they were found.
+/// The pages of a running crawl, in the order in which they were found.
 fn seen(c: &mut AnyConnection, crawl: &CrawlRow) -> Result<Vec<SeenRow>, TransactionError> {
     Ok(crawl_pages::table
         .filter(crawl_pages::source_id.eq(&crawl.source_id))

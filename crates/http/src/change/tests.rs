@@ -105,7 +105,7 @@ async fn a_request_that_can_be_corrected_or_repeated_releases_its_key() {
 #[tokio::test]
 async fn a_panic_releases_the_key() {
     let (result, noted) = run(Claimed::Granted, || panic!("a fault")).await;
-    assert!(result.is_none(), "the panic goes on");
+    assert!(result.is_none(), "the panic continues");
     assert_eq!(noted, ["released"]);
 }
 

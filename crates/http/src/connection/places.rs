@@ -241,6 +241,6 @@ mod tests {
         // Beyond half of the places, each connection replaces one of the same address.
         assert_eq!(flood.len(), MOST);
         assert_eq!(closing(&flood), MOST - (MOST / 2 - 1));
-        assert!(mine.slot.is_idle(), "the connection of another is left alone");
+        assert!(mine.slot.is_idle(), "the connection of another address stays open");
     }
 }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// A folder that the program runs in.
 pub(crate) struct Workplace(TempDir);
 
-/// What a run of the program gave.
+/// The result of a run of the program.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: i32,

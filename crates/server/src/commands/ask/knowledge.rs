@@ -38,8 +38,8 @@ pub(super) struct Knowledge<'a> {
 
 impl Knowledge<'_> {
     /// Adds new files, replaces changed ones, removes those that a named folder no longer contains,
-    /// fetches websites, and waits until all are trained. The manifest lists what is there, also
-    /// after a failure.
+    /// fetches websites, and waits until all are trained. The manifest is up to date even after a
+    /// failure.
     pub(super) async fn learn(&self, found: Found, manifest: &mut Manifest) -> Result<(), Failure> {
         let gone: Vec<PathBuf> = manifest
             .files
