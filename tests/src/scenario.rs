@@ -146,6 +146,13 @@ pub fn id(object: &Value) -> String {
     object["id"].as_str().expect("an id").to_owned()
 }
 
+/// The citations of a reply or message: only the ids and titles of the sources.
+pub fn cited(reply: &Value) -> Value {
+    let citations = reply["sources_used"].as_array().expect("citations");
+    let cited = citations.iter().map(|one| json!({ "id": one["id"], "title": one["title"] }));
+    Value::Array(cited.collect())
+}
+
 /// The ids of a list's items.
 pub fn ids(items: &[Value]) -> Vec<String> {
     items.iter().map(id).collect()

@@ -57,6 +57,8 @@ pub struct AgentProfile {
     pub retention_days: Option<RetentionDays>,
     /// How sure the search must be for a question to be answered.
     pub answer_floor: AnswerFloor,
+    /// Whether anybody may read the texts of its sources, if the server has a public address.
+    pub public_sources: bool,
 }
 
 /// The name of an agent: 1 to 100 characters, not only white space.
@@ -283,6 +285,8 @@ pub struct AgentDraft {
     pub retention_days: Option<i64>,
     /// See [`AgentProfile::answer_floor`].
     pub answer_floor: Option<String>,
+    /// See [`AgentProfile::public_sources`].
+    pub public_sources: Option<bool>,
 }
 
 /// A change: `None` leaves a field as it is.
@@ -302,6 +306,8 @@ pub struct AgentPatch {
     pub retention_days: Option<Option<RetentionDays>>,
     /// See [`AgentProfile::answer_floor`].
     pub answer_floor: Option<AnswerFloor>,
+    /// See [`AgentProfile::public_sources`].
+    pub public_sources: Option<bool>,
     /// Pauses or resumes the agent.
     pub status: Option<AgentStatus>,
 }
@@ -337,6 +343,7 @@ impl AgentProfile {
                 Some(name) => AnswerFloor::parse(&name)?,
                 None => AnswerFloor::default(),
             },
+            public_sources: draft.public_sources.unwrap_or_default(),
         })
     }
 }
@@ -352,6 +359,7 @@ impl Agent {
             max_tokens,
             retention_days,
             answer_floor,
+            public_sources,
             status,
         } = patch;
         let profile = &mut self.profile;
@@ -368,6 +376,7 @@ impl Agent {
         profile.max_tokens = max_tokens.unwrap_or(profile.max_tokens);
         profile.retention_days = retention_days.unwrap_or(profile.retention_days);
         profile.answer_floor = answer_floor.unwrap_or(profile.answer_floor);
+        profile.public_sources = public_sources.unwrap_or(profile.public_sources);
         self.status = status.unwrap_or(self.status);
         self.updated_at = self.updated_at.max(now);
     }
@@ -415,6 +424,7 @@ mod tests {
         assert_eq!((profile.temperature.get(), profile.max_tokens.get()), (0.7, 1_024));
         assert_eq!(profile.retention_days, None);
         assert_eq!(profile.answer_floor, AnswerFloor::Balanced);
+        assert!(!profile.public_sources);
     }
 
     #[test]
@@ -465,6 +475,7 @@ mod tests {
             name: Some(AgentName::parse("Other").unwrap()),
             retention_days: Some(Some(days)),
             answer_floor: Some(AnswerFloor::Eager),
+            public_sources: Some(true),
             status: Some(AgentStatus::Paused),
             ..AgentPatch::default()
         };
@@ -472,6 +483,7 @@ mod tests {
         assert_eq!(changed.profile.name.as_str(), "Other");
         assert_eq!(changed.profile.retention_days, Some(days));
         assert_eq!(changed.profile.answer_floor, AnswerFloor::Eager);
+        assert!(changed.profile.public_sources);
         assert_eq!(changed.profile.model, before.profile.model);
         assert_eq!(changed.status, AgentStatus::Paused);
         assert_eq!(changed.updated_at, Timestamp::from_millis(7));

@@ -1,5 +1,6 @@
 //! What processing makes of a source: documents, and passages to search.
 
+mod stored;
 mod warning;
 
 use std::borrow::Cow;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use crate::limits;
 
+pub use stored::{DocumentIds, PublicText, StoredDocument, StoredPassage};
 pub use warning::{NoWarning, Parts, Warning, WarningReason, Warnings};
 
 /// What was extracted from a source, before it is stored.

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::content::cut_at_word;
 use crate::error::{Error, FieldError};
 use crate::id::{Id, kind};
 use crate::limits;
+use crate::public_url::PublicUrl;
+use crate::retrieval::Hit;
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 use crate::usage::{Day, DayUsage, TokenCount};
@@ -134,6 +137,70 @@ pub struct Citation {
     pub id: Id<kind::Source>,
     /// Its title.
     pub title: String,
+    /// The address of the first of the passages, if it has one that the reader can open.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// The document of the first of the passages; `None` if an earlier version stored the reply.
+    #[serde(default)]
+    pub document_id: Option<Id<kind::Document>>,
+    /// Those of its passages that the reply is based on, best first. All citations of a reply together have at most
+    /// [`REPLY_PASSAGES`](limits::REPLY_PASSAGES). Empty if an earlier version stored the reply.
+    #[serde(default)]
+    pub passages: Vec<CitedPassage>,
+}
+
+/// A passage that a reply is based on, as it was when the reply was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CitedPassage {
+    /// Its document.
+    pub document_id: Id<kind::Document>,
+    /// Its position in the source, from 0.
+    pub position: i64,
+    /// The title of its document; for a pair the question.
+    pub title: Option<String>,
+    /// The address of its document, if it has one that the reader can open.
+    pub url: Option<String>,
+    /// Its page, from 1; `None` if the format has no pages.
+    pub page: Option<u32>,
+    /// The headings that it stands under.
+    pub heading: Option<String>,
+    /// The beginning of its text, of at most [`CITED_CHARS`](limits::CITED_CHARS).
+    pub text: String,
+}
+
+/// The citations of a reply that is based on these passages, best first: one for each source. `public` is the address
+/// of the server if anybody may read the texts of the agent: then documents without an address get one.
+pub fn cite<'a>(
+    passages: impl Iterator<Item = &'a Hit>,
+    public: Option<&PublicUrl>,
+) -> Vec<Citation> {
+    let mut citations: Vec<Citation> = Vec::new();
+    for hit in passages {
+        let url = hit.url.clone().or_else(|| Some(public?.page_of(hit.document_id)));
+        let passage = CitedPassage {
+            document_id: hit.document_id,
+            position: hit.position,
+            title: hit.title.clone(),
+            url: url.clone(),
+            page: hit.page,
+            heading: hit.heading.clone(),
+            text: cut_at_word(&hit.text, limits::CITED_CHARS).into_owned(),
+        };
+        match citations.iter_mut().find(|citation| citation.id == hit.source_id) {
+            Some(citation) => citation.passages.push(passage),
+            None => {
+                let title = hit.title.clone().or_else(|| hit.url.clone());
+                citations.push(Citation {
+                    id: hit.source_id,
+                    title: title.unwrap_or_else(|| hit.source_id.to_string()),
+                    url,
+                    document_id: Some(hit.document_id),
+                    passages: vec![passage],
+                });
+            }
+        }
+    }
+    citations
 }
 
 /// What a user writes, or searches for: 1 to 4,000 characters, not only white space.

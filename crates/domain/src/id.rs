@@ -39,6 +39,9 @@ pub mod kind {
     /// A source.
     #[derive(Debug)]
     pub enum Source {}
+    /// A document of a source.
+    #[derive(Debug)]
+    pub enum Document {}
     /// A conversation.
     #[derive(Debug)]
     pub enum Conversation {}
@@ -79,6 +82,10 @@ pub mod kind {
     impl Kind for Source {
         const PREFIX: &'static str = "src_";
         const NAME: &'static str = "source";
+    }
+    impl Kind for Document {
+        const PREFIX: &'static str = "doc_";
+        const NAME: &'static str = "document";
     }
     impl Kind for Conversation {
         const PREFIX: &'static str = "conv_";

@@ -100,6 +100,12 @@ pub const BODY_BYTES: usize = 8 * 1_024 * 1_024;
 pub const HISTORY_MESSAGES: usize = 40;
 /// Most passages that a reply is based on.
 pub const REPLY_PASSAGES: usize = 8;
+/// Longest text of a passage in a citation; a longer one is cut at a word.
+pub const CITED_CHARS: usize = 300;
+/// Most bytes of a document's text that its public page shows (1 MiB).
+pub const PUBLIC_TEXT_BYTES: usize = 1_024 * 1_024;
+/// Longest public address of a server.
+pub const PUBLIC_URL_CHARS: usize = 2_048;
 /// Fewest characters of a root key given by the operator.
 pub const ROOT_KEY_CHARS: usize = 32;
 /// Crashes of a job's worker without progress between them after which its source fails.

@@ -72,6 +72,8 @@ impl Default for SearchLimit {
 pub struct Hit {
     /// The source that it belongs to.
     pub source_id: Id<kind::Source>,
+    /// The document that it is a part of.
+    pub document_id: Id<kind::Document>,
     /// Its number within the source.
     pub position: i64,
     /// The title that a citation of it shows.

@@ -7,7 +7,7 @@ use cicerone_domain::ports::Health;
 use cicerone_domain::services::{
     Agents, Audit, Conversations, Idempotency, Keys, Quotas, Sources, Uploads, Webhooks,
 };
-use cicerone_domain::{Clock, Entropy, UploadType};
+use cicerone_domain::{Clock, Entropy, PublicUrl, UploadType};
 use ipnet::IpNet;
 
 /// Detects the type of a file by its content.
@@ -44,6 +44,8 @@ pub struct Application {
     pub extra_models: Vec<String>,
     /// Renders the text of `/metrics`; `None` if metrics are turned off.
     pub metrics: Option<Arc<dyn Fn() -> String + Send + Sync>>,
+    /// The address at which everybody reaches the server; `None` if it has none, and nothing is public.
+    pub public_url: Option<PublicUrl>,
     /// For expiries, and for what depends on the time of a request.
     pub clock: Arc<dyn Clock>,
     /// For request ids.
@@ -69,6 +71,8 @@ pub struct HttpSettings {
     pub account_rate_limit_per_minute: Option<u32>,
     /// Failed authentications per client address and minute; 0 for no limit.
     pub failed_authentications_per_minute: u32,
+    /// Requests without a key per client address and minute, for public pages; 0 for no limit.
+    pub public_requests_per_minute: u32,
     /// Proxies whose `X-Forwarded-For` header is trusted.
     pub trusted_proxies: Vec<IpNet>,
     /// Connections at once; further ones wait to be accepted until others end.
@@ -110,6 +114,7 @@ impl Default for HttpSettings {
             rate_limit_per_minute: 6_000,
             account_rate_limit_per_minute: None,
             failed_authentications_per_minute: 300,
+            public_requests_per_minute: 120,
             trusted_proxies: Vec::new(),
             connections_at_once: 16_384,
             head_deadline: Duration::from_secs(10),

@@ -69,6 +69,11 @@ impl Gate {
         verdict.map(|()| caller)
     }
 
+    /// Counts a request that needs no key against the limit of its address.
+    pub(crate) fn admit_stranger(&self, context: &RequestContext) -> Result<(), RequestError> {
+        self.limits.request_without_key(context.peer)
+    }
+
     async fn identify(
         &self,
         app: &Shared,

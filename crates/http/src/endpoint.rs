@@ -49,12 +49,13 @@ pub(crate) enum Tag {
     Webhooks,
     Keys,
     Account,
+    Public,
     Operation,
 }
 
 impl Tag {
     /// All of them, in the order of the documentation.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Agents,
         Self::Sources,
         Self::Files,
@@ -62,6 +63,7 @@ impl Tag {
         Self::Webhooks,
         Self::Keys,
         Self::Account,
+        Self::Public,
         Self::Operation,
     ];
 
@@ -74,6 +76,7 @@ impl Tag {
             Self::Webhooks => "Webhooks",
             Self::Keys => "API keys",
             Self::Account => "Account",
+            Self::Public => "Public pages",
             Self::Operation => "Operation",
         }
     }
@@ -88,6 +91,9 @@ impl Tag {
             Self::Keys => "The keys of the account, their permissions and their restrictions.",
             Self::Account => {
                 "The account and key of a request, the usage of the account, and its audit log."
+            }
+            Self::Public => {
+                "What anybody can read without an API key, if the owner of an agent publishes it."
             }
             Self::Operation => {
                 "Health, metrics and this documentation, for the operator. No API key is needed."

@@ -9,6 +9,7 @@ mod files;
 mod keys;
 mod me;
 mod operation;
+mod public;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         sources::refresh::endpoint(),
         sources::documents::endpoint(),
         sources::passages::endpoint(),
+        sources::document::endpoint(),
         sources::pages::endpoint(),
         sources::search::endpoint(),
         files::upload::endpoint(),
@@ -61,6 +63,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         me::endpoint(),
         audit_log::endpoint(),
         usage::endpoint(),
+        public::endpoint(),
         operation::healthz::endpoint(),
         operation::readyz::endpoint(),
         operation::metrics::endpoint(),

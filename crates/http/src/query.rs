@@ -1,7 +1,8 @@
 //! Reads query strings. Known parameters are checked strictly, others are ignored.
 
 use cicerone_domain::conversation::parse_metadata_filters;
-use cicerone_domain::{Error, PageRequest, Timestamp, limits};
+use cicerone_domain::id::{Kind, ParseIdError};
+use cicerone_domain::{Error, Id, PageRequest, Timestamp, limits};
 
 /// The parameters of a query string, decoded, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,15 @@ impl Query {
     pub(crate) fn page_size(&self) -> Result<u32, Error> {
         let Some(value) = self.one("page_size")? else { return Ok(limits::PAGE_SIZE_DEFAULT) };
         Ok(PageRequest::parse_size(value)?)
+    }
+
+    /// An id. Text that is not an id of this kind is refused.
+    pub(crate) fn id<K: Kind>(&self, name: &str) -> Result<Option<Id<K>>, Error> {
+        let Some(value) = self.one(name)? else { return Ok(None) };
+        value
+            .parse()
+            .map(Some)
+            .map_err(|error: ParseIdError| Error::invalid(name, error.to_string()))
     }
 
     /// The `key:value` filters of a list of conversations.

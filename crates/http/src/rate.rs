@@ -1,4 +1,5 @@
-//! Rate limits: per API key, per account, and of failed authentications per client address.
+//! Rate limits: per API key, per account, and per client address those of failed authentications and of requests
+//! without a key.
 
 mod gcra;
 
@@ -39,18 +40,20 @@ struct Meters {
     keys: Option<Meter<Id<kind::ApiKey>>>,
     accounts: Option<Meter<Id<kind::Account>>>,
     failures: Option<Meter<IpAddr>>,
+    strangers: Option<Meter<IpAddr>>,
     /// Requests since callers were last forgotten.
     since_sweep: u32,
 }
 
 impl RateLimits {
-    /// Limits in requests per minute: of a key, of all keys of an account together, and of failed
-    /// authentications from an address. 0 means no limit.
-    pub(crate) fn new(key: u32, account: u32, failed_authentications: u32) -> Self {
+    /// Limits in requests per minute: of a key, of all keys of an account together, and from an address
+    /// failed authentications and requests without a key. 0 means no limit.
+    pub(crate) fn new(key: u32, account: u32, failed_authentications: u32, public: u32) -> Self {
         let meters = Meters {
             keys: Meter::new(key),
             accounts: Meter::new(account),
             failures: Meter::new(failed_authentications),
+            strangers: Meter::new(public),
             since_sweep: 0,
         };
         Self { began: Instant::now(), meters: Mutex::new(meters) }
@@ -68,6 +71,12 @@ impl RateLimits {
     pub(crate) fn failed_authentication(&self, address: Option<IpAddr>) -> RequestError {
         let refused = address.and_then(|address| self.meters().failure(address, self.now()));
         refused.unwrap_or(RequestError::Unauthorized)
+    }
+
+    /// Counts a request that needs no key.
+    pub(crate) fn request_without_key(&self, address: Option<IpAddr>) -> Result<(), RequestError> {
+        let refused = address.and_then(|address| self.meters().stranger(address, self.now()));
+        refused.map_or(Ok(()), Err)
     }
 
     fn meters(&self) -> MutexGuard<'_, Meters> {
@@ -105,13 +114,13 @@ impl Meters {
     /// The error of a failed authentication beyond the limit.
     fn failure(&mut self, address: IpAddr, now: u64) -> Option<RequestError> {
         self.sweep(now);
-        let network = network(address);
-        let reading = self.failures.as_ref()?.read(&network, now);
-        if let Some(retry_after) = reading.wait {
-            return Some(RequestError::RateLimited { retry_after });
-        }
-        spend(&mut self.failures, network, Some(&reading));
-        None
+        count(&mut self.failures, address, now)
+    }
+
+    /// The error of a request without a key beyond the limit.
+    fn stranger(&mut self, address: IpAddr, now: u64) -> Option<RequestError> {
+        self.sweep(now);
+        count(&mut self.strangers, address, now)
     }
 
     fn sweep(&mut self, now: u64) {
@@ -120,11 +129,23 @@ impl Meters {
             return;
         }
         self.since_sweep = 0;
-        let Self { keys, accounts, failures, since_sweep: _ } = self;
+        let Self { keys, accounts, failures, strangers, since_sweep: _ } = self;
         keys.iter_mut().for_each(|meter| meter.sweep(now));
         accounts.iter_mut().for_each(|meter| meter.sweep(now));
         failures.iter_mut().for_each(|meter| meter.sweep(now));
+        strangers.iter_mut().for_each(|meter| meter.sweep(now));
     }
+}
+
+/// Counts a request from an address, or returns the error if its network has reached the limit.
+fn count(meter: &mut Option<Meter<IpAddr>>, address: IpAddr, now: u64) -> Option<RequestError> {
+    let network = network(address);
+    let reading = meter.as_ref()?.read(&network, now);
+    if let Some(retry_after) = reading.wait {
+        return Some(RequestError::RateLimited { retry_after });
+    }
+    spend(meter, network, Some(&reading));
+    None
 }
 
 fn spend<K: std::hash::Hash + Eq>(
@@ -157,7 +178,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn meters(key: u32, account: u32) -> Meters {
-        RateLimits::new(key, account, 0).meters.into_inner().unwrap()
+        RateLimits::new(key, account, 0, 0).meters.into_inner().unwrap()
     }
 
     /// The limit, and the requests that can follow.
@@ -253,7 +274,7 @@ mod tests {
 
     #[test]
     fn failed_authentications_of_a_network_count_together() {
-        let limits = RateLimits::new(0, 0, 2);
+        let limits = RateLimits::new(0, 0, 2, 0);
         let address = |text: &str| Some(text.parse::<IpAddr>().unwrap());
         for host in ["2001:db8::1", "2001:db8::2"] {
             let failure = limits.failed_authentication(address(host));
@@ -265,5 +286,19 @@ mod tests {
         assert!(matches!(failure, RequestError::Unauthorized));
         let v4: IpAddr = "192.0.2.7".parse().unwrap();
         assert_eq!(network(v4), v4);
+    }
+
+    #[test]
+    fn requests_without_a_key_of_a_network_count_together_and_apart_from_failures() {
+        let limits = RateLimits::new(0, 0, 1, 2);
+        let address = |text: &str| Some(text.parse::<IpAddr>().unwrap());
+        for host in ["2001:db8::1", "2001:db8::2"] {
+            limits.request_without_key(address(host)).unwrap();
+        }
+        let refused = limits.request_without_key(address("2001:db8::3"));
+        assert!(matches!(refused, Err(RequestError::RateLimited { .. })));
+        limits.request_without_key(address("192.0.2.7")).unwrap();
+        let failure = limits.failed_authentication(address("2001:db8::3"));
+        assert!(matches!(failure, RequestError::Unauthorized));
     }
 }

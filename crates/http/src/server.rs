@@ -130,6 +130,7 @@ fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
         settings.rate_limit_per_minute,
         settings.account_rate_limit(),
         settings.failed_authentications_per_minute,
+        settings.public_requests_per_minute,
     );
     let uploads = u64::try_from(settings.uploads_at_once).unwrap_or(u64::MAX);
     Shared {

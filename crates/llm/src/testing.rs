@@ -12,6 +12,7 @@ use cicerone_language::{Language, terms};
 pub(crate) fn hit(text: &str) -> Hit {
     Hit {
         source_id: Id::random(&SystemEntropy),
+        document_id: Id::random(&SystemEntropy),
         position: 0,
         title: None,
         heading: None,
@@ -38,6 +39,7 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
             max_tokens: ReplyTokens::parse(100).unwrap(),
             retention_days: None,
             answer_floor: AnswerFloor::default(),
+            public_sources: false,
         },
         history: Vec::new(),
         question: question.to_owned(),

@@ -12,11 +12,12 @@ mod vectors;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cicerone_domain::content::StoredPassage;
 use cicerone_domain::fairness::{FairPool, Urgency};
 use cicerone_domain::meaning::{CurrentSpace, Vector};
 use cicerone_domain::ports::{Embedder, Stage, Stages, VectorFeed};
 use cicerone_domain::retrieval::{AgentVersion, Found, Hit, Query};
-use cicerone_domain::{Error, Id, Passage, kind};
+use cicerone_domain::{Error, Id, kind};
 
 use crate::index::Folders;
 
@@ -214,9 +215,10 @@ fn search(
     Some((close, of_known, lowest))
 }
 
-fn hit(close: &Close, passage: Passage) -> Hit {
+fn hit(close: &Close, StoredPassage { document_id, passage }: StoredPassage) -> Hit {
     Hit {
         source_id: close.source,
+        document_id,
         position: passage.position,
         title: passage.title,
         heading: passage.heading,

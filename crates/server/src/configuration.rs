@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use cicerone_domain::access::{KeySecret, ParseKeyError};
 use cicerone_domain::agent::MODELS;
-use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
+use cicerone_domain::{Clock, Entropy, PublicUrl, SystemClock, SystemEntropy};
 use cicerone_llm::{Embeddings, Models};
 use cicerone_storage::DatabaseUrl;
 use ipnet::IpNet;
@@ -38,6 +38,8 @@ pub(crate) struct Configuration {
     pub(crate) root_key: Option<KeySecret>,
     /// Private ranges that crawls and webhooks may reach.
     pub(crate) egress_allow: Vec<IpNet>,
+    /// The address at which everybody reaches the server.
+    pub(crate) public_url: Option<PublicUrl>,
 }
 
 impl Configuration {
@@ -65,11 +67,13 @@ impl Configuration {
         };
         let egress_allow =
             parse_networks(&settings.egress_allow).map_err(|message| ("egress_allow", message))?;
+        let public_url = settings.public_url.as_deref().map(PublicUrl::parse).transpose();
+        let public_url = public_url.map_err(|message| ("public_url", message))?;
         if let Err(error) = tracing_subscriber::EnvFilter::try_new(&settings.log) {
             return Err(("log", format!("is not a log filter such as `info`: {error}")));
         }
         settings.check_numbers()?;
-        Ok(Self { file, settings, database, object_store_url, root_key, egress_allow })
+        Ok(Self { file, settings, database, object_store_url, root_key, egress_allow, public_url })
     }
 
     /// The models that these settings describe; `environment` contains their API keys.

@@ -170,7 +170,8 @@ impl Parts {
                 entropy.clone(),
                 quotas.clone(),
                 limits,
-            ),
+            )
+            .at(configuration.public_url.clone()),
             quotas,
             idempotency: Idempotency::new(storage.clone(), clock.clone(), entropy.clone()),
             keys: Keys::new(storage.clone(), clock.clone(), entropy.clone()),

@@ -41,6 +41,7 @@ struct AgentRow {
     updated_at: i64,
     retention_days: Option<i64>,
     answer_floor: String,
+    public_sources: bool,
 }
 
 impl From<&Agent> for AgentRow {
@@ -59,6 +60,7 @@ impl From<&Agent> for AgentRow {
             updated_at: agent.updated_at.as_millis(),
             retention_days: agent.profile.retention_days.map(|days| days.get().into()),
             answer_floor: agent.profile.answer_floor.name().to_owned(),
+            public_sources: agent.profile.public_sources,
         }
     }
 }
@@ -83,6 +85,7 @@ impl TryFrom<AgentRow> for Agent {
                     &row.answer_floor,
                     AnswerFloor::from_name,
                 )?,
+                public_sources: row.public_sources,
             },
             status: named("agents.status", &row.status, AgentStatus::from_name)?,
             created_at: time(row.created_at),

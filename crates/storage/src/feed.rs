@@ -1,7 +1,7 @@
 //! The data from which an index is built.
 
 use async_trait::async_trait;
-use cicerone_domain::content::Passage;
+use cicerone_domain::content::StoredPassage;
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::{AgentContent, PassageFeed, Wanted, WholeContent};
 use cicerone_domain::{Error, Id, limits};
@@ -113,8 +113,8 @@ impl PassageFeed for Storage {
         version: u64,
         documents: &[i64],
         after: Option<(i64, i64)>,
-    ) -> Result<Option<Vec<(i64, Passage)>>, Error> {
-        let (source, documents) = (source.to_string(), documents.to_vec());
+    ) -> Result<Option<Vec<(i64, StoredPassage)>>, Error> {
+        let (source, wanted) = (source.to_string(), documents.to_vec());
         self.at_version(source, version, move |c, source| {
             let mut found = Vec::new();
             let (document, position) = after.unwrap_or((i64::MIN, i64::MIN));
@@ -122,18 +122,22 @@ impl PassageFeed for Storage {
                 let same = passages::document.eq(document).and(passages::position.gt(position));
                 passages::document.gt(document).or(same)
             };
-            for documents in documents.chunks(DOCUMENTS) {
+            for positions in wanted.chunks(DOCUMENTS) {
                 let left = limits::FEED_PASSAGES - found.len();
-                let rows = passages::table
+                let of_the_document = passages::source_id
+                    .eq(documents::source_id)
+                    .and(passages::document.eq(documents::position));
+                let rows: Vec<(PassageRow, String)> = passages::table
+                    .inner_join(documents::table.on(of_the_document))
                     .filter(passages::source_id.eq(source))
-                    .filter(passages::document.eq_any(documents))
+                    .filter(passages::document.eq_any(positions))
                     .filter(is_behind())
                     .order((passages::document, passages::position))
                     .limit(i64::try_from(left).unwrap_or(i64::MAX))
-                    .select(PassageRow::as_select())
+                    .select((PassageRow::as_select(), documents::id))
                     .load(c)?;
-                for row in rows {
-                    found.push((row.document, Passage::try_from(row)?));
+                for (row, id) in rows {
+                    found.push((row.document, row.of(&id)?));
                 }
             }
             Ok(found)
@@ -157,19 +161,20 @@ fn generation(c: &mut AnyConnection, agent: &str) -> Result<Option<u64>, Transac
 fn all_passages(
     c: &mut AnyConnection,
     sources: &[String],
-) -> Result<Vec<(Id<kind::Source>, Passage)>, TransactionError> {
+) -> Result<Vec<(Id<kind::Source>, StoredPassage)>, TransactionError> {
     let of_the_document = passages::source_id
         .eq(documents::source_id)
         .and(passages::document.eq(documents::position));
-    let rows = passages::table
+    let rows: Vec<(PassageRow, String)> = passages::table
         .inner_join(documents::table.on(of_the_document))
         .filter(passages::source_id.eq_any(sources))
         .filter(documents::version.is_not_null())
         .order((passages::source_id, passages::document, passages::position))
-        .select(PassageRow::as_select())
+        .select((PassageRow::as_select(), documents::id))
         .load(c)?;
-    let with_source =
-        |row: PassageRow| Ok((id("passages.source_id", &row.source_id)?, row.try_into()?));
+    let with_source = |(row, document): (PassageRow, String)| {
+        Ok((id("passages.source_id", &row.source_id)?, row.of(&document)?))
+    };
     rows.into_iter().map(with_source).collect()
 }
 

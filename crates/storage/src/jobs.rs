@@ -152,7 +152,7 @@ impl JobStore for Storage {
         let Some(account) = self.account_of(lease).await? else { return Ok(None) };
         let db = self.db.of(account);
         let quota = self.account_bytes;
-        let mut intake = Intake::new(extracted);
+        let mut intake = Intake::new(lease.source_id, extracted);
         loop {
             let lease = lease.clone();
             let part = db.write(move |c| store_part(c, &lease, &intake, quota, event, now)).await?;

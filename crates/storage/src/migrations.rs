@@ -13,6 +13,7 @@ use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{self, Begin, transaction};
 use crate::error::{OpenError, TransactionError};
 use crate::schema::__diesel_schema_migrations;
+use crate::sources::fill_ids;
 use crate::url::DatabaseUrl;
 
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -39,6 +40,8 @@ pub fn run(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
         for status in &missing {
             apply(c, &status.name, Direction::Up)?;
         }
+        // A server of an earlier version that still ran after the migration stored documents without ids.
+        fill_ids(c).map_err(cause_of)?;
         Ok(missing.into_iter().map(|status| status.name.clone()).collect())
     })
 }
@@ -102,6 +105,9 @@ pub(crate) fn check_applied(c: &mut AnyConnection) -> Result<(), TransactionErro
     }
 }
 
+/// The migration after which the ids of existing documents are filled in. SQL cannot compute them.
+const DOCUMENT_IDS: &str = "document_ids";
+
 /// The status of each migration of this program, and one that the database has in addition, without
 /// changing anything. Both databases have migrations of the same names.
 fn stored(
@@ -117,12 +123,15 @@ fn stored(
 }
 
 fn failed(url: &DatabaseUrl, failure: TransactionError) -> OpenError {
-    let cause = match failure {
+    OpenError::Migration { url: url.clone(), cause: cause_of(failure) }
+}
+
+fn cause_of(failure: TransactionError) -> String {
+    match failure {
         TransactionError::Refused(Error::Internal(cause)) => cause.to_string(),
         TransactionError::Refused(error) => error.to_string(),
         TransactionError::Database(error) | TransactionError::Final(error) => error.to_string(),
-    };
-    OpenError::Migration { url: url.clone(), cause }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -190,9 +199,13 @@ fn matched<DB: diesel::backend::Backend>(
 
 fn apply(c: &mut AnyConnection, name: &str, direction: Direction) -> Result<(), BoxError> {
     match c {
-        AnyConnection::Postgres(c) => apply_one(c, migrations::<Pg>(POSTGRES)?, name, direction),
-        AnyConnection::Sqlite(c) => apply_one(c, migrations::<Sqlite>(SQLITE)?, name, direction),
+        AnyConnection::Postgres(c) => apply_one(c, migrations::<Pg>(POSTGRES)?, name, direction)?,
+        AnyConnection::Sqlite(c) => apply_one(c, migrations::<Sqlite>(SQLITE)?, name, direction)?,
     }
+    if matches!(direction, Direction::Up) && name.ends_with(DOCUMENT_IDS) {
+        fill_ids(c).map_err(cause_of)?;
+    }
+    Ok(())
 }
 
 fn apply_one<DB: diesel::backend::Backend>(

@@ -60,6 +60,7 @@ table! {
         retention_days -> Nullable<BigInt>,
         removed_at -> Nullable<BigInt>,
         answer_floor -> Text,
+        public_sources -> Bool,
     }
 }
 
@@ -117,6 +118,7 @@ table! {
         stored_bytes -> BigInt,
         table_count -> Nullable<BigInt>,
         warnings -> Nullable<Text>,
+        id -> Text,
     }
 }
 
@@ -382,5 +384,10 @@ allow_tables_to_appear_in_same_query!(
     passage_vectors
 );
 allow_tables_to_appear_in_same_query!(source_vectors, sources);
+allow_tables_to_appear_in_same_query!(agents, sources);
+allow_tables_to_appear_in_same_query!(agents, documents);
+allow_tables_to_appear_in_same_query!(agents, document_texts);
+allow_tables_to_appear_in_same_query!(sources, documents);
+allow_tables_to_appear_in_same_query!(sources, document_texts);
 allow_tables_to_appear_in_same_query!(uploads, sources);
 allow_tables_to_appear_in_same_query!(conversations, conversation_metadata);

@@ -1,11 +1,12 @@
 //! Sources: their rows, and changes by callers. Jobs change them too.
 
+mod by_id;
 mod content;
 mod intake;
 mod state;
 
 use async_trait::async_trait;
-use cicerone_domain::content::{Document, Passage};
+use cicerone_domain::content::{PublicText, StoredDocument, StoredPassage};
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::job::NewJob;
@@ -18,6 +19,7 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 
+pub(crate) use by_id::fill_ids;
 pub(crate) use content::{
     DocumentRow, PassageRow, Placed, TextRow, insert, read_warnings, remove_unseen, unseen,
 };
@@ -252,19 +254,32 @@ impl SourceStore for Storage {
         .await
     }
 
+    async fn find_document(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Document>,
+    ) -> Result<Option<StoredDocument>, Error> {
+        let visible = Visible::from(scope);
+        self.db.of(scope.account).read(move |c| by_id::find(c, &visible, id)).await
+    }
+
+    async fn find_public_text(&self, id: Id<kind::Document>) -> Result<Option<PublicText>, Error> {
+        self.db.read(move |c| by_id::find_public(c, id)).await
+    }
+
     async fn list_documents(
         &self,
         scope: &Scope,
         id: Id<kind::Source>,
         page: PageRequest,
-    ) -> Result<Page<Document>, Error> {
+    ) -> Result<Page<StoredDocument>, Error> {
         let visible = Visible::from(scope);
         self.db
             .of(scope.account)
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
-                    require(c, &visible, id)?;
-                    content::documents(c, id, &page)
+                    let source = require(c, &visible, id)?;
+                    content::documents(c, &source, &page)
                 })
             })
             .await
@@ -274,15 +289,16 @@ impl SourceStore for Storage {
         &self,
         scope: &Scope,
         id: Id<kind::Source>,
+        document: Option<Id<kind::Document>>,
         page: PageRequest,
-    ) -> Result<Page<Passage>, Error> {
+    ) -> Result<Page<StoredPassage>, Error> {
         let visible = Visible::from(scope);
         self.db
             .of(scope.account)
             .read(move |c| {
                 transaction(c, Begin::Snapshot, |c| {
                     require(c, &visible, id)?;
-                    content::passages(c, id, &page)
+                    content::passages(c, id, document, &page)
                 })
             })
             .await

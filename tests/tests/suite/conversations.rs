@@ -1,5 +1,6 @@
 //! `/v1/conversations`.
 
+mod citations;
 pub(crate) mod delete;
 pub(crate) mod get;
 pub(crate) mod list;

@@ -19,7 +19,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 39] = [
+const ENDPOINTS: [&Covers; 40] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -37,6 +37,7 @@ const ENDPOINTS: [&Covers; 39] = [
     &sources::pages::COVERS,
     &sources::documents::COVERS,
     &sources::passages::COVERS,
+    &sources::document::COVERS,
     &conversations::send::COVERS,
     &conversations::list::COVERS,
     &conversations::get::COVERS,

@@ -36,6 +36,7 @@ mod on_postgres;
 mod operations;
 mod permissions;
 mod protocol;
+mod public;
 mod rate_limits;
 mod replays;
 mod routes;

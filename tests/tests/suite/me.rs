@@ -37,6 +37,7 @@ async fn a_key_sees_its_account_itself_the_quotas_and_the_capabilities() {
             "max_upload_bytes": 10_485_760,
             "models": ["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"],
             "has_upstream": false,
+            "public_url": null,
         })
     );
 }

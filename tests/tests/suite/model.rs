@@ -76,6 +76,7 @@ fn settings(upstream: &Upstream, section: Value) -> Value {
 fn passage(text: &str) -> Hit {
     Hit {
         source_id: Id::random(&SystemEntropy),
+        document_id: Id::random(&SystemEntropy),
         position: 0,
         title: Some("Handbook".to_owned()),
         heading: None,
@@ -101,6 +102,7 @@ fn request() -> ReplyRequest {
             max_tokens: ReplyTokens::parse(321).unwrap(),
             retention_days: None,
             answer_floor: AnswerFloor::default(),
+            public_sources: false,
         },
         history: Vec::new(),
         question: "When does it open?".to_owned(),

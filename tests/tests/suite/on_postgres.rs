@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use cicerone_tests::postgres::Cluster;
-use cicerone_tests::scenario::{id, ids};
+use cicerone_tests::scenario::{cited, id, ids};
 use cicerone_tests::sse::Streamed;
 use cicerone_tests::{Client, Server};
 use serde_json::json;
@@ -37,7 +37,7 @@ async fn an_agent_lives_and_dies() {
         "agent_id": agent, "message": "When does the museum open?", "metadata": { "user": "ü" },
     });
     let reply = client.post("/v1/conversations", body).await.expect(200);
-    assert_eq!(reply["sources_used"], json!([{ "id": source, "title": "Hours" }]));
+    assert_eq!(cited(&reply), json!([{ "id": source, "title": "Hours" }]));
     let body = json!({
         "agent_id": agent, "conversation_id": reply["id"], "message": "How much is a ticket?",
         "stream": true,

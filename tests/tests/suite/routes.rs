@@ -6,7 +6,8 @@ use cicerone_tests::{Answer, Client};
 use serde_json::{Value, json};
 
 use crate::world::{
-    NO_AGENT, NO_CONVERSATION, NO_DELIVERY, NO_ENDPOINT, NO_FILE, NO_KEY, NO_SOURCE, NOWHERE,
+    NO_AGENT, NO_CONVERSATION, NO_DELIVERY, NO_DOCUMENT, NO_ENDPOINT, NO_FILE, NO_KEY, NO_SOURCE,
+    NOWHERE,
 };
 
 /// A route of the API.
@@ -44,7 +45,7 @@ const fn route(
 }
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 39] = [
+pub(crate) const ROUTES: [Route; 40] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -62,6 +63,7 @@ pub(crate) const ROUTES: [Route; 39] = [
     route("GET", "/v1/sources/{source_id}/pages", "sources:read", Body::None),
     route("GET", "/v1/sources/{source_id}/documents", "sources:read", Body::None),
     route("GET", "/v1/sources/{source_id}/passages", "sources:read", Body::None),
+    route("GET", "/v1/documents/{document_id}", "sources:read", Body::None),
     route("POST", "/v1/conversations", "conversations:write", Body::Message),
     route("GET", "/v1/agents/{agent_id}/conversations", "conversations:read", Body::None),
     route("GET", "/v1/conversations/{conversation_id}", "conversations:read", Body::None),
@@ -103,6 +105,8 @@ pub(crate) struct Names {
     pub(crate) agent: String,
     /// A source of it: a website, which every route accepts.
     pub(crate) source: String,
+    /// A document of another source of it.
+    pub(crate) document: String,
     /// A conversation with it.
     pub(crate) conversation: String,
     /// A file.
@@ -122,6 +126,9 @@ impl Names {
         let agent = client.agent().await;
         let source = client.source(&agent, "website", "http://127.0.0.1:9/").await;
         client.failed(&source).await;
+        let text = client.text(&agent, "The museum opens at nine.").await;
+        let documents = client.list_all(&format!("/v1/sources/{text}/documents"), 1).await;
+        let document = id(&documents[0]);
         let conversation = id(&client.ask(&agent, "Hello there").await);
         let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
         let key = json!({ "name": "Guide", "permissions": ["keys:write"], "agent_ids": [agent] });
@@ -133,7 +140,7 @@ impl Names {
         let endpoint = id(&endpoint.expect(201));
         let test = format!("/v1/webhook_endpoints/{endpoint}/test");
         let delivery = id(&client.post_nothing(&test).await.expect(202));
-        Self { agent, source, conversation, file, key, endpoint, delivery }
+        Self { agent, source, document, conversation, file, key, endpoint, delivery }
     }
 
     /// Ids of objects that do not exist.
@@ -141,6 +148,7 @@ impl Names {
         Self {
             agent: NO_AGENT.to_owned(),
             source: NO_SOURCE.to_owned(),
+            document: NO_DOCUMENT.to_owned(),
             conversation: NO_CONVERSATION.to_owned(),
             file: NO_FILE.to_owned(),
             key: NO_KEY.to_owned(),
@@ -153,6 +161,7 @@ impl Names {
     pub(crate) fn fill(&self, path: &str) -> String {
         path.replace("{agent_id}", &self.agent)
             .replace("{source_id}", &self.source)
+            .replace("{document_id}", &self.document)
             .replace("{conversation_id}", &self.conversation)
             .replace("{file_id}", &self.file)
             .replace("{key_id}", &self.key)
@@ -164,6 +173,7 @@ impl Names {
     pub(crate) fn hide(&self, text: &str) -> String {
         text.replace(&self.agent, "{agent_id}")
             .replace(&self.source, "{source_id}")
+            .replace(&self.document, "{document_id}")
             .replace(&self.conversation, "{conversation_id}")
             .replace(&self.file, "{file_id}")
             .replace(&self.key, "{key_id}")

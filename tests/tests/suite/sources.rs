@@ -2,6 +2,7 @@
 
 pub(crate) mod create;
 pub(crate) mod delete;
+pub(crate) mod document;
 pub(crate) mod documents;
 pub(crate) mod get;
 mod large;

@@ -9,6 +9,7 @@ mod claims;
 mod conversations;
 mod crawling;
 mod crawls;
+mod documents;
 mod feed;
 mod fixture;
 mod housekeeping;

@@ -62,6 +62,8 @@ pub(crate) const CRAB: &str = "🦀";
 pub(crate) const NO_AGENT: &str = "agent_0000000000";
 /// A source id that does not exist.
 pub(crate) const NO_SOURCE: &str = "src_0000000000";
+/// A document id that does not exist.
+pub(crate) const NO_DOCUMENT: &str = "doc_0000000000";
 /// A conversation id that does not exist.
 pub(crate) const NO_CONVERSATION: &str = "conv_0000000000";
 /// A file id that does not exist.

@@ -163,6 +163,7 @@ impl Set {
     fn hit(&self, rank: usize, index: usize) -> Hit {
         Hit {
             source_id: Id::random(&SystemEntropy),
+            document_id: Id::random(&SystemEntropy),
             position: 0,
             title: None,
             heading: None,

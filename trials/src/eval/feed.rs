@@ -1,6 +1,7 @@
 //! Passages in memory, in place of a database.
 
 use async_trait::async_trait;
+use cicerone_domain::content::{DocumentIds, StoredPassage};
 use cicerone_domain::ports::{AgentContent, PassageFeed, Wanted, WholeContent};
 use cicerone_domain::{Error, Id, Passage, kind, limits};
 
@@ -8,6 +9,12 @@ use cicerone_domain::{Error, Id, Passage, kind, limits};
 pub(crate) struct MemoryFeed {
     pub(crate) source: Id<kind::Source>,
     pub(crate) passages: Vec<Passage>,
+}
+
+/// The passage as one of the only document of its source.
+pub(crate) fn stored(source: Id<kind::Source>, passage: &Passage) -> StoredPassage {
+    let document_id = DocumentIds::new(source).next(None, None);
+    StoredPassage { document_id, passage: passage.clone() }
 }
 
 #[async_trait]
@@ -21,10 +28,11 @@ impl PassageFeed for MemoryFeed {
         _: Id<kind::Agent>,
         wanted: Wanted,
     ) -> Result<Option<WholeContent>, Error> {
-        let stored: usize = self.passages.iter().map(|passage| passage.text.len()).sum();
-        let passages = self.passages.iter().map(|passage| (self.source, passage.clone()));
+        let bytes: usize = self.passages.iter().map(|passage| passage.text.len()).sum();
+        let passages = self.passages.iter();
+        let passages = passages.map(|passage| (self.source, stored(self.source, passage)));
         let whole = || WholeContent { generation: 1, passages: Some(passages.collect()) };
-        Ok((stored as u64 <= wanted.bytes).then(whole))
+        Ok((bytes as u64 <= wanted.bytes).then(whole))
     }
 
     async fn documents(
@@ -41,9 +49,9 @@ impl PassageFeed for MemoryFeed {
         _: u64,
         _: &[i64],
         after: Option<(i64, i64)>,
-    ) -> Result<Option<Vec<(i64, Passage)>>, Error> {
+    ) -> Result<Option<Vec<(i64, StoredPassage)>>, Error> {
         let behind = |passage: &&Passage| after.is_none_or(|after| (0, passage.position) > after);
         let some = self.passages.iter().filter(behind).take(limits::FEED_PASSAGES);
-        Ok(Some(some.map(|passage| (0, passage.clone())).collect()))
+        Ok(Some(some.map(|passage| (0, stored(self.source, passage))).collect()))
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cicerone_domain::content::StoredPassage;
 use cicerone_domain::meaning::{CurrentSpace, PAIRS, PROBE, Space, Vector, calibrate};
 use cicerone_domain::ports::{
     AgentVectors, Embedder, PassageIndex as _, Purpose, Stages, VectorFeed,
@@ -21,7 +22,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::collection::{Collection, Question};
-use super::feed::MemoryFeed;
+use super::feed::{MemoryFeed, stored};
 use super::{LINES, sets};
 
 /// The weights of meaning that are tried: words alone, both, meaning alone.
@@ -141,9 +142,9 @@ impl VectorFeed for MemoryVectors {
         _: Id<kind::Source>,
         _: u64,
         positions: &[i64],
-    ) -> Result<Vec<Passage>, Error> {
+    ) -> Result<Vec<StoredPassage>, Error> {
         let wanted = self.passages.iter().filter(|passage| positions.contains(&passage.position));
-        Ok(wanted.cloned().collect())
+        Ok(wanted.map(|passage| stored(self.source, passage)).collect())
     }
 }
 

@@ -14,5 +14,6 @@ pub(crate) fn profile() -> AgentProfile {
         max_tokens: ReplyTokens::default(),
         retention_days: None,
         answer_floor: AnswerFloor::default(),
+        public_sources: false,
     }
 }

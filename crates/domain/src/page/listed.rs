@@ -4,7 +4,7 @@ use super::{Listed, Position};
 use crate::access::ApiKey;
 use crate::agent::Agent;
 use crate::audit::AuditRecord;
-use crate::content::{Document, Passage};
+use crate::content::{StoredDocument, StoredPassage};
 use crate::conversation::{Conversation, PlacedMessage};
 use crate::source::{CrawledPage, Source};
 use crate::usage::DayUsage;
@@ -59,15 +59,15 @@ impl Listed for DayUsage {
     }
 }
 
-impl Listed for Document {
+impl Listed for StoredDocument {
     fn position(&self) -> Position {
-        Position::Numbered(self.position)
+        Position::Numbered(self.document.position)
     }
 }
 
-impl Listed for Passage {
+impl Listed for StoredPassage {
     fn position(&self) -> Position {
-        Position::Numbered(self.position)
+        Position::Numbered(self.passage.position)
     }
 }
 

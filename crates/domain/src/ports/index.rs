@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::content::Passage;
+use crate::content::StoredPassage;
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::meaning::Vector;
@@ -81,7 +81,7 @@ pub struct WholeContent {
     /// The agent's generation.
     pub generation: u64,
     /// The passages of each source that has content, in order; `None` if they are not wanted at this generation.
-    pub passages: Option<Vec<(Id<kind::Source>, Passage)>>,
+    pub passages: Option<Vec<(Id<kind::Source>, StoredPassage)>>,
 }
 
 /// The rows that an index is made from.
@@ -116,5 +116,5 @@ pub trait PassageFeed: Send + Sync {
         version: u64,
         documents: &[i64],
         after: Option<(i64, i64)>,
-    ) -> Result<Option<Vec<(i64, Passage)>>, Error>;
+    ) -> Result<Option<Vec<(i64, StoredPassage)>>, Error>;
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::content::Passage;
+use crate::content::{Passage, StoredPassage};
 use crate::error::{Cause, Error};
 use crate::id::{Id, kind};
 use crate::meaning::{Space, Vector};
@@ -164,5 +164,5 @@ pub trait VectorFeed: Send + Sync {
         source: Id<kind::Source>,
         version: u64,
         positions: &[i64],
-    ) -> Result<Vec<Passage>, Error>;
+    ) -> Result<Vec<StoredPassage>, Error>;
 }

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use crate::access::{Account, ApiKey, KeyHash, KeyPatch, Scope};
 use crate::agent::{Agent, AgentPatch, AgentStatus};
 use crate::audit::{AuditFilter, AuditRecord};
-use crate::content::{Document, Passage};
+use crate::content::{PublicText, StoredDocument, StoredPassage};
 use crate::conversation::{Conversation, ConversationFilter, Message, PlacedMessage, Turn};
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -202,20 +202,30 @@ pub trait SourceStore: Send + Sync {
         now: Timestamp,
         completion: Option<Completion<()>>,
     ) -> Result<Source, Error>;
+    /// The document with that id, of the last trained content of its source.
+    async fn find_document(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Document>,
+    ) -> Result<Option<StoredDocument>, Error>;
+    /// The first [`PUBLIC_TEXT_BYTES`](crate::limits::PUBLIC_TEXT_BYTES) of a document of any account, if its agent
+    /// publishes its sources.
+    async fn find_public_text(&self, id: Id<kind::Document>) -> Result<Option<PublicText>, Error>;
     /// What was extracted from it, in order. Fails with [`Error::NotFound`].
     async fn list_documents(
         &self,
         scope: &Scope,
         id: Id<kind::Source>,
         page: PageRequest,
-    ) -> Result<Page<Document>, Error>;
-    /// Its passages, in order. Fails with [`Error::NotFound`].
+    ) -> Result<Page<StoredDocument>, Error>;
+    /// Its passages, in order, or those of one document. Fails with [`Error::NotFound`].
     async fn list_passages(
         &self,
         scope: &Scope,
         id: Id<kind::Source>,
+        document: Option<Id<kind::Document>>,
         page: PageRequest,
-    ) -> Result<Page<Passage>, Error>;
+    ) -> Result<Page<StoredPassage>, Error>;
     /// The pages that its last crawl has visited, be it under way, failed or over, in the order in
     /// which they were found. Fails with [`Error::NotFound`], and with
     /// [`Error::InvalidOperation`] if it is not a website.

@@ -6,8 +6,8 @@ use crate::access::Scope;
 use crate::agent::AgentStatus;
 use crate::clock::{Clock, Entropy};
 use crate::conversation::{
-    Citation, Conversation, ConversationFilter, Message, MessageText, Metadata, PlacedMessage,
-    Role, Turn,
+    Conversation, ConversationFilter, Message, MessageText, Metadata, PlacedMessage, Role, Turn,
+    cite,
 };
 use crate::error::Error;
 use crate::fairness::{FairPermit, FairPool};
@@ -19,6 +19,7 @@ use crate::ports::{
     ConversationContext, ConversationStore, LanguageModel, PassageIndex, ReplyRequest, Stage,
     Stages, TokenSink,
 };
+use crate::public_url::PublicUrl;
 use crate::retrieval::{AgentVersion, Hit, Query};
 use crate::services::quotas::{QuotaPass, Quotas};
 use crate::services::thinking::Thinking;
@@ -62,6 +63,8 @@ pub struct Conversations {
     replies: FairPool<Id<kind::Account>>,
     /// The turns of work that takes processor time: searches, and replies of a local model.
     thinking: Thinking,
+    /// The address at which everybody reaches the server.
+    public_url: Option<PublicUrl>,
 }
 
 /// An accepted message: every check that does not need the model has passed.
@@ -89,7 +92,14 @@ impl Conversations {
         let places = u64::try_from(bounds.replies).unwrap_or(u64::MAX);
         let replies = FairPool::new(places, places);
         let thinking = Thinking::default();
-        Self { store, index, model, clock, entropy, quotas, replies, thinking }
+        let public_url = None;
+        Self { store, index, model, clock, entropy, quotas, replies, thinking, public_url }
+    }
+
+    /// Cites documents without an address by their page on this server, if their agent publishes its sources.
+    #[must_use]
+    pub fn at(self, public_url: Option<PublicUrl>) -> Self {
+        Self { public_url, ..self }
     }
 
     /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation,
@@ -156,16 +166,15 @@ impl Conversations {
         let limit = limits::REPLY_PASSAGES;
         let found = self.index.search_with(version, &query, vector, limit).await?;
         let passages: Vec<Hit> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
-        let sources = passages.iter().map(citation).collect::<Vec<_>>();
-
         if !self.model.is_local(&agent.profile) {
             turn = None;
         }
+        let public = self.public_url.as_ref().filter(|_| agent.profile.public_sources);
         let request = ReplyRequest {
             profile: agent.profile,
             history,
             question: message.text.to_string(),
-            passages,
+            passages: passages.clone(),
             terms: found.terms,
             stages: stages.clone(),
         };
@@ -195,7 +204,7 @@ impl Conversations {
         let reply = Message {
             role: Role::Assistant,
             content: answered.text,
-            sources_used: distinct(answered.cited.iter().filter_map(|index| sources.get(*index))),
+            sources_used: cite(answered.cited.iter().filter_map(|at| passages.get(*at)), public),
             timestamp: now,
         };
         let tokens = answered.tokens;
@@ -265,20 +274,4 @@ fn context_of(history: &[Message]) -> Vec<String> {
         texts.take(count).map(|message| message.content.clone())
     };
     of(Role::User, 2).chain(of(Role::Assistant, 1)).collect()
-}
-
-fn citation(hit: &Hit) -> Citation {
-    let title = hit.title.clone().or_else(|| hit.url.clone());
-    Citation { id: hit.source_id, title: title.unwrap_or_else(|| hit.source_id.to_string()) }
-}
-
-/// The citations in order, each source once.
-fn distinct<'a>(citations: impl Iterator<Item = &'a Citation>) -> Vec<Citation> {
-    let mut kept: Vec<Citation> = Vec::new();
-    for citation in citations {
-        if !kept.iter().any(|other| other.id == citation.id) {
-            kept.push(citation.clone());
-        }
-    }
-    kept
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::access::Scope;
 use crate::clock::{Clock, Entropy};
-use crate::content::{Document, Passage};
+use crate::content::{PublicText, StoredDocument, StoredPassage};
 use crate::conversation::MessageText;
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -139,24 +139,39 @@ impl Sources {
         }
     }
 
+    /// A document of the last trained content. Fails with [`Error::NotFound`].
+    pub async fn document(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Document>,
+    ) -> Result<StoredDocument, Error> {
+        self.store.find_document(scope, id).await?.ok_or_else(|| Error::not_found("document", id))
+    }
+
+    /// A document as anybody may read it. Fails with [`Error::NotFound`] unless its agent publishes its sources.
+    pub async fn public_text(&self, id: Id<kind::Document>) -> Result<PublicText, Error> {
+        self.store.find_public_text(id).await?.ok_or_else(|| Error::not_found("document", id))
+    }
+
     /// What was extracted, in order. Fails with [`Error::NotFound`].
     pub async fn documents(
         &self,
         scope: &Scope,
         id: Id<kind::Source>,
         page: PageRequest,
-    ) -> Result<Page<Document>, Error> {
+    ) -> Result<Page<StoredDocument>, Error> {
         self.store.list_documents(scope, id, page).await
     }
 
-    /// The passages, in order. Fails with [`Error::NotFound`].
+    /// The passages, in order, or those of one document. Fails with [`Error::NotFound`].
     pub async fn passages(
         &self,
         scope: &Scope,
         id: Id<kind::Source>,
+        document: Option<Id<kind::Document>>,
         page: PageRequest,
-    ) -> Result<Page<Passage>, Error> {
-        self.store.list_passages(scope, id, page).await
+    ) -> Result<Page<StoredPassage>, Error> {
+        self.store.list_passages(scope, id, document, page).await
     }
 
     /// The pages of the last crawl. Fails with [`Error::NotFound`], and with

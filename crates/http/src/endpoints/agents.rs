@@ -44,6 +44,9 @@ pub(super) struct AgentView<'a> {
     /// unanswered and gives fewer wrong answers; `eager` does the opposite.
     #[schema(value_type = String, pattern = "^(cautious|balanced|eager)$")]
     answer_floor: AnswerFloor,
+    /// Whether anybody who knows the address of a document may read its text, without a key. Ids of documents are no
+    /// secrets: this publishes all texts of the agent. It has an effect only if the server has a public address.
+    public_sources: bool,
     /// A `paused` agent accepts no new conversations.
     #[schema(value_type = String, pattern = "^(active|paused)$")]
     status: AgentStatus,
@@ -66,6 +69,7 @@ impl<'a> From<&'a Agent> for AgentView<'a> {
             max_tokens: profile.max_tokens.get(),
             retention_days: profile.retention_days.map(RetentionDays::get),
             answer_floor: profile.answer_floor,
+            public_sources: profile.public_sources,
             status: agent.status,
             created_at: agent.created_at,
             updated_at: agent.updated_at,

@@ -8,7 +8,7 @@ pub(super) mod send;
 
 use std::collections::BTreeMap;
 
-use cicerone_domain::conversation::PlacedMessage;
+use cicerone_domain::conversation::{CitedPassage, PlacedMessage};
 use cicerone_domain::{Citation, Conversation, Id, Message, Role, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -109,8 +109,67 @@ pub(crate) struct CitationView<'a> {
     #[schema(value_type = String, pattern = "^src_[0-9A-Za-z]{10}$")]
     id: Id<kind::Source>,
     title: &'a str,
+    /// The address of the first of the passages: of its page, or its public text on this server. Null if there is
+    /// none.
+    #[schema(required)]
+    url: Option<&'a str>,
+    /// The document of the first of the passages; null if an earlier version of the server stored the reply.
+    #[schema(value_type = Option<String>, required = true, pattern = "^doc_[0-9A-Za-z]{10}$")]
+    document_id: Option<Id<kind::Document>>,
+    /// The passages of the source that the reply is based on, best first, as they were at that time. All citations of
+    /// a reply together have at most 8. Empty if an earlier version of the server stored the reply.
+    passages: Vec<CitedPassageView<'a>>,
+}
+
+/// A passage that a reply is based on.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CitedPassage)]
+pub(crate) struct CitedPassageView<'a> {
+    #[schema(value_type = String, pattern = "^doc_[0-9A-Za-z]{10}$")]
+    document_id: Id<kind::Document>,
+    /// The position of the passage in the source, from 0.
+    position: i64,
+    #[schema(required)]
+    title: Option<&'a str>,
+    #[schema(required)]
+    url: Option<&'a str>,
+    /// The page that it is on, from 1, if the format has pages.
+    #[schema(required)]
+    page: Option<u32>,
+    /// The headings that it stands under, outermost first, joined by ` › `.
+    #[schema(required)]
+    heading: Option<&'a str>,
+    /// The beginning of its text.
+    #[schema(max_length = 300)]
+    text: &'a str,
+}
+
+impl<'a> From<&'a CitedPassage> for CitedPassageView<'a> {
+    fn from(passage: &'a CitedPassage) -> Self {
+        Self {
+            document_id: passage.document_id,
+            position: passage.position,
+            title: passage.title.as_deref(),
+            url: passage.url.as_deref(),
+            page: passage.page,
+            heading: passage.heading.as_deref(),
+            text: &passage.text,
+        }
+    }
+}
+
+impl<'a> From<&'a Citation> for CitationView<'a> {
+    fn from(citation: &'a Citation) -> Self {
+        Self {
+            id: citation.id,
+            title: &citation.title,
+            url: citation.url.as_deref(),
+            document_id: citation.document_id,
+            passages: citation.passages.iter().map(CitedPassageView::from).collect(),
+        }
+    }
 }
 
 pub(crate) fn citations(citations: &[Citation]) -> Vec<CitationView<'_>> {
-    citations.iter().map(|Citation { id, title }| CitationView { id: *id, title }).collect()
+    citations.iter().map(CitationView::from).collect()
 }

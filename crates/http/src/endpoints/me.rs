@@ -77,6 +77,10 @@ struct CapabilitiesView {
     models: Vec<String>,
     /// Whether any model is served by an upstream. If not, the embedded answerer replies for all of them.
     has_upstream: bool,
+    /// The address at which everybody reaches this server, under which the texts of agents with `public_sources` are
+    /// public; null if it has none.
+    #[schema(required)]
+    public_url: Option<String>,
 }
 
 impl<'a> From<&'a Account> for AccountView<'a> {
@@ -113,6 +117,7 @@ async fn handle(caller: Authorized<AnyKey>, app: App, _: Incoming) -> Answer {
             max_upload_bytes: limits::FILE_BYTES,
             models: app.agents.models(),
             has_upstream: app.agents.has_upstream(),
+            public_url: app.public_url.as_ref().map(|url| url.as_str().to_owned()),
         },
     }))
 }

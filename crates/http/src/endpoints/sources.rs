@@ -2,6 +2,7 @@
 
 pub(super) mod create;
 pub(super) mod delete;
+pub(super) mod document;
 pub(super) mod documents;
 pub(super) mod get;
 pub(super) mod list;

@@ -29,6 +29,7 @@ pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
         let schema = match name {
             "agent_id" => id("agent_"),
             "source_id" => id("src_"),
+            "document_id" => id("doc_"),
             "conversation_id" => id("conv_"),
             "file_id" => id("file_"),
             "key_id" => id("key_"),
@@ -43,6 +44,11 @@ pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
             .schema(Some(schema))
             .build()
     })
+}
+
+/// `document_id`
+pub(crate) fn document_id() -> Parameter {
+    query("document_id", "Return only what belongs to this document.", id("doc_")).build()
 }
 
 /// `page_size`

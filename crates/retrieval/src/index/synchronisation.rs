@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use cicerone_domain::content::StoredPassage;
 use cicerone_domain::fairness::{FairPermit, Urgency};
 use cicerone_domain::ports::{AgentContent, Wanted, WholeContent};
 use cicerone_domain::retrieval::AgentVersion;
@@ -172,14 +173,14 @@ async fn in_memory(
     shared: &Arc<Shared>,
     agent: AgentVersion,
     generation: u64,
-    passages: Vec<(Id<kind::Source>, Passage)>,
+    passages: Vec<(Id<kind::Source>, StoredPassage)>,
 ) -> Result<Arc<Snapshot>, Error> {
     // The folder is left from a time when the agent had more content, some of which was deleted.
     if shared.folders.has(agent.id) {
         shared.open.remove(agent.id);
         shared.folders.remove(agent.id).await?;
     }
-    let bytes: usize = passages.iter().map(|(_, passage)| indexed_bytes(passage)).sum();
+    let bytes: usize = passages.iter().map(|(_, stored)| indexed_bytes(&stored.passage)).sum();
     let make = move || Snapshot::in_memory(InMemory::new(passages)?, generation);
     let made = if bytes > QUICK_BYTES {
         tokio::task::spawn_blocking(make).await.map_err(Error::internal)?
@@ -293,8 +294,9 @@ async fn replace(
             let passages = shared.feed.passages(source, version, documents, after).await;
             let Some(passages) = passages.map_err(Failure::Feed)? else { return Ok(None) };
             let are_all = passages.len() < limits::FEED_PASSAGES;
-            after = passages.last().map(|(document, passage)| (*document, passage.position));
-            let keyed: Vec<(String, Passage)> = passages
+            after =
+                passages.last().map(|(document, passage)| (*document, passage.passage.position));
+            let keyed: Vec<(String, StoredPassage)> = passages
                 .into_iter()
                 .filter_map(|(document, passage)| {
                     let version = wanted.get(&document)?;

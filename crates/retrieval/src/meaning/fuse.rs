@@ -130,6 +130,7 @@ mod tests {
     fn hit(position: i64, score: f32, text: &str) -> Hit {
         Hit {
             source_id: source(),
+            document_id: "doc_aaaaaaaaaa".parse().unwrap(),
             position,
             title: None,
             heading: None,

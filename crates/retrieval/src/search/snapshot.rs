@@ -109,6 +109,7 @@ impl Snapshot {
         let record = self.content.record(ranked.number)?;
         Ok(Hit {
             source_id: record.source,
+            document_id: record.document,
             position: record.position,
             title: record.title.clone(),
             heading: record.heading.clone(),

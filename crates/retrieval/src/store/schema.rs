@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use cicerone_domain::{Id, Passage, kind};
+use cicerone_domain::content::StoredPassage;
+use cicerone_domain::{Id, kind};
 use cicerone_language::{Language, Term, defined_term, fold, grams, terms};
 use serde::{Deserialize, Serialize};
 use tantivy::TantivyDocument;
@@ -14,8 +15,8 @@ use tantivy::schema::{
 /// Raised whenever the fields, the analysis or the stored data change. An index of another version
 /// is rebuilt from the database. Since 3, the version of a source never stands for two contents;
 /// since 4, answers and defined terms have fields of their own, and the small words of questions
-/// are marked.
-pub(crate) const VERSION: u32 = 4;
+/// are marked; since 5, passages have the ids of their documents.
+pub(crate) const VERSION: u32 = 5;
 
 /// The fields of an index. Invariant: no field has positions; neighbouring words are a field of
 /// their own.
@@ -165,6 +166,7 @@ pub(crate) const NO_LANGUAGE: &str = "und";
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) source: Id<kind::Source>,
+    pub(crate) document: Id<kind::Document>,
     pub(crate) position: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<String>,
@@ -200,7 +202,8 @@ pub(crate) struct Analysed {
 }
 
 /// Analyses a passage of a source.
-pub(crate) fn analyse(source: Id<kind::Source>, passage: Passage) -> Analysed {
+pub(crate) fn analyse(source: Id<kind::Source>, stored: StoredPassage) -> Analysed {
+    let StoredPassage { document_id, passage } = stored;
     let language = passage.language.as_deref().and_then(Language::from_code);
     let exact = passage.title.as_deref().filter(|_| passage.is_pair).map(exact_key);
     let (title_field, text_field, grams_field) = if passage.is_pair {
@@ -243,6 +246,7 @@ pub(crate) fn analyse(source: Id<kind::Source>, passage: Passage) -> Analysed {
     }
     let record = Record {
         source,
+        document: document_id,
         position: passage.position,
         title: passage.title,
         heading: passage.heading,

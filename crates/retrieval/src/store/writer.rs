@@ -3,7 +3,8 @@
 //! Whole segments are written here and passed to tantivy's writer. Its own indexing thread first
 //! allocates and clears 15 MB, which would be most of the cost of a small change.
 
-use cicerone_domain::{Id, Passage, kind};
+use cicerone_domain::content::StoredPassage;
+use cicerone_domain::{Id, kind};
 use tantivy::index::Segment;
 use tantivy::indexer::{
     AddOperation, IndexWriterOptions, LogMergePolicy, MergePolicy, NoMergePolicy, SegmentWriter,
@@ -56,7 +57,7 @@ impl Writer {
         &mut self,
         source: Id<kind::Source>,
         document: &str,
-        passage: Passage,
+        passage: StoredPassage,
     ) -> tantivy::Result<()> {
         let analysed = schema::analyse(source, passage);
         let document = schema::document(&self.fields, document, analysed)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use cicerone_domain::content::{DocumentIds, StoredPassage};
 use cicerone_domain::ports::{AgentContent, PassageFeed, PassageIndex as _, Wanted, WholeContent};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, Passage, kind, limits};
@@ -154,9 +155,10 @@ impl PassageFeed for Rows {
         let mut passages = Vec::new();
         for (id, source) in row.sources {
             let documents = source.documents.into_values();
-            passages.extend(documents.flat_map(|(_, found)| found).map(|passage| (id, passage)));
+            let found = documents.flat_map(|(_, found)| found);
+            passages.extend(found.map(|passage| (id, stored(id, passage))));
         }
-        let stored: usize = passages.iter().map(|(_, passage)| passage.text.len()).sum();
+        let stored: usize = passages.iter().map(|(_, stored)| stored.passage.text.len()).sum();
         let is_within = stored as u64 <= wanted.bytes;
         let passages = Some(passages);
         Ok(is_within.then_some(WholeContent { generation: row.generation, passages }))
@@ -178,7 +180,7 @@ impl PassageFeed for Rows {
         version: u64,
         documents: &[i64],
         after: Option<(i64, i64)>,
-    ) -> Result<Option<Vec<(i64, Passage)>>, Error> {
+    ) -> Result<Option<Vec<(i64, StoredPassage)>>, Error> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         if after.is_none() {
             self.documents_read.fetch_add(documents.len(), Ordering::Relaxed);
@@ -191,8 +193,14 @@ impl PassageFeed for Rows {
         }
         found.retain(|(at, passage)| after.is_none_or(|after| (*at, passage.position) > after));
         found.truncate(limits::FEED_PASSAGES);
-        Ok(Some(found))
+        let stored = |(at, passage)| (at, stored(source, passage));
+        Ok(Some(found.into_iter().map(stored).collect()))
     }
+}
+
+/// The passage as one of the only document of its source.
+fn stored(source: Id<kind::Source>, passage: Passage) -> StoredPassage {
+    StoredPassage { document_id: DocumentIds::new(source).next(None, None), passage }
 }
 
 impl Rows {

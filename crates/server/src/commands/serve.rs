@@ -188,6 +188,7 @@ async fn application(
         workers_running: Arc::new(move || failing.is_empty()),
         detect_upload_type: Arc::new(detect_upload_type),
         extra_models: configuration.extra_models(),
+        public_url: configuration.public_url.clone(),
         metrics,
         clock: parts.clock,
         entropy: parts.entropy,

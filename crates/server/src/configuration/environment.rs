@@ -22,12 +22,13 @@ enum Form {
 
 /// Each variable with the key that it sets. Other variables that begin with `CICERONE_` are ignored:
 /// orchestrators add some of their own (`CICERONE_SERVICE_HOST`).
-const VARIABLES: [(&str, &str, Form); 10] = [
+const VARIABLES: [(&str, &str, Form); 11] = [
     ("CICERONE_BIND", "bind", Form::Text),
     ("CICERONE_DATA_DIR", "data_dir", Form::Text),
     ("CICERONE_DATABASE_URL", "database_url", Form::Text),
     ("CICERONE_OBJECT_STORE_URL", "object_store_url", Form::Text),
     ("CICERONE_ROOT_KEY", "root_key", Form::Text),
+    ("CICERONE_PUBLIC_URL", "public_url", Form::Text),
     ("CICERONE_EGRESS_ALLOW", "egress_allow", Form::List),
     ("CICERONE_RATE_LIMIT_PER_MINUTE", "rate_limit_per_minute", Form::Number),
     ("CICERONE_ACCOUNT_RATE_LIMIT_PER_MINUTE", "account_rate_limit_per_minute", Form::Number),

@@ -41,6 +41,10 @@ pub(crate) struct Settings {
     /// Private address ranges, such as `10.0.0.0/8`, that crawls and webhooks may reach. All other
     /// addresses that are not public are refused.
     pub(crate) egress_allow: Vec<String>,
+    /// The address at which everybody reaches this server, such as `https://docs.example`, possibly with a
+    /// path. With it, the texts of agents that publish their sources can be read at `/s/…` without a key,
+    /// and replies link to them. Unset: nothing is public.
+    pub(crate) public_url: Option<String>,
     /// Requests per minute of one API key; `0` for no limit.
     pub(crate) rate_limit_per_minute: u32,
     /// Requests per minute of all keys of an account together; `0` for no limit. Unset: ten times
@@ -115,6 +119,8 @@ pub(crate) struct HttpSection {
     pub(crate) connections_at_once: usize,
     /// Failed authentications per minute of one client address; `0` for no limit.
     pub(crate) failed_authentications_per_minute: u32,
+    /// Requests per minute of one client address for public pages, which need no key; `0` for no limit.
+    pub(crate) public_requests_per_minute: u32,
     /// Address ranges of proxies in front of the server. For a request from one of them,
     /// `X-Forwarded-For` gives the address of the client.
     #[schema(value_type = Vec<String>)]

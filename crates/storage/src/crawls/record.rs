@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use cicerone_domain::Source;
-use cicerone_domain::content::CutDocument;
+use cicerone_domain::content::{CutDocument, DocumentIds};
 use cicerone_domain::crawl::{FoundPage, PageContent, VisitedPage};
 use diesel::dsl::max;
 use diesel::prelude::*;
@@ -199,7 +199,8 @@ impl<'a> Texts<'a> {
         let (document, first_passage) = (self.next_document, self.next_passage);
         self.next_document += 1;
         self.next_passage += cut.passage_count();
-        insert(c, self.source, &[Placed { document, first_passage, cut }])?;
+        let id = DocumentIds::new(self.source.id).next_of(&cut.document);
+        insert(c, self.source, &[Placed { document, id, first_passage, cut }])?;
         Ok(document)
     }
 

@@ -3,12 +3,14 @@
 //! Invariant: a document without a version, and its passages, belong to a running job. Queries for
 //! callers and for the index exclude them.
 
-use cicerone_domain::content::{CutDocument, Document, Passage, Warnings};
+use cicerone_domain::content::{
+    CutDocument, Document, Passage, StoredDocument, StoredPassage, Warnings,
+};
 use cicerone_domain::id::kind;
 use cicerone_domain::{Id, Page, PageRequest, Source};
 use diesel::prelude::*;
 
-use crate::columns::{from_json, narrow_option, to_json, wide};
+use crate::columns::{from_json, id, narrow_option, to_json, wide};
 use crate::connection::AnyConnection;
 use crate::dialect::{self, ROWS};
 use crate::error::TransactionError;
@@ -32,6 +34,7 @@ pub(crate) struct DocumentRow {
     is_pair: bool,
     table_count: Option<i64>,
     warnings: Option<String>,
+    id: String,
 }
 
 /// The text of a document, in a table of its own: a document's row is rewritten when it becomes
@@ -62,17 +65,26 @@ pub(crate) struct PassageRow {
 }
 
 impl DocumentRow {
-    /// The row as a document with its text.
-    fn with(self, text: String) -> Result<Document, TransactionError> {
-        Ok(Document {
-            position: self.position,
-            url: self.url,
-            title: self.title,
-            page_count: narrow_option("documents.page_count", self.page_count)?,
-            table_count: narrow_option("documents.table_count", self.table_count)?,
-            warnings: read_warnings(self.warnings.as_deref())?,
-            text,
-            is_pair: self.is_pair,
+    /// The row as a document with its text, of a source of this agent.
+    pub(super) fn with(
+        self,
+        text: String,
+        agent_id: Id<kind::Agent>,
+    ) -> Result<StoredDocument, TransactionError> {
+        Ok(StoredDocument {
+            id: id("documents.id", &self.id)?,
+            source_id: id("documents.source_id", &self.source_id)?,
+            agent_id,
+            document: Document {
+                position: self.position,
+                url: self.url,
+                title: self.title,
+                page_count: narrow_option("documents.page_count", self.page_count)?,
+                table_count: narrow_option("documents.table_count", self.table_count)?,
+                warnings: read_warnings(self.warnings.as_deref())?,
+                text,
+                is_pair: self.is_pair,
+            },
         })
     }
 }
@@ -87,6 +99,12 @@ fn write_warnings(warnings: &Warnings) -> Result<Option<String>, TransactionErro
 }
 
 impl PassageRow {
+    /// The row as a passage of the document with that id.
+    pub(crate) fn of(self, document: &str) -> Result<StoredPassage, TransactionError> {
+        let document_id = id("documents.id", document)?;
+        Ok(StoredPassage { document_id, passage: self.try_into()? })
+    }
+
     /// Bytes of its longer texts.
     pub(crate) fn size(&self) -> usize {
         let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -115,6 +133,8 @@ impl TryFrom<PassageRow> for Passage {
 pub(crate) struct Placed<'a> {
     /// The position of the document.
     pub(crate) document: i64,
+    /// The id of the document.
+    pub(crate) id: Id<kind::Document>,
     /// The position of its first passage.
     pub(crate) first_passage: i64,
     /// The document; its own position is ignored.
@@ -127,7 +147,8 @@ pub(crate) fn insert(
     source: &Source,
     documents: &[Placed<'_>],
 ) -> Result<(), TransactionError> {
-    insert_documents(c, source, documents.iter().map(|placed| (placed.document, placed.cut)))?;
+    let placed = documents.iter().map(|placed| (placed.document, placed.id, placed.cut));
+    insert_documents(c, source, placed)?;
     let passages = documents.iter().flat_map(|placed| {
         let passages = placed.cut.passages(placed.first_passage);
         passages.map(|passage| (placed.document, passage))
@@ -135,16 +156,16 @@ pub(crate) fn insert(
     insert_passages(c, source, passages)
 }
 
-/// Adds documents at these positions, without a version and without passages.
+/// Adds documents at these positions and with these ids, without a version and without passages.
 ///
 /// Rows are made for one statement at a time, so that little of the text is in memory twice.
 pub(super) fn insert_documents<'a>(
     c: &mut AnyConnection,
     source: &Source,
-    documents: impl Iterator<Item = (i64, &'a CutDocument)> + Clone,
+    documents: impl Iterator<Item = (i64, Id<kind::Document>, &'a CutDocument)> + Clone,
 ) -> Result<(), TransactionError> {
     let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
-    let rows = documents.clone().map(|(position, CutDocument { document, .. })| {
+    let rows = documents.clone().map(|(position, id, CutDocument { document, .. })| {
         Ok(DocumentRow {
             source_id: source_id.clone(),
             position,
@@ -157,12 +178,13 @@ pub(super) fn insert_documents<'a>(
             is_pair: document.is_pair,
             table_count: document.table_count.map(i64::from),
             warnings: write_warnings(&document.warnings)?,
+            id: id.to_string(),
         })
     });
     let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let size = |row: &DocumentRow| of(&row.title) + of(&row.warnings);
     in_batches(rows, size, |rows| dialect::insert_documents(c, rows))?;
-    let rows = documents.map(|(position, cut)| {
+    let rows = documents.map(|(position, _, cut)| {
         let text = &cut.document.text;
         Ok(TextRow { source_id: &source_id, position, account_id: &account_id, text })
     });
@@ -237,10 +259,10 @@ pub(crate) fn remove_unseen(
 /// A page of a source's documents. The caller has checked that the source is in the scope.
 pub(super) fn documents(
     c: &mut AnyConnection,
-    source: Id<kind::Source>,
+    source: &Source,
     page: &PageRequest,
-) -> Result<Page<Document>, TransactionError> {
-    let (source, begin) = (source.to_string(), numbered_after(page)?);
+) -> Result<Page<StoredDocument>, TransactionError> {
+    let (agent, source, begin) = (source.agent_id, source.id.to_string(), numbered_after(page)?);
     let query = || {
         let is_text_of = document_texts::source_id
             .eq(documents::source_id)
@@ -263,33 +285,40 @@ pub(super) fn documents(
         .load(c)?;
     let sizes: Vec<_> = sizes.into_iter().map(<[Size; 4]>::from).collect();
     let fit = fitting(page, &sizes);
-    let items: Result<Vec<Document>, _> = query()
+    let items: Result<Vec<StoredDocument>, _> = query()
         .limit(fit.count)
         .select((DocumentRow::as_select(), document_texts::text))
         .load::<(DocumentRow, String)>(c)?
         .into_iter()
-        .map(|(row, text)| row.with(text))
+        .map(|(row, text)| row.with(text, agent))
         .collect();
     Ok(Page::of(items?, fit.more))
 }
 
-/// A page of a source's passages. The caller has checked that the source is in the scope.
+/// A page of a source's passages, or of those of one document. The caller has checked that the source is in the scope.
 pub(super) fn passages(
     c: &mut AnyConnection,
     source: Id<kind::Source>,
+    document: Option<Id<kind::Document>>,
     page: &PageRequest,
-) -> Result<Page<Passage>, TransactionError> {
+) -> Result<Page<StoredPassage>, TransactionError> {
     let (source, begin) = (source.to_string(), numbered_after(page)?);
+    let document = document.map(|id| id.to_string());
     let query = || {
         let is_passage_of = documents::source_id
             .eq(passages::source_id)
             .and(documents::position.eq(passages::document));
-        passages::table
+        let query = passages::table
             .inner_join(documents::table.on(is_passage_of))
             .filter(passages::source_id.eq(&source))
             .filter(documents::version.is_not_null())
             .filter(passages::position.gt(begin))
             .order(passages::position)
+            .into_boxed();
+        match &document {
+            Some(id) => query.filter(documents::id.eq(id)),
+            None => query,
+        }
     };
     let sizes: Vec<(Size, Size, Size, Size)> = query()
         .limit(page.lookahead())
@@ -302,7 +331,9 @@ pub(super) fn passages(
         .load(c)?;
     let sizes: Vec<_> = sizes.into_iter().map(<[Size; 4]>::from).collect();
     let fit = fitting(page, &sizes);
-    let rows = query().limit(fit.count).select(PassageRow::as_select()).load(c)?;
-    let items: Result<Vec<Passage>, _> = rows.into_iter().map(Passage::try_from).collect();
+    let rows: Vec<(PassageRow, String)> =
+        query().limit(fit.count).select((PassageRow::as_select(), documents::id)).load(c)?;
+    let items: Result<Vec<StoredPassage>, _> =
+        rows.into_iter().map(|(row, document)| row.of(&document)).collect();
     Ok(Page::of(items?, fit.more))
 }

@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
-use cicerone_domain::Source;
-use cicerone_domain::content::Extracted;
+use cicerone_domain::content::{DocumentIds, Extracted};
+use cicerone_domain::id::kind;
+use cicerone_domain::{Id, Source};
 use diesel::prelude::*;
 
 use super::content::{BATCH_BYTES, insert_documents, insert_passages, unseen};
@@ -21,6 +22,8 @@ const PART_ROWS: usize = 2_000;
 #[derive(Debug, Clone)]
 pub(crate) struct Intake {
     extracted: Arc<Extracted>,
+    /// The ids of the documents, in their order.
+    ids: Arc<[Id<kind::Document>]>,
     /// Documents that are stored completely.
     documents: usize,
     /// Stored passages of the next document, if that document is stored.
@@ -30,9 +33,11 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// Extracted content of which nothing is stored.
-    pub(crate) fn new(extracted: Extracted) -> Self {
-        Self { extracted: Arc::new(extracted), documents: 0, passages: None, position: 0 }
+    /// Extracted content of a source, of which nothing is stored.
+    pub(crate) fn new(source: Id<kind::Source>, extracted: Extracted) -> Self {
+        let mut ids = DocumentIds::new(source);
+        let ids = extracted.documents.iter().map(|cut| ids.next_of(&cut.document)).collect();
+        Self { extracted: Arc::new(extracted), ids, documents: 0, passages: None, position: 0 }
     }
 
     /// What was extracted.
@@ -59,12 +64,15 @@ impl Intake {
     ) -> Result<Self, TransactionError> {
         let mut next = self.clone();
         let (mut new, mut passages, mut bytes) = (Vec::new(), Vec::new(), 0);
-        'part: while let Some(cut) = self.extracted.documents.get(next.documents) {
+        let (documents, ids) = (&self.extracted.documents, &self.ids);
+        'part: while let Some((cut, id)) =
+            documents.get(next.documents).zip(ids.get(next.documents))
+        {
             let document = cut.document.position;
             let mut stored = match next.passages {
                 Some(stored) => stored,
                 None => {
-                    new.push((document, cut));
+                    new.push((document, *id, cut));
                     bytes += cut.document.text.len();
                     0
                 }

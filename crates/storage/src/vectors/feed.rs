@@ -1,7 +1,7 @@
 //! The data from which a projection of vectors is built.
 
 use async_trait::async_trait;
-use cicerone_domain::content::Passage;
+use cicerone_domain::content::StoredPassage;
 use cicerone_domain::id::kind;
 use cicerone_domain::meaning::Vector;
 use cicerone_domain::ports::{AgentVectors, VectorFeed};
@@ -11,7 +11,7 @@ use diesel::prelude::*;
 use crate::columns::{id, narrow, narrow_option, wide};
 use crate::dialect::{Begin, transaction};
 use crate::error::TransactionError;
-use crate::schema::{agents, passage_vectors, passages, source_vectors, sources};
+use crate::schema::{agents, documents, passage_vectors, passages, source_vectors, sources};
 use crate::sources::PassageRow;
 use crate::storage::Storage;
 
@@ -91,15 +91,19 @@ impl VectorFeed for Storage {
         source: Id<kind::Source>,
         version: u64,
         positions: &[i64],
-    ) -> Result<Vec<Passage>, Error> {
+    ) -> Result<Vec<StoredPassage>, Error> {
         let positions = positions.to_vec();
         let found = self.at_version(source.to_string(), version, move |c, source| {
-            let rows: Vec<PassageRow> = passages::table
+            let of_the_document = passages::source_id
+                .eq(documents::source_id)
+                .and(passages::document.eq(documents::position));
+            let rows: Vec<(PassageRow, String)> = passages::table
+                .inner_join(documents::table.on(of_the_document))
                 .filter(passages::source_id.eq(source))
                 .filter(passages::position.eq_any(&positions))
-                .select(PassageRow::as_select())
+                .select((PassageRow::as_select(), documents::id))
                 .load(c)?;
-            rows.into_iter().map(Passage::try_from).collect()
+            rows.into_iter().map(|(row, document)| row.of(&document)).collect()
         });
         Ok(found.await?.unwrap_or_default())
     }

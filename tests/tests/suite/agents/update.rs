@@ -38,6 +38,8 @@ async fn only_the_fields_that_are_given_change() {
         ("retention_days", json!(null)),
         ("answer_floor", json!("eager")),
         ("answer_floor", json!("cautious")),
+        ("public_sources", json!(true)),
+        ("public_sources", json!(false)),
         ("status", json!("paused")),
     ];
     let (mut expected, path) = agent(&client).await;

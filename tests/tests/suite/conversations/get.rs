@@ -1,6 +1,7 @@
 //! `GET /v1/conversations/{conversation_id}`.
 
 use cicerone_tests::answer::is_timestamp;
+use cicerone_tests::scenario::cited;
 use serde_json::json;
 
 use crate::coverage::Covers;
@@ -36,7 +37,7 @@ async fn a_conversation_shows_its_messages_in_order() {
     assert_eq!(messages[0].get("sources_used"), None, "only on assistant messages");
     assert_eq!(messages[1]["role"], "assistant");
     assert_eq!(messages[1]["content"], sent["reply"]);
-    assert_eq!(messages[1]["sources_used"], json!([{ "id": source, "title": "Hours" }]));
+    assert_eq!(cited(&messages[1]), json!([{ "id": source, "title": "Hours" }]));
     for message in messages {
         assert!(is_timestamp(message["timestamp"].as_str().unwrap()), "{message}");
         assert_eq!(message.get("id"), None);
@@ -79,7 +80,7 @@ async fn a_citation_keeps_its_title_after_its_source_was_deleted() {
     client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
     let path = format!("/v1/conversations/{}", sent["id"].as_str().unwrap());
     let whole = client.get(&path).await.expect(200);
-    assert_eq!(whole["messages"][1]["sources_used"], json!([{ "id": source, "title": "Hours" }]));
+    assert_eq!(cited(&whole["messages"][1]), json!([{ "id": source, "title": "Hours" }]));
 }
 
 #[tokio::test]

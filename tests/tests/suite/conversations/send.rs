@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cicerone_tests::answer::{is_id, is_timestamp};
-use cicerone_tests::scenario::id;
+use cicerone_tests::scenario::{cited, id};
 use serde_json::{Value, json};
 
 use crate::coverage::Covers;
@@ -33,8 +33,7 @@ async fn a_first_message_makes_a_conversation_and_is_answered_from_the_sources()
     assert_eq!(answer["conversation_id"], answer["id"]);
     assert_eq!(answer["agent_id"], agent.as_str());
     assert!(answer["reply"].as_str().unwrap().contains("nine o'clock"), "{answer}");
-    let cited = json!([{ "id": source, "title": "Opening hours" }]);
-    assert_eq!(answer["sources_used"], cited);
+    assert_eq!(cited(&answer), json!([{ "id": source, "title": "Opening hours" }]));
     assert_eq!(answer.as_object().unwrap().len(), 6, "{answer}");
 }
 
@@ -69,8 +68,7 @@ async fn a_pair_is_answered_with_its_answer_and_titled_by_its_question() {
     let source = client.qa(&agent, &pairs).await;
     let answer = client.ask(&agent, "How much is a ticket?").await;
     assert_eq!(answer["reply"], "A ticket costs twelve euros.");
-    let cited = json!([{ "id": source, "title": "How much is a ticket?" }]);
-    assert_eq!(answer["sources_used"], cited);
+    assert_eq!(cited(&answer), json!([{ "id": source, "title": "How much is a ticket?" }]));
 }
 
 #[tokio::test]
@@ -81,7 +79,7 @@ async fn a_file_is_cited_by_its_name() {
     let source = client.source(&agent, "file", &file).await;
     client.trained(&source).await;
     let answer = client.ask(&agent, "When does the museum open?").await;
-    assert_eq!(answer["sources_used"], json!([{ "id": source, "title": "hours.txt" }]));
+    assert_eq!(cited(&answer), json!([{ "id": source, "title": "hours.txt" }]));
 }
 
 #[tokio::test]

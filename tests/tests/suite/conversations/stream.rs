@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use cicerone_tests::scenario::cited;
 use cicerone_tests::sse::{self, Streamed};
 use serde_json::json;
 
@@ -21,7 +22,7 @@ async fn the_tokens_add_up_to_the_reply_that_is_stored() {
     assert!(streamed.tokens.iter().all(|token| !token.is_empty()), "{streamed:?}");
     assert!(streamed.text().contains("nine o'clock"), "{streamed:?}");
     let done = streamed.done();
-    assert_eq!(done["sources_used"], json!([{ "id": source, "title": "Opening hours" }]));
+    assert_eq!(cited(done), json!([{ "id": source, "title": "Opening hours" }]));
     assert_eq!(done.as_object().unwrap().len(), 2, "{done}");
     let conversation = done["conversation_id"].as_str().unwrap();
     let whole = client.get(&format!("/v1/conversations/{conversation}")).await.expect(200);

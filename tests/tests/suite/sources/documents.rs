@@ -25,7 +25,7 @@ async fn a_text_is_one_document() {
     assert_eq!(page["has_more"], false);
     assert_eq!(page["next_cursor"], Value::Null);
     let expected = json!([{
-        "url": null, "title": "Öffnungszeiten", "page_count": null,
+        "id": page["data"][0]["id"], "source_id": source, "agent_id": agent, "url": null, "title": "Öffnungszeiten", "page_count": null,
         "character_count": text.chars().count(), "table_count": 0, "warnings": [], "text": text,
     }]);
     assert_eq!(page["data"], expected);

@@ -26,7 +26,7 @@ async fn a_short_text_is_one_passage() {
     let source = client.text(&agent, "The museum opens at nine.").await;
     let page = client.get(&format!("/v1/sources/{source}/passages")).await.expect(200);
     let expected = json!([{
-        "position": 0, "title": "The museum opens at nine.", "url": null, "page": null,
+        "document_id": page["data"][0]["document_id"], "position": 0, "title": "The museum opens at nine.", "url": null, "page": null,
         "text": "The museum opens at nine.",
     }]);
     assert_eq!(page["data"], expected);

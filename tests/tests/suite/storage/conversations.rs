@@ -1,7 +1,7 @@
 //! Conversations and their messages.
 
 use cicerone_domain::agent::RetentionDays;
-use cicerone_domain::conversation::{ConversationFilter, PlacedMessage, Turn};
+use cicerone_domain::conversation::{CitedPassage, ConversationFilter, PlacedMessage, Turn};
 use cicerone_domain::idempotency::Claimed;
 use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, Housekeeping as _, UsageStore as _,
@@ -13,12 +13,56 @@ use super::fixture::{
     after, all_pages, assert_conflict, assert_not_found, completion, first, new_id, on_each,
 };
 
+/// A citation with one passage.
+fn citation(title: &str) -> Citation {
+    let document_id = new_id();
+    let passage = CitedPassage {
+        document_id,
+        position: 7,
+        title: Some(title.to_owned()),
+        url: Some("https://example.com/röm".to_owned()),
+        page: Some(3),
+        heading: None,
+        text: "Sieben Hügel".to_owned(),
+    };
+    Citation {
+        id: new_id(),
+        title: title.to_owned(),
+        url: passage.url.clone(),
+        document_id: Some(document_id),
+        passages: vec![passage],
+    }
+}
+
+#[tokio::test]
+async fn a_citation_that_an_earlier_version_stored_has_no_passages() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let mut turn = world.first_turn(&agent, &[]);
+        turn.reply.sources_used = vec![citation("Rom")];
+        let stored = world.storage.append_turn(turn, None).await.unwrap();
+        let cited = Citation {
+            url: None,
+            document_id: None,
+            passages: Vec::new(),
+            ..stored.reply.sources_used[0].clone()
+        };
+        let json = format!("[{{\"id\": \"{}\", \"title\": \"Rom\"}}]", cited.id);
+        world.execute(&format!("UPDATE messages SET sources_used = '{json}' WHERE position = 1"));
+        let id = stored.conversation.id;
+        let (_, messages) =
+            world.storage.find_conversation(&world.scope(), id).await.unwrap().unwrap();
+        assert_eq!(messages.items[0].message.sources_used, [cited]);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_conversation_reads_back_with_its_messages_in_order() {
     on_each(async |world| {
         let agent = world.agent().await;
         let mut one = world.first_turn(&agent, &[("user", "Ännchen"), ("b", "")]);
-        one.reply.sources_used = vec![Citation { id: new_id(), title: "Rom 🏛".to_owned() }];
+        one.reply.sources_used = vec![citation("Rom 🏛")];
         let stored = world.storage.append_turn(one.clone(), None).await.unwrap();
         assert_eq!(stored, one);
         let two = world.next_turn(&one.conversation, "And now?");

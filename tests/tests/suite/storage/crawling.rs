@@ -146,14 +146,16 @@ impl World {
     pub(super) async fn texts(&self, source: &Source) -> Vec<(i64, String)> {
         let (scope, id) = (self.scope(), source.id);
         let list = async |page| self.storage.list_documents(&scope, id, page).await;
-        all_pages(2, list).await.into_iter().map(|item| (item.position, item.text)).collect()
+        let all = all_pages(2, list).await.into_iter().map(|stored| stored.document);
+        all.map(|document| (document.position, document.text)).collect()
     }
 
     /// The passages of a source from its list: position and text.
     pub(super) async fn passage_texts(&self, source: &Source) -> Vec<(i64, String)> {
         let (scope, id) = (self.scope(), source.id);
-        let list = async |page| self.storage.list_passages(&scope, id, page).await;
-        all_pages(2, list).await.into_iter().map(|item| (item.position, item.text)).collect()
+        let list = async |page| self.storage.list_passages(&scope, id, None, page).await;
+        let all = all_pages(2, list).await.into_iter().map(|stored| stored.passage);
+        all.map(|passage| (passage.position, passage.text)).collect()
     }
 
     /// The pages of a source from its list.

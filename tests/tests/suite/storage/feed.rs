@@ -1,10 +1,13 @@
 //! The data from which an index is built.
 
+use std::collections::BTreeMap;
+
+use cicerone_domain::content::{DocumentIds, StoredPassage};
 use cicerone_domain::ports::{
     AgentContent, AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _, Wanted,
     WholeContent,
 };
-use cicerone_domain::{Source, SourceState};
+use cicerone_domain::{Extracted, Source, SourceState};
 
 use super::fixture::{counted, extracted, new_id, new_job, on_each, website};
 
@@ -61,7 +64,7 @@ async fn a_small_agent_is_read_as_a_whole() {
             let passages = storage.passages(id, version, &[0], None).await.unwrap().unwrap();
             expected.extend(passages.into_iter().map(|(_, passage)| (id, passage)));
         }
-        expected.sort_by_key(|(id, passage)| (*id, passage.position));
+        expected.sort_by_key(|(id, passage)| (*id, passage.passage.position));
         assert!(expected.len() > 2, "{expected:?}");
         assert_eq!(whole.passages, Some(expected));
         let few = Wanted { bytes: 1, ..all };
@@ -93,7 +96,7 @@ async fn passages_are_given_for_the_version_that_answers_only() {
         let (id, storage) = (source.id, &world.storage);
         let first = source.state.searchable().unwrap().version;
         assert_eq!(storage.documents(id, first).await.unwrap(), Some(vec![(0, first)]));
-        let old = extracted("old", 2).passages().collect();
+        let old = fed(&source, &extracted("old", 2));
         assert_eq!(storage.passages(id, first, &[0], None).await.unwrap(), Some(old));
         assert_eq!(storage.passages(id, first, &[1, 2], None).await.unwrap(), Some(Vec::new()));
         assert_eq!(storage.passages(id, first + 1, &[0], None).await.unwrap(), None);
@@ -140,7 +143,8 @@ async fn a_reader_sees_the_old_content_or_the_new_and_never_a_mixture() {
                 let whole = passages
                     .iter()
                     .zip(0..)
-                    .all(|((_, passage), at)| passage.position == at && passage.text == round);
+                    .map(|((_, stored), at)| (&stored.passage, at))
+                    .all(|(passage, at)| passage.position == at && passage.text == round);
                 assert!(whole, "version {version} has {passages:?}");
                 assert_eq!(passages.len(), if counted(version) == 1 { 2 } else { 20 });
             }
@@ -182,4 +186,21 @@ async fn a_generation_of_an_earlier_program_is_raised_above_itself() {
         assert_eq!(counted(source.state.searchable().unwrap().version), 1);
     })
     .await;
+}
+
+/// The passages of an extraction, as a source stores them.
+pub(super) fn passages_of(source: &Source, extracted: &Extracted) -> Vec<StoredPassage> {
+    fed(source, extracted).into_iter().map(|(_, passage)| passage).collect()
+}
+
+/// The passages of an extraction, as an index is given them.
+pub(super) fn fed(source: &Source, extracted: &Extracted) -> Vec<(i64, StoredPassage)> {
+    let mut ids = DocumentIds::new(source.id);
+    let ids: BTreeMap<i64, _> = extracted
+        .documents
+        .iter()
+        .map(|cut| (cut.document.position, ids.next_of(&cut.document)))
+        .collect();
+    let stored = |(at, passage)| (at, StoredPassage { document_id: ids[&at], passage });
+    extracted.passages().map(stored).collect()
 }

@@ -9,7 +9,7 @@ use cicerone_domain::agent::{
     AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
 use cicerone_domain::content::{
-    CutDocument, Document, Extracted, Passage, Stretch, WarningReason, Warnings,
+    CutDocument, Document, Extracted, Stretch, WarningReason, Warnings,
 };
 use cicerone_domain::conversation::{Metadata, Turn};
 use cicerone_domain::id::Kind;
@@ -114,6 +114,7 @@ impl World {
                 max_tokens: ReplyTokens::parse(512).unwrap(),
                 retention_days: None,
                 answer_floor: AnswerFloor::Cautious,
+                public_sources: true,
             },
             status: AgentStatus::Active,
             created_at: now,
@@ -417,11 +418,6 @@ pub(super) fn large() -> Extracted {
         cut
     });
     Extracted { title: None, documents: documents.collect() }
-}
-
-/// The passages of an extraction.
-pub(super) fn passages_of(extracted: &Extracted) -> Vec<Passage> {
-    extracted.passages().map(|(_, passage)| passage).collect()
 }
 
 fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timestamp) -> Turn {

@@ -11,7 +11,8 @@ use cicerone_domain::ports::{
 };
 use cicerone_domain::{SourceState, SourceStatus};
 
-use super::fixture::{counted, extracted, first, new_id, new_job, on_each, passages_of, website};
+use super::feed::{fed, passages_of};
+use super::fixture::{counted, extracted, first, new_id, new_job, on_each, website};
 
 /// Jobs of texts, of any account.
 const QUICK: Claimable = Claimable { lane: Lane::Quick, accounts: ClaimableAccounts::All };
@@ -93,8 +94,9 @@ async fn a_trained_source_its_generation_and_its_event_come_together() {
         let SourceState::Trained(trained) = &again.state else { panic!("{again:?}") };
         assert_eq!((counted(trained.version), trained.character_count), (2, 6));
         assert_eq!(world.changes(&agent).await, 2);
-        let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
-        assert_eq!(passages.items, passages_of(&extracted("second", 3)));
+        let passages =
+            world.storage.list_passages(&scope, source.id, None, first(9)).await.unwrap();
+        assert_eq!(passages.items, passages_of(&source, &extracted("second", 3)));
         assert_eq!(world.count("documents"), 1, "no earlier document is left");
         assert_eq!(world.count("events"), 2);
     })
@@ -135,8 +137,9 @@ async fn content_that_cannot_be_stored_changes_nothing() {
         assert_eq!(world.stored_source(&source).await, refreshed);
         assert_eq!(world.changes(&agent).await, 1);
         assert_eq!(world.count("events"), 1);
-        let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
-        assert_eq!(passages.items, passages_of(&extracted("old", 2)));
+        let passages =
+            world.storage.list_passages(&scope, source.id, None, first(9)).await.unwrap();
+        assert_eq!(passages.items, passages_of(&source, &extracted("old", 2)));
         let good = extracted("new", 1);
         let finish = world.storage.finish_trained(&job.lease, good, new_id(), world.now()).await;
         assert!(finish.unwrap().is_some(), "the lease is still valid");
@@ -356,14 +359,14 @@ async fn text_beyond_one_batch_is_stored_whole_and_in_order() {
             let feed = world.storage.passages(source.id, version, &[0, 1], after).await;
             let some = feed.unwrap().unwrap();
             assert!(some.len() <= FEED_PASSAGES, "{}", some.len());
-            after = some.last().map(|(document, passage)| (*document, passage.position));
+            after = some.last().map(|(document, passage)| (*document, passage.passage.position));
             let are_all = some.len() < FEED_PASSAGES;
             found.extend(some);
             if are_all {
                 break;
             }
         }
-        assert_eq!(found, content.passages().collect::<Vec<_>>());
+        assert_eq!(found, fed(&source, &content));
     })
     .await;
 }

@@ -10,7 +10,8 @@ use cicerone_domain::ports::{
 };
 use cicerone_domain::source::SourceText;
 
-use super::fixture::{World, extracted, first, large, new_id, on_each, passages_of};
+use super::feed::passages_of;
+use super::fixture::{World, extracted, first, large, new_id, on_each};
 
 /// A short text.
 pub(super) fn text() -> SourceContent {
@@ -44,8 +45,8 @@ async fn a_large_source_is_stored_whole_while_others_write() {
         let passages = world.count("passages");
         assert_eq!((world.count("documents"), passages), (40, 320));
         let scope = world.scope();
-        let page = world.storage.list_passages(&scope, source.id, first(3)).await.unwrap();
-        assert_eq!(page.items, passages_of(&large())[..3]);
+        let page = world.storage.list_passages(&scope, source.id, None, first(3)).await.unwrap();
+        assert_eq!(page.items, passages_of(&source, &large())[..3]);
         assert_eq!(world.count_where("documents", "version IS NULL"), 0);
     })
     .await;
@@ -75,7 +76,8 @@ async fn an_interrupted_store_is_seen_by_nobody_and_leaves_nothing() {
         let source = world.source(&agent, text()).await;
         interrupt(world).await;
         let documents = world.storage.list_documents(&scope, source.id, first(9)).await.unwrap();
-        let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
+        let passages =
+            world.storage.list_passages(&scope, source.id, None, first(9)).await.unwrap();
         assert_eq!((documents.items, passages.items), (Vec::new(), Vec::new()));
         let wanted = Wanted { bytes: u64::MAX, least: 0, known: None };
         let whole = world.storage.whole_content(agent.id, wanted).await.unwrap().unwrap();
@@ -83,8 +85,9 @@ async fn an_interrupted_store_is_seen_by_nobody_and_leaves_nothing() {
         world.storage.reclaim(Reclaim::All, world.now(), Arc::new(new_id)).await.unwrap();
         world.finish(&source, extracted("short", 1)).await;
         assert_eq!((world.count("documents"), world.count("passages")), (1, 1));
-        let passages = world.storage.list_passages(&scope, source.id, first(9)).await.unwrap();
-        assert_eq!(passages.items, passages_of(&extracted("short", 1)));
+        let passages =
+            world.storage.list_passages(&scope, source.id, None, first(9)).await.unwrap();
+        assert_eq!(passages.items, passages_of(&source, &extracted("short", 1)));
     })
     .await;
 }

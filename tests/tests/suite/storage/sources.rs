@@ -8,9 +8,10 @@ use cicerone_domain::{
     Error, Position, Source, SourceContent, SourceState, SourceStatus, SourceType, limits,
 };
 
+use super::feed::passages_of;
 use super::fixture::{
     after, all_pages, assert_conflict, assert_not_found, extracted, first, new_account, new_id,
-    new_job, on_each, passages_of, text, website,
+    new_job, on_each, text, website,
 };
 
 #[tokio::test]
@@ -82,12 +83,12 @@ async fn documents_and_passages_end_a_page_before_the_text_that_would_exceed_it(
         let (scope, storage) = (world.scope(), &world.storage);
         let documents = storage.list_documents(&scope, source.id, first(100)).await.unwrap();
         assert_eq!((documents.items.len(), documents.next), (2, Some(Position::Numbered(1))));
-        let passages = storage.list_passages(&scope, source.id, first(100)).await.unwrap();
+        let passages = storage.list_passages(&scope, source.id, None, first(100)).await.unwrap();
         assert_eq!((passages.items.len(), passages.next), (2, Some(Position::Numbered(1))));
         let last = after(100, Some(Position::Numbered(1)));
         let documents = storage.list_documents(&scope, source.id, last.clone()).await.unwrap();
         assert_eq!((documents.items.len(), documents.next), (1, None));
-        let passages = storage.list_passages(&scope, source.id, last).await.unwrap();
+        let passages = storage.list_passages(&scope, source.id, None, last).await.unwrap();
         assert_eq!((passages.items.len(), passages.next), (1, None));
     })
     .await;
@@ -112,7 +113,10 @@ async fn what_lies_outside_the_scope_does_not_exist() {
             assert_not_found(refresh, "source");
             assert_not_found(storage.delete_source(&scope, source.id, now, None).await, "source");
             assert_not_found(storage.list_documents(&scope, source.id, first(9)).await, "source");
-            assert_not_found(storage.list_passages(&scope, source.id, first(9)).await, "source");
+            assert_not_found(
+                storage.list_passages(&scope, source.id, None, first(9)).await,
+                "source",
+            );
             assert_not_found(storage.list_pages(&scope, source.id, first(9)).await, "source");
         }
         assert_eq!(world.stored_source(&source).await, source);
@@ -306,7 +310,7 @@ async fn what_was_extracted_is_listed_in_order() {
         let source = world.text_source(&agent).await;
         let content = extracted("Rome", 1_203);
         let documents = vec![content.documents[0].document.clone()];
-        let passages = passages_of(&content);
+        let passages = passages_of(&source, &content);
         let finished = world.finish(&source, content).await;
         let version = finished.state.searchable().unwrap().version;
         let partial = PartialReading {
@@ -322,13 +326,15 @@ async fn what_was_extracted_is_listed_in_order() {
         assert_eq!(finished.state, SourceState::Trained(trained));
 
         let scope = world.scope();
-        let listed =
-            all_pages(100, async |page| world.storage.list_passages(&scope, source.id, page).await)
-                .await;
+        let listed = all_pages(100, async |page| {
+            world.storage.list_passages(&scope, source.id, None, page).await
+        })
+        .await;
         assert_eq!(listed, passages);
         let page = world.storage.list_documents(&scope, source.id, first(1)).await.unwrap();
-        assert_eq!((page.items, page.next), (documents, None));
-        let page = world.storage.list_passages(&scope, source.id, first(2)).await.unwrap();
+        let listed: Vec<_> = page.items.into_iter().map(|stored| stored.document).collect();
+        assert_eq!((listed, page.next), (documents, None));
+        let page = world.storage.list_passages(&scope, source.id, None, first(2)).await.unwrap();
         assert_eq!(page.next, Some(Position::Numbered(1)));
     })
     .await;

@@ -50,6 +50,10 @@ struct CreateAgent {
     retention_days: Option<i64>,
     #[schema(schema_with = answer_floor)]
     answer_floor: Option<String>,
+    /// Whether anybody who knows the address of a document may read its text, without a key. Ids of documents are no
+    /// secrets: this publishes all texts of the agent. It has an effect only if the server has a public address. Null for
+    /// false.
+    public_sources: Option<bool>,
 }
 
 impl Body for CreateAgent {
@@ -64,6 +68,7 @@ impl Body for CreateAgent {
             max_tokens: self.max_tokens,
             retention_days: self.retention_days,
             answer_floor: self.answer_floor,
+            public_sources: self.public_sources,
         };
         Ok(AgentProfile::parse(draft, current.knows_model)?)
     }

@@ -66,6 +66,12 @@ struct UpdateAgent {
     #[serde(default)]
     #[schema(schema_with = answer_floor)]
     answer_floor: Given<String>,
+    /// Whether anybody who knows the address of a document may read its text, without a key. Ids of documents are no
+    /// secrets: this publishes all texts of the agent. It has an effect only if the server has a public address. Null for
+    /// false.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    public_sources: Given<bool>,
     #[serde(default, deserialize_with = "not_null")]
     #[schema(schema_with = status)]
     status: Option<String>,
@@ -88,6 +94,7 @@ impl Body for UpdateAgent {
             max_tokens: self.max_tokens.or_default(ReplyTokens::parse)?,
             retention_days: self.retention_days.or_none(RetentionDays::parse)?,
             answer_floor: self.answer_floor.or_default(|name| AnswerFloor::parse(&name))?,
+            public_sources: self.public_sources.or(false),
             status: self.status.as_deref().map(parse_status).transpose()?,
         })
     }
@@ -121,7 +128,8 @@ mod tests {
     #[test]
     fn null_sets_a_field_to_its_default() {
         let json = r#"{"model": null, "system_prompt": null, "temperature": null,
-            "max_tokens": null, "retention_days": null, "answer_floor": null, "status": "paused"}"#;
+            "max_tokens": null, "retention_days": null, "answer_floor": null, "public_sources": null,
+            "status": "paused"}"#;
         let patch = patch(json).unwrap();
         assert_eq!(patch.model.unwrap().as_str(), "gpt-4o");
         assert_eq!(patch.system_prompt.unwrap().as_str(), "");
@@ -129,6 +137,7 @@ mod tests {
         assert_eq!(patch.max_tokens.unwrap().get(), 1_024);
         assert_eq!(patch.retention_days, Some(None));
         assert_eq!(patch.answer_floor, Some(AnswerFloor::Balanced));
+        assert_eq!(patch.public_sources, Some(false));
         assert_eq!((patch.name, patch.status), (None, Some(AgentStatus::Paused)));
     }
 

@@ -1,7 +1,7 @@
 //! `GET /v1/sources/{source_id}/documents`
 
-use cicerone_domain::content::{Document, Warning};
-use cicerone_domain::{Error, Page, PageRequest};
+use cicerone_domain::content::{StoredDocument, Warning};
+use cicerone_domain::{Error, Id, Page, PageRequest, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -24,7 +24,14 @@ pub(crate) fn endpoint() -> Endpoint {
 /// One unit of extracted content: a text, a file, a page or a pair.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Document)]
-struct DocumentView<'a> {
+pub(super) struct DocumentView<'a> {
+    /// The id of the document. A page keeps it when its source is refreshed.
+    #[schema(value_type = String, pattern = "^doc_[0-9A-Za-z]{10}$")]
+    id: Id<kind::Document>,
+    #[schema(value_type = String, pattern = "^src_[0-9A-Za-z]{10}$")]
+    source_id: Id<kind::Source>,
+    #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
+    agent_id: Id<kind::Agent>,
     /// The URL of the page, if the source is a website; otherwise null.
     #[schema(required)]
     url: Option<&'a str>,
@@ -78,11 +85,15 @@ impl<'a> From<&'a Warning> for WarningView<'a> {
     }
 }
 
-impl<'a> From<&'a Document> for DocumentView<'a> {
-    fn from(document: &'a Document) -> Self {
+impl<'a> From<&'a StoredDocument> for DocumentView<'a> {
+    fn from(stored: &'a StoredDocument) -> Self {
+        let document = &stored.document;
         let question = if document.is_pair { document.title.as_deref() } else { None };
         let question_chars = question.map_or(0, |question| question.chars().count());
         Self {
+            id: stored.id,
+            source_id: stored.source_id,
+            agent_id: stored.agent_id,
             url: document.url.as_deref(),
             title: document.title.as_deref(),
             page_count: document.page_count,
@@ -98,7 +109,7 @@ struct Documents;
 
 impl List for Documents {
     type Permission = SourcesRead;
-    type Item = Document;
+    type Item = StoredDocument;
     type View<'a> = DocumentView<'a>;
     type Filter = ();
     const NAME: &'static str = "documents";
@@ -113,7 +124,7 @@ impl List for Documents {
         incoming: &Incoming,
         (): (),
         page: PageRequest,
-    ) -> Result<Page<Document>, Error> {
+    ) -> Result<Page<StoredDocument>, Error> {
         app.sources.documents(caller.scope(), incoming.path_id()?, page).await
     }
 }

@@ -67,12 +67,20 @@ struct SearchView<'a> {
 struct HitView<'a> {
     #[schema(value_type = String, pattern = "^src_[0-9A-Za-z]{10}$")]
     source_id: Id<kind::Source>,
+    /// The document that the passage is a part of.
+    #[schema(value_type = String, pattern = "^doc_[0-9A-Za-z]{10}$")]
+    document_id: Id<kind::Document>,
+    /// The position of the passage in the source, from 0.
+    position: i64,
     #[schema(required)]
     title: Option<&'a str>,
     #[schema(required)]
     url: Option<&'a str>,
     #[schema(required)]
     page: Option<u32>,
+    /// The headings that the passage stands under, outermost first, joined by ` › `.
+    #[schema(required)]
+    heading: Option<&'a str>,
     text: &'a str,
     /// How well the passage matches the query. Scores are comparable only within one search.
     score: f32,
@@ -82,9 +90,12 @@ impl<'a> From<&'a Hit> for HitView<'a> {
     fn from(hit: &'a Hit) -> Self {
         Self {
             source_id: hit.source_id,
+            document_id: hit.document_id,
+            position: hit.position,
             title: hit.title.as_deref(),
             url: hit.url.as_deref(),
             page: hit.page,
+            heading: hit.heading.as_deref(),
             text: &hit.text,
             score: hit.score,
         }

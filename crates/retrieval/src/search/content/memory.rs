@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use cicerone_domain::{Id, Passage, kind};
+use cicerone_domain::content::StoredPassage;
+use cicerone_domain::{Id, kind};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy_fst::Automaton;
 
@@ -62,7 +63,7 @@ struct Posting {
 
 impl InMemory {
     /// Indexes these passages, numbered in this order.
-    pub(crate) fn new(passages: Vec<(Id<kind::Source>, Passage)>) -> tantivy::Result<Self> {
+    pub(crate) fn new(passages: Vec<(Id<kind::Source>, StoredPassage)>) -> tantivy::Result<Self> {
         let mut records = Vec::with_capacity(passages.len());
         let mut languages = BTreeMap::new();
         let mut exact: HashMap<Box<str>, Vec<u32>> = HashMap::new();

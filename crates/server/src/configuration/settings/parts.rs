@@ -32,6 +32,7 @@ impl Settings {
             rate_limit_per_minute: self.rate_limit_per_minute,
             account_rate_limit_per_minute: self.account_rate_limit_per_minute,
             failed_authentications_per_minute: self.http.failed_authentications_per_minute,
+            public_requests_per_minute: self.http.public_requests_per_minute,
             trusted_proxies: self.http.trusted_proxies.clone(),
             head_deadline: Duration::from_secs(self.http.head_seconds),
             body_deadline: Duration::from_secs(self.http.body_seconds),

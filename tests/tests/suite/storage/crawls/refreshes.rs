@@ -84,8 +84,10 @@ async fn a_changed_page_is_a_new_document_and_the_others_stay() {
 
         let (id, version) = (source.id, source.state.searchable().unwrap().version);
         let changed = world.storage.passages(id, version, &[3], None).await.unwrap().unwrap();
-        let texts: Vec<_> =
-            changed.iter().map(|(document, passage)| (*document, passage.text.as_str())).collect();
+        let texts: Vec<_> = changed
+            .iter()
+            .map(|(document, passage)| (*document, passage.passage.text.as_str()))
+            .collect();
         assert_eq!(texts, [(3, "changed"), (3, "changed")]);
         assert_eq!(world.storage.documents(id, before).await.unwrap(), None);
         // The next crawl compares with these pages.
