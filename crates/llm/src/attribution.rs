@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::Hit;
 use cicerone_language::{Language, sentences, terms};
 
@@ -12,18 +11,17 @@ const SHARE: f32 = 0.6;
 /// A passage must contain this many different words of a sentence.
 const WORDS: usize = 3;
 
-/// The positions of the passages that `text` is based on, the one with the most sentences first.
-/// Each sentence counts for its best passage only.
-pub(crate) fn attribute(text: &str, request: &ReplyRequest) -> Vec<usize> {
-    let passages: Vec<Words> = request.passages.iter().map(passage_words).collect();
+/// The positions of the passages that `text` is based on, the one with the most sentences first. Each sentence
+/// counts for its best passage only.
+pub(crate) fn attribute(text: &str, hits: &[Hit]) -> Vec<usize> {
+    let passages: Vec<Words> = hits.iter().map(passage_words).collect();
     let weights = Weights::of(&passages);
     let mut total: HashMap<usize, f32> = HashMap::new();
     for range in sentences(text) {
         let sentence = text.get(range).unwrap_or_default();
         // Most passages are in the same language, so one analysis serves them all.
         let mut analysed: HashMap<Option<Language>, Words> = HashMap::new();
-        let supports: Vec<f32> = request
-            .passages
+        let supports: Vec<f32> = hits
             .iter()
             .zip(&passages)
             .map(|(hit, passage)| {
@@ -108,14 +106,14 @@ mod tests {
             ],
         );
         let reply = "You can return unused items within thirty days. You then get a full refund.";
-        assert_eq!(attribute(reply, &request), [1]);
+        assert_eq!(attribute(reply, &request.passages), [1]);
     }
 
     #[test]
     fn a_reply_in_words_of_its_own_is_attributed_to_nothing() {
         let request = request("What is it?", vec![hit("Parcels are delivered by bicycle.")]);
         for reply in ["My sources do not cover this question.", "Parcels are fun.", ""] {
-            assert!(attribute(reply, &request).is_empty(), "{reply}");
+            assert!(attribute(reply, &request.passages).is_empty(), "{reply}");
         }
     }
 
@@ -131,6 +129,6 @@ mod tests {
         );
         let reply = "Bicycle couriers deliver parcels downtown. Heavy furniture travels by lorry \
                      every second Friday. The red warehouse opens Monday mornings.";
-        assert_eq!(attribute(reply, &request), [1, 0]);
+        assert_eq!(attribute(reply, &request.passages), [1, 0]);
     }
 }

@@ -21,7 +21,22 @@ pub(crate) fn tokenizer_of(model: &str) -> TokenizerName {
     if is_older { TokenizerName::Cl100k } else { TokenizerName::O200k }
 }
 
-/// The messages for a request: system prompt with instructions, as much history as fits, and the
+/// A prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Prompt {
+    pub(crate) messages: Vec<PromptMessage>,
+    /// How many of the request's passages it has: the first ones. Only these can be cited.
+    pub(crate) passages: usize,
+}
+
+/// The bytes of what a prompt is made from. A token is estimated from each of its characters.
+pub(crate) fn bytes(request: &ReplyRequest) -> usize {
+    let passages = request.passages.iter().map(|hit| hit.text.len());
+    let history = request.history.iter().map(|message| message.content.len());
+    request.profile.system_prompt.len() + passages.chain(history).sum::<usize>()
+}
+
+/// The prompt for a request: system prompt with instructions, as much history as fits, and the
 /// question with the passages, as many as fit.
 /// The fence around the passages is made from `random`: it must be new for each request, so that no
 /// content can close it. If passages and history do not both fit, passages come first, but leave a
@@ -30,7 +45,7 @@ pub(crate) fn build(
     request: &ReplyRequest,
     random: [u8; 16],
     budget: Budget,
-) -> Vec<PromptMessage> {
+) -> Prompt {
     let fence = random.iter().fold(String::new(), |mut fence, byte| {
         // Writing to a string cannot fail.
         let _ = write!(fence, "{byte:02x}");
@@ -44,11 +59,8 @@ pub(crate) fn build(
         .collect();
     let mut purse = purse(request, &rendered, &fence, budget);
     let reserve = if request.history.is_empty() { 0 } else { purse.left() / 4 };
-    let passages: String = rendered
-        .iter()
-        .take_while(|text| purse.try_spend(text, reserve))
-        .map(String::as_str)
-        .collect();
+    let fitting = rendered.iter().take_while(|text| purse.try_spend(text, reserve)).count();
+    let passages: String = rendered.iter().take(fitting).map(String::as_str).collect();
     let history = recent(&request.history, &mut purse);
 
     let system =
@@ -67,7 +79,7 @@ pub(crate) fn build(
         content: message.content.clone(),
     }));
     messages.push(PromptMessage { role: PromptRole::User, content: question });
-    messages
+    Prompt { messages, passages: fitting }
 }
 
 /// The budget after the parts that are always sent.
@@ -191,7 +203,7 @@ mod tests {
     }
 
     fn prompt(request: &ReplyRequest, tokens: u32) -> Vec<PromptMessage> {
-        build(request, RANDOM, Budget { tokenizer: TokenizerName::O200k, tokens })
+        build(request, RANDOM, Budget { tokenizer: TokenizerName::O200k, tokens }).messages
     }
 
     #[test]
@@ -250,9 +262,12 @@ mod tests {
     #[test]
     fn passages_that_do_not_fit_are_left_out_from_the_last() {
         let passages = (0..8).map(|index| hit(&format!("p{index} ").repeat(200))).collect();
-        let messages = prompt(&request(passages, Vec::new()), 2_000);
-        let content = &messages[1].content;
+        let budget = Budget { tokenizer: TokenizerName::O200k, tokens: 2_000 };
+        let made = build(&request(passages, Vec::new()), RANDOM, budget);
+        let content = &made.messages[1].content;
         assert!(content.contains("p0 ") && !content.contains("p7 "));
+        assert!(content.contains(&format!("p{} ", made.passages - 1)));
+        assert!(!content.contains(&format!("p{} ", made.passages)));
         assert!(content.ends_with("Question: Why?"));
     }
 

@@ -27,12 +27,15 @@ pub(crate) use self::read::{bytes as bytes_of, error as error_of};
 use self::wire::{CompletionRequest, PromptMessage, StreamOptions, Usage};
 use crate::attribution;
 use crate::config::{ConfigError, MaxTokensField, Secret, UpstreamConfig};
-use crate::prompt::{self, Budget};
+use crate::prompt::{self, Budget, Prompt};
 
 /// The longest accepted time limit.
 const LONGEST_SECONDS: f64 = 86_400.0;
 /// The smallest context, in tokens, that has room for a useful prompt.
 const CONTEXT_TOKENS_LEAST: u32 = 1_024;
+
+/// A prompt from at most so many bytes is made in about a tenth of a millisecond.
+const QUICK_PROMPT_BYTES: usize = 32 * 1_024;
 
 /// An upstream, ready for requests.
 pub(crate) struct Upstream {
@@ -115,17 +118,17 @@ impl Upstream {
         is_started: &mut bool,
     ) -> Result<ModelReply, Failure> {
         request.stages.begin(Stage::Prompt);
-        let messages = self.prompt(request, model).await?;
+        let prompt = self.prompt(request, model).await?;
         request.stages.begin(Stage::Model);
-        let body = self.body(request, model, &messages, tokens.is_some());
+        let body = self.body(request, model, &prompt.messages, tokens.is_some());
         let mut retry = 0;
         loop {
             let most = self.reply_tokens(request);
-            let mut draft = Draft::new(request, tokens.cloned(), most);
+            let mut draft = Draft::new(request, prompt.passages, tokens.cloned(), most);
             let outcome = self.attempt(&body, &mut draft).await;
             *is_started = tokens.is_some() && draft.is_started();
             let failure = match outcome {
-                Ok(usage) => return Ok(self.finish(request, draft, model, &messages, usage)),
+                Ok(usage) => return Ok(self.finish(request, draft, model, &prompt, usage)),
                 Err(failure) => failure,
             };
             retry += 1;
@@ -142,18 +145,17 @@ impl Upstream {
         }
     }
 
-    /// Makes the prompt on a blocking thread, because counting tokens takes processor time.
-    async fn prompt(
-        &self,
-        request: &Arc<ReplyRequest>,
-        model: &str,
-    ) -> Result<Vec<PromptMessage>, Failure> {
+    /// Makes the prompt. A large one is made on a thread for slow work.
+    async fn prompt(&self, request: &Arc<ReplyRequest>, model: &str) -> Result<Prompt, Failure> {
         let mut delimiter = [0; 16];
         self.entropy.fill(&mut delimiter);
         let budget = Budget {
             tokenizer: self.config.tokenizer.unwrap_or_else(|| prompt::tokenizer_of(model)),
             tokens: self.config.context_tokens - self.reply_tokens(request),
         };
+        if prompt::bytes(request) <= QUICK_PROMPT_BYTES {
+            return Ok(prompt::build(request, delimiter, budget));
+        }
         let request = Arc::clone(request);
         tokio::task::spawn_blocking(move || prompt::build(&request, delimiter, budget))
             .await
@@ -242,7 +244,7 @@ impl Upstream {
         request: &ReplyRequest,
         draft: Draft,
         model: &str,
-        messages: &[PromptMessage],
+        prompt: &Prompt,
         usage: Option<Usage>,
     ) -> ModelReply {
         let (text, mut cited) = draft.finish();
@@ -250,11 +252,12 @@ impl Upstream {
             Some(Usage { prompt_tokens, completion_tokens }) => {
                 TokenCount { prompt: prompt_tokens, completion: completion_tokens }
             }
-            None => self.count(model, messages, &text),
+            None => self.count(model, &prompt.messages, &text),
         };
         tracing::debug!(model, tokens.prompt, tokens.completion, "a model replied");
         if cited.is_empty() {
-            cited = attribution::attribute(&text, request);
+            let sent = request.passages.get(..prompt.passages).unwrap_or_default();
+            cited = attribution::attribute(&text, sent);
         }
         ModelReply { text, cited, tokens }
     }

@@ -29,6 +29,10 @@ use writes::Writes;
 pub(crate) const WAIT: &str = "cicerone_database_wait_seconds";
 /// How often work exceeded its time limit, by kind of access.
 pub(crate) const TIMEOUTS: &str = "cicerone_database_timeouts_total";
+/// How long a connection to PostgreSQL may be unused. Until it is closed, its buffers keep the size of the largest row
+/// that it has sent or received, up to 16 MB. The pool hands out the connection that was used last, so those that
+/// steady work needs stay open.
+const POSTGRES_IDLE: Duration = Duration::from_secs(25);
 /// How often work is repeated after a deadlock, or an error without a name.
 const REPEATS: u32 = 4;
 
@@ -80,7 +84,7 @@ impl Db {
             .test_on_check_out(false)
             .connection_timeout(options.connection_timeout)
             .max_lifetime(if is_sqlite { None } else { Some(Duration::from_secs(1_800)) })
-            .idle_timeout(if is_sqlite { None } else { Some(Duration::from_secs(600)) })
+            .idle_timeout(if is_sqlite { None } else { Some(POSTGRES_IDLE) })
             .error_handler(Box::new(LogErrors))
             .build_unchecked(Manager { url: url.clone(), access, limits });
         // On SQLite only long reads use the threads. They leave two connections to short reads.

@@ -1,5 +1,6 @@
 //! The differences between the two databases. Every match on a query's backend is in this module.
 
+mod texts;
 mod vectors;
 
 use cicerone_domain::job::Lane;
@@ -19,13 +20,14 @@ use crate::jobs::{JobRow, LEASED};
 use crate::keys::AccountRow;
 use crate::schema::{
     accounts, agents, api_keys, conversation_metadata, crawl_pages, discarded_objects,
-    document_texts, documents, idempotency, installation, jobs, messages, passages, sources,
+    documents, idempotency, installation, jobs, messages, passages, sources,
     uploads, usage_days, usage_months, webhook_endpoints,
 };
-use crate::sources::{DocumentRow, PassageRow, SourceRow, TextRow};
+use crate::sources::{DocumentRow, PassageRow, SourceRow};
 use crate::storage::Limits;
 use crate::usage::{MonthRow, UsageRow};
 
+pub(crate) use texts::insert_texts;
 pub(crate) use vectors::{insert_vectors, next_without_vectors};
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
@@ -431,17 +433,7 @@ pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> Q
     Ok(())
 }
 
-pub(crate) fn insert_texts(c: &mut AnyConnection, rows: &[TextRow<'_>]) -> QueryResult<()> {
-    for rows in rows.chunks(ROWS) {
-        let statement = || diesel::insert_into(document_texts::table).values(rows);
-        match c {
-            AnyConnection::Postgres(c) => statement().execute(c)?,
-            AnyConnection::Sqlite(c) => statement().execute(c)?,
-        };
-    }
-    Ok(())
-}
-
+/// Adds pages of a crawl.
 pub(crate) fn insert_crawl_pages(c: &mut AnyConnection, rows: &[PageRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(crawl_pages::table).values(rows);

@@ -19,10 +19,15 @@ pub(super) struct Draft {
 const BYTES_A_TOKEN: usize = 32;
 
 impl Draft {
-    /// An empty draft of a reply to `request`, of at most `most_tokens` tokens.
-    pub(super) fn new(request: &ReplyRequest, tokens: Option<TokenSink>, most_tokens: u32) -> Self {
+    /// An empty draft of a reply to `request`, of which the model got so many passages, of so many tokens at most.
+    pub(super) fn new(
+        request: &ReplyRequest,
+        passages: usize,
+        tokens: Option<TokenSink>,
+        most_tokens: u32,
+    ) -> Self {
         Self {
-            filter: MarkFilter::new(request.passages.len()),
+            filter: MarkFilter::new(passages),
             text: String::new(),
             tokens,
             stages: request.stages.clone(),

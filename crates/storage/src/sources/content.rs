@@ -48,6 +48,24 @@ pub(crate) struct TextRow<'a> {
     text: &'a str,
 }
 
+impl<'a> TextRow<'a> {
+    pub(crate) const fn source_id(&self) -> &'a str {
+        self.source_id
+    }
+
+    pub(crate) const fn position(&self) -> i64 {
+        self.position
+    }
+
+    pub(crate) const fn account_id(&self) -> &'a str {
+        self.account_id
+    }
+
+    pub(crate) const fn text(&self) -> &'a str {
+        self.text
+    }
+}
+
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = passages, treat_none_as_default_value = false)]
 pub(crate) struct PassageRow {

@@ -1,9 +1,10 @@
 //! Citations of an upstream are removed from the text and become sources, also in a stream.
 
+use cicerone_domain::ports::ReplyRequest;
 use cicerone_tests::upstream::{Script, Upstream};
 use serde_json::json;
 
-use super::{ask, models, settings};
+use super::{ask, ask_with, models, passage, request, settings};
 
 /// Text from a model, and what remains of it.
 const WRITTEN: &str =
@@ -59,4 +60,23 @@ async fn a_reply_that_rests_on_nothing_cites_nothing() {
     let upstream = Upstream::start([Script::tokens(&[said])]).await;
     let reply = ask(&models(settings(&upstream, json!({}))), true).await.reply.unwrap();
     assert_eq!((reply.text.as_str(), reply.cited.len()), ("My sources do not cover this.", 0));
+}
+
+#[tokio::test]
+async fn a_passage_that_did_not_fit_into_the_prompt_cannot_be_cited() {
+    // The third passage does not fit, and the reply claims to rest on it.
+    let upstream = Upstream::start([Script::hang_up()]).await;
+    let models = models(settings(&upstream, json!({ "context_tokens": 1_100 })));
+    let long = |word: &str| passage(&format!("{word} ").repeat(250));
+    let last = "Umbrellas are kept beneath the western staircase.";
+    for said in ["Beneath the staircase [1][3].", last] {
+        upstream.follow([Script::whole(said)]);
+        let passages = vec![long("coins"), long("boats"), passage(&format!("{last} ").repeat(20))];
+        let request = ReplyRequest { passages, ..request() };
+        let reply = ask_with(&models, request, false).await.reply.unwrap();
+        let sent = upstream.received().last().unwrap().body["messages"].to_string();
+        assert!(sent.contains("coins") && !sent.contains("Umbrellas"), "{sent}");
+        let cited = if said.contains('[') { vec![0] } else { Vec::new() };
+        assert_eq!(reply.cited, cited, "{said}");
+    }
 }
