@@ -41,11 +41,7 @@ pub(crate) fn bytes(request: &ReplyRequest) -> usize {
 /// The fence around the passages is made from `random`: it must be new for each request, so that no
 /// content can close it. If passages and history do not both fit, passages come first, but leave a
 /// quarter of the room to the history.
-pub(crate) fn build(
-    request: &ReplyRequest,
-    random: [u8; 16],
-    budget: Budget,
-) -> Prompt {
+pub(crate) fn build(request: &ReplyRequest, random: [u8; 16], budget: Budget) -> Prompt {
     let fence = random.iter().fold(String::new(), |mut fence, byte| {
         // Writing to a string cannot fail.
         let _ = write!(fence, "{byte:02x}");

@@ -1,5 +1,6 @@
 //! One connection to either database.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection as _;
@@ -152,12 +153,42 @@ pub(crate) struct Manager {
     pub(crate) limits: Limits,
 }
 
+/// A connection to PostgreSQL that has sent or received a larger value is closed after its work.
+const LARGE_VALUE: usize = 1_024 * 1_024;
+
+thread_local! {
+    /// Whether the work on this thread has sent or received a large value.
+    static HAD_LARGE_VALUE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Notes that a value is sent to the database or was received from it.
+pub(crate) fn note_value(value: &str) {
+    if value.len() > LARGE_VALUE {
+        HAD_LARGE_VALUE.set(true);
+    }
+}
+
+/// Runs work on a connection of a pool, and notes if that leaves the connection with large buffers. The buffers of
+/// PostgreSQL's client library grow to twice the largest value and are freed with the connection only.
+pub(crate) fn with_noted_values<T>(
+    pooled: &mut Pooled,
+    work: impl FnOnce(&mut AnyConnection) -> T,
+) -> T {
+    HAD_LARGE_VALUE.set(false);
+    let outcome = work(&mut pooled.connection);
+    let is_postgres = matches!(pooled.connection, AnyConnection::Postgres(_));
+    pooled.is_swollen |= is_postgres && HAD_LARGE_VALUE.get();
+    outcome
+}
+
 /// A connection of a pool.
 pub(crate) struct Pooled {
     pub(crate) connection: AnyConnection,
     /// Set by the work that finds the connection lost; the pool then replaces it. Diesel alone does
     /// not notice a connection lost while a statement was being sent.
     pub(crate) is_lost: bool,
+    /// Whether its buffers are large. The pool then replaces it too.
+    is_swollen: bool,
 }
 
 impl r2d2::ManageConnection for Manager {
@@ -170,7 +201,7 @@ impl r2d2::ManageConnection for Manager {
             url: self.url.clone(),
             cause: error.to_string(),
         })?;
-        Ok(Pooled { connection, is_lost: false })
+        Ok(Pooled { connection, is_lost: false, is_swollen: false })
     }
 
     fn is_valid(&self, pooled: &mut Pooled) -> Result<(), OpenError> {
@@ -181,6 +212,6 @@ impl r2d2::ManageConnection for Manager {
     }
 
     fn has_broken(&self, pooled: &mut Pooled) -> bool {
-        pooled.is_lost || pooled.connection.is_broken()
+        pooled.is_lost || pooled.is_swollen || pooled.connection.is_broken()
     }
 }

@@ -13,7 +13,7 @@ use cicerone_domain::idempotency::Completion;
 use cicerone_domain::{Error, Id, kind};
 use r2d2::Pool;
 
-use crate::connection::{Access, AnyConnection, Manager, Pooled, connect};
+use crate::connection::{Access, AnyConnection, Manager, Pooled, connect, with_noted_values};
 use crate::deadline;
 use crate::dialect::{Begin, transaction};
 use crate::error::{OpenError, TransactionError};
@@ -244,7 +244,7 @@ fn pooled<T>(
     let mut patience = Patience { lost: pool.max_size(), repeats: REPEATS };
     loop {
         let mut pooled = check_out(pool)?;
-        match work(&mut pooled.connection) {
+        match with_noted_values(&mut pooled, &mut work) {
             Ok(value) => return Ok(value),
             Err(failure) => patience.try_again(&mut pooled, failure)?,
         }

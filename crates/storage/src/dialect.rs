@@ -19,9 +19,9 @@ use crate::idempotency::ClaimRow;
 use crate::jobs::{JobRow, LEASED};
 use crate::keys::AccountRow;
 use crate::schema::{
-    accounts, agents, api_keys, conversation_metadata, crawl_pages, discarded_objects,
-    documents, idempotency, installation, jobs, messages, passages, sources,
-    uploads, usage_days, usage_months, webhook_endpoints,
+    accounts, agents, api_keys, conversation_metadata, crawl_pages, discarded_objects, documents,
+    idempotency, installation, jobs, messages, passages, sources, uploads, usage_days,
+    usage_months, webhook_endpoints,
 };
 use crate::sources::{DocumentRow, PassageRow, SourceRow};
 use crate::storage::Limits;

@@ -5,6 +5,8 @@ mod content;
 mod intake;
 mod state;
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
 use cicerone_domain::content::{PublicText, StoredDocument, StoredPassage};
 use cicerone_domain::id::kind;
@@ -29,7 +31,7 @@ pub(crate) use state::StateRow;
 use crate::agents::{self, raise_generation};
 use crate::bytes;
 use crate::columns::{id, named, time};
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, note_value};
 use crate::crawls;
 use crate::dialect::{self, Begin, transaction};
 use crate::error::TransactionError;
@@ -43,8 +45,8 @@ use crate::scope::Visible;
 use crate::storage::Storage;
 use crate::uploads;
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = sources, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = sources)]
 pub(crate) struct SourceRow {
     id: String,
     account_id: String,
@@ -52,16 +54,29 @@ pub(crate) struct SourceRow {
     source_type: String,
     content: String,
     crawl_subpages: bool,
+    #[diesel(embed)]
+    state: StateRow,
+    created_at: i64,
+}
+
+/// A source to insert, whose content is not copied.
+#[derive(Insertable)]
+#[diesel(table_name = sources, treat_none_as_default_value = false)]
+struct NewSourceRow<'a> {
+    id: String,
+    account_id: String,
+    agent_id: String,
+    source_type: &'a str,
+    content: Cow<'a, str>,
+    crawl_subpages: bool,
     upload_id: Option<String>,
     #[diesel(embed)]
     state: StateRow,
     created_at: i64,
 }
 
-impl TryFrom<&Source> for SourceRow {
-    type Error = TransactionError;
-
-    fn try_from(source: &Source) -> Result<Self, TransactionError> {
+impl<'a> NewSourceRow<'a> {
+    fn of(source: &'a Source) -> Result<Self, TransactionError> {
         let (crawl_subpages, upload_id) = match &source.content {
             SourceContent::Website { crawl_subpages, .. } => (*crawl_subpages, None),
             SourceContent::File(upload) => (false, Some(upload.to_string())),
@@ -71,8 +86,8 @@ impl TryFrom<&Source> for SourceRow {
             id: source.id.to_string(),
             account_id: source.account_id.to_string(),
             agent_id: source.agent_id.to_string(),
-            source_type: source.content.source_type().name().to_owned(),
-            content: source.content.as_text().into_owned(),
+            source_type: source.content.source_type().name(),
+            content: source.content.as_text(),
             crawl_subpages,
             upload_id,
             state: StateRow::of(source)?,
@@ -85,6 +100,7 @@ impl TryFrom<SourceRow> for Source {
     type Error = TransactionError;
 
     fn try_from(row: SourceRow) -> Result<Self, TransactionError> {
+        note_value(&row.content);
         let content = match named("sources.source_type", &row.source_type, SourceType::from_name)? {
             SourceType::Website => {
                 let url = WebsiteUrl::from_stored(row.content);
@@ -175,9 +191,9 @@ impl SourceStore for Storage {
                 {
                     return Err(unknown_file().into());
                 }
-                diesel::insert_into(sources::table)
-                    .values(SourceRow::try_from(&source)?)
-                    .execute(c)?;
+                let row = NewSourceRow::of(&source)?;
+                note_value(&row.content);
+                diesel::insert_into(sources::table).values(row).execute(c)?;
                 bytes::add_source(c, quota, &source)?;
                 jobs::queue(c, &source, job, source.created_at)?;
                 Ok(source.clone())

@@ -46,7 +46,8 @@ pub(crate) fn insert_texts(c: &mut AnyConnection, rows: &[TextRow<'_>]) -> Query
 /// Source: <https://www.postgresql.org/docs/current/sql-copy.html>, "Binary Format".
 fn stream(c: &mut PgConnection, row: &TextRow<'_>) -> QueryResult<()> {
     let written = |copy: &mut dyn Write| -> QueryResult<()> {
-        write_row(copy, row).map_err(|error| diesel::result::Error::SerializationError(error.into()))
+        write_row(copy, row)
+            .map_err(|error| diesel::result::Error::SerializationError(error.into()))
     };
     diesel::copy_from(document_texts::table)
         .from_raw_data(document_texts::table, written)

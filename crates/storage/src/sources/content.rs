@@ -11,7 +11,7 @@ use cicerone_domain::{Id, Page, PageRequest, Source};
 use diesel::prelude::*;
 
 use crate::columns::{from_json, id, narrow_option, to_json, wide};
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, note_value};
 use crate::dialect::{self, ROWS};
 use crate::error::TransactionError;
 use crate::pages::{Size, fitting, numbered_after, octet_length};
@@ -308,7 +308,10 @@ pub(super) fn documents(
         .select((DocumentRow::as_select(), document_texts::text))
         .load::<(DocumentRow, String)>(c)?
         .into_iter()
-        .map(|(row, text)| row.with(text, agent))
+        .map(|(row, text)| {
+            note_value(&text);
+            row.with(text, agent)
+        })
         .collect();
     Ok(Page::of(items?, fit.more))
 }
