@@ -37,38 +37,40 @@ pub fn without_content(payload: &str) -> Option<String> {
 }
 
 impl Event {
-    /// The event as it is kept if no endpoint receives it: without a copy of the content of its
-    /// source.
-    #[must_use]
-    pub fn untaken(self) -> Self {
-        let payload = without_content(&self.payload).unwrap_or_default();
-        Self { payload, ..self }
+    /// The name of the event of a source whose processing has just ended. `None` while it is under way.
+    pub const fn name_of_finished(source: &Source) -> Option<EventName> {
+        match &source.state {
+            SourceState::Trained(_) => Some(EventName::SourceTrained),
+            SourceState::Failed { .. } => Some(EventName::SourceFailed),
+            SourceState::Pending | SourceState::Processing { .. } => None,
+        }
     }
 
-    /// The event of a source whose processing has just ended. None while it is under way.
+    /// The event of a source whose processing has just ended. `None` while it is under way. `content` is the text of
+    /// the source's content, or `None` if no endpoint receives the event: it is kept without a copy of it then.
     pub fn of_finished(
         source: &Source,
+        content: Option<String>,
         id: Id<kind::Event>,
         request_id: Option<Id<kind::Request>>,
         now: Timestamp,
     ) -> Option<Self> {
-        let name = match &source.state {
-            SourceState::Trained(_) => EventName::SourceTrained,
-            SourceState::Failed { .. } => EventName::SourceFailed,
-            SourceState::Pending | SourceState::Processing { .. } => return None,
-        };
+        let name = Self::name_of_finished(source)?;
         let mut data = json!({
             "id": source.id,
             "type": source.content.source_type().name(),
-            "content": source.content.as_text(),
             "status": source.state.status().name(),
             "character_count": source.state.searchable().map(|trained| trained.character_count),
             "agent_id": source.agent_id,
             "created_at": source.created_at,
         });
-        if let (Some(message), Some(fields)) = (source.state.error_message(), data.as_object_mut())
-        {
-            fields.insert("error_message".to_owned(), message.into());
+        if let Some(fields) = data.as_object_mut() {
+            if let Some(content) = content {
+                fields.insert("content".to_owned(), content.into());
+            }
+            if let Some(message) = source.state.error_message() {
+                fields.insert("error_message".to_owned(), message.into());
+            }
         }
         let payload = json!({ "event": name.name(), "created_at": now, "data": data });
         Some(Self {

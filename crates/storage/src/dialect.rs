@@ -23,7 +23,7 @@ use crate::schema::{
     idempotency, installation, jobs, messages, passages, sources, uploads, usage_days,
     usage_months, webhook_endpoints,
 };
-use crate::sources::{DocumentRow, PassageRow, SourceRow};
+use crate::sources::{DocumentRow, HeldSourceRow, PassageRow, SourceRow};
 use crate::storage::Limits;
 use crate::usage::{MonthRow, UsageRow};
 
@@ -35,6 +35,8 @@ pub(crate) const ROWS: usize = 500;
 
 /// A job with its source.
 type Work = (JobRow, SourceRow);
+/// A job with its source, without the text of the source.
+type HeldWork = (JobRow, HeldSourceRow);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Begin {
@@ -271,7 +273,7 @@ pub(crate) fn leased_job(
     c: &mut AnyConnection,
     id: &str,
     token: &str,
-) -> QueryResult<Option<Work>> {
+) -> QueryResult<Option<HeldWork>> {
     let query = jobs::table
         .inner_join(sources::table)
         .filter(jobs::id.eq(id))
@@ -279,9 +281,9 @@ pub(crate) fn leased_job(
         .filter(jobs::state.eq(LEASED));
     match c {
         AnyConnection::Postgres(c) => {
-            query.select(Work::as_select()).for_update().get_result(c).optional()
+            query.select(HeldWork::as_select()).for_update().get_result(c).optional()
         }
-        AnyConnection::Sqlite(c) => query.select(Work::as_select()).get_result(c).optional(),
+        AnyConnection::Sqlite(c) => query.select(HeldWork::as_select()).get_result(c).optional(),
     }
 }
 
@@ -291,7 +293,7 @@ pub(crate) fn abandoned_jobs(
     c: &mut AnyConnection,
     until: i64,
     limit: i64,
-) -> QueryResult<Vec<Work>> {
+) -> QueryResult<Vec<HeldWork>> {
     let query = jobs::table
         .inner_join(sources::table)
         .filter(jobs::state.eq(LEASED))
@@ -300,9 +302,9 @@ pub(crate) fn abandoned_jobs(
         .limit(limit);
     match c {
         AnyConnection::Postgres(c) => {
-            query.select(Work::as_select()).for_update().skip_locked().load(c)
+            query.select(HeldWork::as_select()).for_update().skip_locked().load(c)
         }
-        AnyConnection::Sqlite(c) => query.select(Work::as_select()).load(c),
+        AnyConnection::Sqlite(c) => query.select(HeldWork::as_select()).load(c),
     }
 }
 

@@ -1,12 +1,13 @@
 //! Events, written in the transaction of the change that they report, and queued there for the
 //! endpoints that subscribe to them.
 
-use cicerone_domain::Timestamp;
 use cicerone_domain::event::{Event, without_content};
+use cicerone_domain::webhook::EventName;
+use cicerone_domain::{Id, Timestamp, kind};
 use diesel::prelude::*;
 
 use crate::columns::id;
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, note_value};
 use crate::deliveries;
 use crate::dialect;
 use crate::error::TransactionError;
@@ -27,19 +28,28 @@ struct EventRow<'a> {
     request_id: Option<String>,
 }
 
-/// Stores an event and queues it for every enabled endpoint of its account that subscribes to it.
-/// None of these endpoints can be removed until the transaction ends. If no endpoint subscribes to
-/// it, it is stored without the content of its source.
-pub(crate) fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
+/// The enabled endpoints of an account that subscribe to an event. None of them can be removed until the
+/// transaction ends.
+pub(crate) fn takers(
+    c: &mut AnyConnection,
+    account: Id<kind::Account>,
+    name: EventName,
+) -> Result<Vec<Id<kind::WebhookEndpoint>>, TransactionError> {
     let mut takers = Vec::new();
-    for (endpoint, events) in dialect::hold_endpoints(c, &event.account_id.to_string())? {
-        if deliveries::takes(&events, event.name)? {
+    for (endpoint, events) in dialect::hold_endpoints(c, &account.to_string())? {
+        if deliveries::takes(&events, name)? {
             takers.push(id("webhook_endpoints.id", &endpoint)?);
         }
     }
-    if takers.is_empty() {
-        return insert(c, &event.clone().untaken());
-    }
+    Ok(takers)
+}
+
+/// Stores an event and queues it for these endpoints.
+pub(crate) fn tell(
+    c: &mut AnyConnection,
+    event: &Event,
+    takers: Vec<Id<kind::WebhookEndpoint>>,
+) -> Result<(), TransactionError> {
     insert(c, event)?;
     for endpoint in takers {
         deliveries::queue(c, endpoint, event)?;
@@ -57,6 +67,7 @@ pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), Transac
         created_at: event.created_at.as_millis(),
         request_id: event.request_id.map(|id| id.to_string()),
     };
+    note_value(&event.payload);
     diesel::insert_into(events::table).values(row).execute(c)?;
     Ok(())
 }
@@ -72,6 +83,7 @@ pub(crate) fn erase_content(
             .select((events::id, events::payload))
             .load(c)?;
         for (id, payload) in told {
+            note_value(&payload);
             let payload = without_content(&payload).ok_or_else(|| {
                 TransactionError::internal(format!("the event `{id}` has no payload"))
             })?;

@@ -31,7 +31,7 @@ use crate::error::TransactionError;
 use crate::events;
 use crate::idempotency::free_claims;
 use crate::schema::{jobs, sources};
-use crate::sources::{Intake, clear, remove_unseen, show, update_state};
+use crate::sources::{Intake, clear, content_of, remove_unseen, show, update_state};
 use crate::storage::Storage;
 use crate::vectors;
 
@@ -258,7 +258,7 @@ impl Storage {
     }
 }
 
-/// The source of a lease that is still valid. Locks the rows of its agent, the source and the job.
+/// The source of a lease that is still valid, without its text (see `HeldSourceRow`). Locks the rows of its agent, the source and the job.
 pub(crate) fn hold_lease(
     c: &mut AnyConnection,
     lease: &Lease,
@@ -355,9 +355,13 @@ pub(crate) fn end(
     let request_id: Option<Option<String>> =
         jobs::table.find(job).select(jobs::request_id).get_result(c).optional()?;
     let request_id = request(request_id.flatten().as_deref())?;
-    let event = Event::of_finished(&source, event, request_id, now)
-        .ok_or_else(|| TransactionError::internal("a job ended with its source still under way"))?;
-    events::tell(c, &event)?;
+    let under_way = || TransactionError::internal("a job ended with its source still under way");
+    let name = Event::name_of_finished(&source).ok_or_else(under_way)?;
+    let takers = events::takers(c, source.account_id, name)?;
+    let content = if takers.is_empty() { None } else { Some(content_of(c, source.id)?) };
+    let event =
+        Event::of_finished(&source, content, event, request_id, now).ok_or_else(under_way)?;
+    events::tell(c, &event, takers)?;
     diesel::delete(jobs::table.find(job)).execute(c)?;
     Ok(source)
 }

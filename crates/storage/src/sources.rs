@@ -18,8 +18,9 @@ use cicerone_domain::{
     Error, Id, Page, PageRequest, Scope, Source, SourceContent, SourceType, Timestamp,
 };
 use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
+use diesel::sql_types::{Bool, Text};
 
 pub(crate) use by_id::fill_ids;
 pub(crate) use content::{
@@ -57,6 +58,44 @@ pub(crate) struct SourceRow {
     #[diesel(embed)]
     state: StateRow,
     created_at: i64,
+}
+
+/// A source without its text: texts and pairs, of up to 10 MB, are empty. For changes of its state, of which a large
+/// source makes one for each part that is stored.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = sources)]
+pub(crate) struct HeldSourceRow {
+    id: String,
+    account_id: String,
+    agent_id: String,
+    source_type: String,
+    #[diesel(select_expression = content_unless_text(), select_expression_type = SqlLiteral<Text>)]
+    content: String,
+    crawl_subpages: bool,
+    #[diesel(embed)]
+    state: StateRow,
+    created_at: i64,
+}
+
+fn content_unless_text() -> SqlLiteral<Text> {
+    sql("CASE WHEN sources.source_type IN ('text', 'qa') THEN '' ELSE sources.content END")
+}
+
+impl TryFrom<HeldSourceRow> for Source {
+    type Error = TransactionError;
+
+    fn try_from(row: HeldSourceRow) -> Result<Self, TransactionError> {
+        Self::try_from(SourceRow {
+            id: row.id,
+            account_id: row.account_id,
+            agent_id: row.agent_id,
+            source_type: row.source_type,
+            content: row.content,
+            crawl_subpages: row.crawl_subpages,
+            state: row.state,
+            created_at: row.created_at,
+        })
+    }
 }
 
 /// A source to insert, whose content is not copied.
@@ -121,6 +160,17 @@ impl TryFrom<SourceRow> for Source {
             created_at: time(row.created_at),
         })
     }
+}
+
+/// The text of a source's content.
+pub(crate) fn content_of(
+    c: &mut AnyConnection,
+    id: Id<kind::Source>,
+) -> Result<String, TransactionError> {
+    let content: String =
+        sources::table.find(id.to_string()).select(sources::content).get_result(c)?;
+    note_value(&content);
+    Ok(content)
 }
 
 /// Writes a source's state.
