@@ -9,7 +9,7 @@ use diesel::sql_types::{Bool, Text};
 
 use super::content::DocumentRow;
 use crate::columns::{id, wide};
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, note_value};
 use crate::error::TransactionError;
 use crate::removal::AGENT_IS_THERE;
 use crate::schema::{agents, document_texts, documents, sources};
@@ -43,7 +43,10 @@ pub(super) fn find(
         query = query.filter(sources::agent_id.eq_any(ids));
     }
     let found: Option<(DocumentRow, String, String)> = query.get_result(c).optional()?;
-    let document = found.map(|(row, text, agent)| row.with(text, id("sources.agent_id", &agent)?));
+    let document = found.map(|(row, text, agent)| {
+        note_value(&text);
+        row.with(text, id("sources.agent_id", &agent)?)
+    });
     document.transpose()
 }
 

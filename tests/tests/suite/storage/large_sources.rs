@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use cicerone_domain::SourceContent;
+use cicerone_domain::content::Document;
 use cicerone_domain::job::Reclaim;
 use cicerone_domain::ports::{
     AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _, Wanted,
@@ -110,6 +111,30 @@ async fn a_failure_removes_the_parts_that_were_stored() {
         world.storage.delete_source(&scope, source.id, world.now(), None).await.unwrap();
         assert_eq!((world.count("documents"), world.count("passages")), (0, 0));
         world.storage.delete_agent(&scope, agent.id, world.now(), None).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_large_text_is_stored_as_it_is() {
+    on_each(async |world| {
+        let (agent, scope) = (world.agent().await, world.scope());
+        // Whatever has a meaning in one of the formats in which a database takes many rows.
+        let text = "a\tb\\n\\.\nc\r\n\"d\",'e'\u{1f600}ß\u{1}\u{feff}".repeat(40_000);
+        assert!(text.len() > 1_024 * 1_024);
+        let mut whole = extracted(&text, 1);
+        let mut short = whole.documents[0].clone();
+        short.document = Document { position: 1, text: "short".to_owned(), ..short.document };
+        short.stretches.clear();
+        whole.documents.push(short);
+        let source = world.source(&agent, self::text()).await;
+        world.finish(&source, whole).await;
+        let page = world.storage.list_documents(&scope, source.id, first(1)).await.unwrap();
+        assert!(page.items[0].document.text == text, "another text was stored");
+        let all = world.storage.list_documents(&scope, source.id, first(9)).await.unwrap();
+        let positions: Vec<_> = all.items.iter().map(|stored| stored.document.position).collect();
+        assert_eq!(positions, [0, 1]);
+        assert_eq!(all.items[1].document.text, "short");
     })
     .await;
 }
