@@ -4,6 +4,7 @@ pub(crate) mod corpus;
 pub(crate) mod load;
 mod many;
 pub(crate) mod memory;
+mod table;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,6 +62,18 @@ enum What {
         #[arg(long, default_value_t = 6)]
         seconds: u64,
     },
+    /// The table of `docs/performance.md`: turns, reads and learning beside what they are compared with, in one run
+    Table {
+        /// Rounds, of which the medians are shown
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+        /// Seconds for each load in a round
+        #[arg(long, default_value_t = 5)]
+        seconds: u64,
+        /// Print the figures as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Memory and threads with many agents of one source each
     Agents {
         /// Agents
@@ -80,6 +93,10 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         What::Idle => idle(&program).await,
         What::Many { agents, connections, seconds } => {
             many::run(&program, agents, connections, Duration::from_secs(seconds)).await
+        }
+        What::Table { rounds, seconds, json } => {
+            let extent = table::Extent { rounds, duration: Duration::from_secs(seconds) };
+            table::run(&program, extent, json).await
         }
         What::Agents { agents } => many_agents(&program, agents).await,
     }

@@ -1,0 +1,225 @@
+//! The table of `docs/performance.md`: turns, reads and learning, measured in one run, each several times and in turn
+//! with the others, so that a busy moment of the machine does not favour one of them.
+
+mod learning;
+mod mock;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use cicerone_tests::postgres::Cluster;
+use cicerone_tests::process::{Builder, Program, ROOT_KEY, Server};
+use serde_json::{Value, json};
+
+use super::corpus::Numbers;
+use super::{load, memory, questions};
+use crate::latency::millis;
+
+/// Passages of the agent that is asked.
+const PASSAGES: usize = 2_000;
+/// Texts of 100,000 characters that are added one after the other in each round.
+const SINGLE_TEXTS: usize = 7;
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    /// Rounds, of which the median is shown.
+    pub(super) rounds: usize,
+    /// The time of each load in a round.
+    pub(super) duration: Duration,
+}
+
+/// A figure: its name, its unit, and a value for each round.
+struct Figure {
+    name: String,
+    unit: &'static str,
+    values: Vec<f64>,
+}
+
+/// The figures in the order in which they were first measured.
+#[derive(Default)]
+struct Table(Vec<Figure>);
+
+impl Table {
+    fn add(&mut self, name: impl Into<String>, unit: &'static str, value: f64) {
+        let name = name.into();
+        match self.0.iter_mut().find(|figure| figure.name == name) {
+            Some(figure) => figure.values.push(value),
+            None => self.0.push(Figure { name, unit, values: vec![value] }),
+        }
+    }
+
+    /// Prints medians, with the least and the greatest value.
+    fn print(&self) {
+        println!("| what | median | least | greatest |\n|---|---|---|---|");
+        for Figure { name, unit, values } in &self.0 {
+            let [least, median, greatest] = spread(values).map(shown);
+            println!("| {name} | {median} {unit} | {least} | {greatest} |");
+        }
+    }
+
+    fn json(&self) -> Value {
+        let figure = |Figure { name, unit, values }: &Figure| {
+            let [least, median, greatest] = spread(values);
+            json!({ "name": name, "unit": unit, "median": median, "least": least, "greatest": greatest })
+        };
+        self.0.iter().map(figure).collect()
+    }
+}
+
+/// The least value, the median and the greatest one.
+fn spread(values: &[f64]) -> [f64; 3] {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |index: usize| sorted.get(index).copied().unwrap_or_default();
+    [at(0), at(sorted.len() / 2), at(sorted.len().saturating_sub(1))]
+}
+
+/// A number with as many digits as are meant.
+fn shown(value: f64) -> String {
+    match value {
+        1_000.0.. => format!("{value:.0}"),
+        10.0.. => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// Something that answers requests.
+struct Target {
+    name: &'static str,
+    address: SocketAddr,
+    requests: Arc<Vec<Vec<u8>>>,
+    connections: &'static [usize],
+}
+
+/// Measures and prints the table, as JSON too if that is wanted.
+pub(super) async fn run(program: &Program, extent: Extent, as_json: bool) -> anyhow::Result<()> {
+    let mut table = Table::default();
+    let embedded = unlimited(program).start();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    table.add("memory, idle", "MiB", memory::of(embedded.pid())?.resident_mib());
+    let upstream = mock::upstream()?;
+    let asking = unlimited(program).env("OPENAI_BASE_URL", format!("http://{upstream}/v1")).start();
+    let postgres = Cluster::shared().map(|cluster| {
+        let url = cluster.empty_database().to_string();
+        unlimited(program).env("CICERONE_DATABASE_URL", url).start()
+    });
+    let targets = targets(&embedded, &asking, postgres.as_ref(), upstream).await?;
+    let learner = unlimited(program).start();
+    let agent = learner.client().agent().await;
+    let mut numbers = Numbers::new(31);
+    for _ in 0..extent.rounds {
+        for target in &targets {
+            measure(&mut table, target, extent.duration).await?;
+        }
+        for _ in 0..SINGLE_TEXTS {
+            let took = learning::one(&learner, &agent, &mut numbers).await?;
+            table.add("a text of 100,000 characters until `trained`", "ms", took);
+        }
+        let (took, resident) = learning::paragraphs(unlimited(program)).await?;
+        table.add("2,067 texts by 16 clients, SQLite", "s", took);
+        table.add("memory after 2,067 texts", "MiB", resident);
+        if let Some(cluster) = Cluster::shared() {
+            let url = cluster.empty_database().to_string();
+            let server = unlimited(program).env("CICERONE_DATABASE_URL", url);
+            let (took, _) = learning::paragraphs(server).await?;
+            table.add("2,067 texts by 16 clients, PostgreSQL", "s", took);
+        }
+        let rate = learning::bulk(unlimited(program)).await?;
+        table.add("texts of 95,000 characters in bulk", "tokens/s", rate);
+    }
+    table.add("memory after the load", "MiB", memory::of(embedded.pid())?.resident_mib());
+    if as_json {
+        println!("{}", serde_json::to_string_pretty(&table.json())?);
+    } else {
+        table.print();
+    }
+    Ok(())
+}
+
+/// A server without limits of rates.
+fn unlimited(program: &Program) -> Builder {
+    Server::of(program).env("CICERONE_RATE_LIMIT_PER_MINUTE", "0").env("RUST_LOG", "warn")
+}
+
+/// What is loaded in each round. What something is compared with comes before it.
+async fn targets(
+    embedded: &Server,
+    asking: &Server,
+    postgres: Option<&Server>,
+    upstream: SocketAddr,
+) -> anyhow::Result<Vec<Target>> {
+    let mut targets = vec![
+        Target {
+            name: "the mock upstream, asked directly",
+            address: upstream,
+            requests: Arc::new(vec![completion(upstream)]),
+            connections: &[1, 64],
+        },
+        Target {
+            name: "a turn over the mock upstream",
+            address: asking.address(),
+            requests: Arc::new(questions(asking, PASSAGES).await),
+            connections: &[1, 64],
+        },
+        Target {
+            name: "a turn, embedded answerer",
+            address: embedded.address(),
+            requests: Arc::new(questions(embedded, PASSAGES).await),
+            connections: &[1, 64, 256],
+        },
+    ];
+    if let Some(server) = postgres {
+        targets.push(Target {
+            name: "a turn, embedded answerer, PostgreSQL",
+            address: server.address(),
+            requests: Arc::new(questions(server, PASSAGES).await),
+            connections: &[1, 64],
+        });
+    }
+    let agent = embedded.client().agent().await;
+    let path = format!("/v1/agents/{agent}");
+    let body = embedded.client().get(&path).await.expect(200).to_string();
+    let bare = mock::handler(body).context("starting a bare handler")?;
+    for (name, address) in
+        [("a bare handler of actix-web", bare), ("GET /v1/agents/{id}", embedded.address())]
+    {
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {ROOT_KEY}\r\n\r\n"
+        );
+        let requests = Arc::new(vec![request.into_bytes()]);
+        targets.push(Target { name, address, requests, connections: &[64] });
+    }
+    Ok(targets)
+}
+
+/// A request to an upstream, of about the size of those that the server sends.
+fn completion(upstream: SocketAddr) -> Vec<u8> {
+    let content = "The hall opens at nine. ".repeat(400);
+    let body = json!({ "model": "mock", "messages": [{ "role": "user", "content": content }] });
+    let body = body.to_string();
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: {upstream}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    (head + &body).into_bytes()
+}
+
+/// Loads a target with each number of connections.
+async fn measure(table: &mut Table, target: &Target, duration: Duration) -> anyhow::Result<()> {
+    for connections in target.connections {
+        let requests = Arc::clone(&target.requests);
+        let outcome = load::run(target.address, requests, *connections, duration).await?;
+        anyhow::ensure!(outcome.refused == 0, "{}: {} refused", target.name, outcome.refused);
+        let name = format!("{}, {connections} connections", target.name);
+        if *connections > 1 {
+            table.add(&name, "/s", outcome.rate());
+        }
+        table.add(format!("{name}: p50"), "ms", millis(outcome.percentile(0.5)));
+        table.add(format!("{name}: p99"), "ms", millis(outcome.percentile(0.99)));
+    }
+    Ok(())
+}
