@@ -10,6 +10,8 @@ use cicerone_domain::services::{
 use cicerone_domain::{Clock, Entropy, PublicUrl, UploadType};
 use ipnet::IpNet;
 
+use crate::mcp::McpSettings;
+
 /// Detects the type of a file by its content.
 pub type DetectUploadType = Arc<dyn Fn(&[u8]) -> Option<UploadType> + Send + Sync>;
 
@@ -97,6 +99,8 @@ pub struct HttpSettings {
     pub stop_grace: Duration,
     /// Whether replies carry the header `Server-Timing`, with how long each stage of them took.
     pub server_timing: bool,
+    /// The MCP interface.
+    pub mcp: McpSettings,
 }
 
 impl HttpSettings {
@@ -126,6 +130,7 @@ impl Default for HttpSettings {
             heartbeat: Duration::from_secs(10),
             stop_grace: Duration::from_secs(30),
             server_timing: false,
+            mcp: McpSettings::default(),
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::error::RequestError;
 use crate::response::JSON;
 
 pub(crate) use given::{Given, not_null};
+pub(crate) use json::read as read_fields;
 
 /// A JSON body.
 ///
@@ -65,28 +66,38 @@ impl Incoming {
     }
 
     async fn read<B: Body>(&mut self, app: &Shared) -> Result<(B::Checked, Bytes), RequestError> {
-        let bytes = self.bytes(app).await?;
-        let is_json = self.request.content_type().trim().eq_ignore_ascii_case(JSON);
-        if !bytes.is_empty() && (!is_json || is_encoded(&self.request)) {
-            return Err(RequestError::MediaType { expected: JSON });
-        }
+        let bytes = self.json_text(app, limits::BODY_BYTES).await?;
         let knows_model = |name: &str| app.agents.knows_model(name);
         let current = Current { now: app.clock.now(), knows_model: &knows_model };
         Ok((B::parse(&bytes, &current)?, bytes))
     }
 
-    /// Reads the body of a request that needs none; it becomes part of the fingerprint.
-    pub(crate) async fn any_body(&mut self, app: &Shared) -> Result<Bytes, RequestError> {
-        self.bytes(app).await
+    /// Reads the text of a JSON body of at most so many bytes. An empty body is returned as well.
+    pub(crate) async fn json_text(
+        &mut self,
+        app: &Shared,
+        most: usize,
+    ) -> Result<Bytes, RequestError> {
+        let bytes = self.bytes(app, most).await?;
+        let is_json = self.request.content_type().trim().eq_ignore_ascii_case(JSON);
+        if !bytes.is_empty() && (!is_json || is_encoded(&self.request)) {
+            return Err(RequestError::MediaType { expected: JSON });
+        }
+        Ok(bytes)
     }
 
-    async fn bytes(&mut self, app: &Shared) -> Result<Bytes, RequestError> {
-        if declared_length(&self.request).is_some_and(|length| length > limits::BODY_BYTES) {
+    /// Reads the body of a request that needs none; it becomes part of the fingerprint.
+    pub(crate) async fn any_body(&mut self, app: &Shared) -> Result<Bytes, RequestError> {
+        self.bytes(app, limits::BODY_BYTES).await
+    }
+
+    async fn bytes(&mut self, app: &Shared, most: usize) -> Result<Bytes, RequestError> {
+        if declared_length(&self.request).is_some_and(|length| length > most) {
             return Err(RequestError::BodyTooLarge);
         }
         let context = RequestContext::of(&self.request)?;
         let mut room = context.room.take();
-        let read = read(&mut self.payload, async |bytes| {
+        let read = read(&mut self.payload, most, async |bytes| {
             app.rooms.grow_body(&mut room, context.tenant.get(), bytes).await
         });
         let read = tokio::time::timeout(app.settings.body_deadline, read).await;
@@ -117,21 +128,25 @@ pub(crate) fn is_encoded(request: &HttpRequest) -> bool {
     coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// Reads the whole body. `take_room` is called with the size that the body will have in memory,
+/// Reads the whole body, of at most `most` bytes. `take_room` is called with the size that the body will have in memory,
 /// before the bytes are stored.
 async fn read(
     payload: &mut Payload,
+    most: usize,
     mut take_room: impl AsyncFnMut(usize) -> Result<(), Error>,
 ) -> Result<Bytes, RequestError> {
     let Some(first) = payload.next().await else { return Ok(Bytes::new()) };
     let first = first.map_err(|_| broken_off())?;
+    if first.len() > most {
+        return Err(RequestError::BodyTooLarge);
+    }
     let Some(second) = payload.next().await else { return Ok(first) };
     let mut whole = Vec::from(first);
     let mut next = Some(second);
     while let Some(chunk) = next {
         let chunk = chunk.map_err(|_| broken_off())?;
         let length = whole.len() + chunk.len();
-        if length > limits::BODY_BYTES {
+        if length > most {
             return Err(RequestError::BodyTooLarge);
         }
         take_room(length).await?;

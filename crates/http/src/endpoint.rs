@@ -46,6 +46,7 @@ pub(crate) enum Tag {
     Sources,
     Files,
     Conversations,
+    Mcp,
     Webhooks,
     Keys,
     Account,
@@ -55,11 +56,12 @@ pub(crate) enum Tag {
 
 impl Tag {
     /// All of them, in the order of the documentation.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Agents,
         Self::Sources,
         Self::Files,
         Self::Conversations,
+        Self::Mcp,
         Self::Webhooks,
         Self::Keys,
         Self::Account,
@@ -73,6 +75,7 @@ impl Tag {
             Self::Sources => "Sources",
             Self::Files => "Files",
             Self::Conversations => "Conversations",
+            Self::Mcp => "MCP",
             Self::Webhooks => "Webhooks",
             Self::Keys => "API keys",
             Self::Account => "Account",
@@ -87,6 +90,7 @@ impl Tag {
             Self::Sources => "The content of an agent, what was extracted from it, and search.",
             Self::Files => "Uploads for sources of type `file`.",
             Self::Conversations => "Messages and replies.",
+            Self::Mcp => "Agents as tools, for programs that speak the Model Context Protocol.",
             Self::Webhooks => "Endpoints that receive events, and the deliveries to them.",
             Self::Keys => "The keys of the account, their permissions and their restrictions.",
             Self::Account => {
@@ -118,6 +122,10 @@ pub(crate) struct Description {
     /// The status of a success.
     pub(crate) success: u16,
     pub(crate) answer: AnswerSchema,
+    /// The condition of 202, for an endpoint that answers some requests with it, without a body.
+    pub(crate) accepted: Option<&'static str>,
+    /// The refusals whose body can be one of the answer's schema instead of the error that all routes share.
+    pub(crate) own_errors: &'static [u16],
     /// Statuses that are documented with a condition of this endpoint's own.
     pub(crate) refusals: Vec<(u16, &'static str)>,
     /// The schemas that the body and the answer refer to, by name.
@@ -191,6 +199,8 @@ impl Endpoint {
             is_keyed: false,
             success: 200,
             answer: AnswerSchema::Empty,
+            accepted: None,
+            own_errors: &[],
             refusals: Vec::new(),
             schemas: Vec::new(),
         };
@@ -252,10 +262,19 @@ impl Endpoint {
     }
 
     /// Takes a body with a file.
-    pub(crate) fn multipart<B: ToSchema>(mut self) -> Self {
+    pub(crate) fn multipart<B: ToSchema>(self) -> Self {
+        self.foreign_body::<B>("multipart/form-data")
+    }
+
+    /// Takes a JSON body that is described as an object, and read by its handler.
+    pub(crate) fn object_body<B: ToSchema>(self) -> Self {
+        self.foreign_body::<B>(crate::response::JSON)
+    }
+
+    fn foreign_body<B: ToSchema>(mut self, media_type: &'static str) -> Self {
         let schema = self.add::<B>();
         self.description.body = Some(BodyDescription {
-            media_type: "multipart/form-data",
+            media_type,
             schema,
             #[cfg(test)]
             parse: None,
@@ -285,6 +304,18 @@ impl Endpoint {
     /// Sets a success with text of one of these media types.
     pub(crate) fn gives_text(mut self, media_types: &'static [&'static str]) -> Self {
         self.description.answer = AnswerSchema::Text(media_types);
+        self
+    }
+
+    /// Documents that some requests are answered with 202, without a body.
+    pub(crate) fn accepts(mut self, condition: &'static str) -> Self {
+        self.description.accepted = Some(condition);
+        self
+    }
+
+    /// Documents that these refusals can have a body of the answer's schema.
+    pub(crate) fn own_errors(mut self, statuses: &'static [u16]) -> Self {
+        self.description.own_errors = statuses;
         self
     }
 

@@ -46,6 +46,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         conversations::get::endpoint(),
         conversations::messages::endpoint(),
         conversations::delete::endpoint(),
+        crate::mcp::endpoint(),
         webhooks::create::endpoint(),
         webhooks::list::endpoint(),
         webhooks::get::endpoint(),

@@ -37,6 +37,14 @@ pub(crate) enum RequestError {
         /// Seconds until the next attempt can succeed.
         retry_after: u64,
     },
+    /// The request names a host that it may not name.
+    #[error("host not allowed")]
+    Host {
+        /// The header that names it.
+        header: &'static str,
+        /// The value of the header, cut if it is long.
+        value: String,
+    },
     /// No route has this path.
     #[error("no such route")]
     NoRoute,
@@ -196,6 +204,15 @@ impl RequestError {
                 format!("too many requests; try again in {retry_after} s"),
             )
             .retry_after(*retry_after),
+            Self::Host { header, value } => Problem::new(
+                StatusCode::FORBIDDEN,
+                "permission_error",
+                "forbidden",
+                format!(
+                    "the host in `{header}: {value}` may not be used here; the operator can allow it with the \
+                     setting `mcp.hosts`"
+                ),
+            ),
             Self::NoRoute => {
                 Problem::not_found("no such route; see /docs for the routes that exist")
             }

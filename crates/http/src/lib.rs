@@ -28,6 +28,7 @@ mod endpoints;
 mod error;
 mod events;
 mod list;
+mod mcp;
 mod multipart;
 mod observe;
 mod openapi;
@@ -42,5 +43,6 @@ mod stream;
 mod unread;
 
 pub use application::{Application, DetectUploadType, HttpSettings};
+pub use mcp::{McpAgent, McpPipeError, McpSettings, ParseHostError};
 pub use openapi::openapi;
 pub use server::serve;

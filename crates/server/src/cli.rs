@@ -70,6 +70,9 @@ pub(crate) enum Command {
     /// Answer one question from files, without a server.
     #[command(after_help = ASK_HELP)]
     Ask(AskArguments),
+    /// Serve an agent, or files, to a program that speaks the Model Context Protocol.
+    #[command(after_help = MCP_HELP)]
+    Mcp(McpArguments),
     /// Print the text of files as the service reads it.
     #[command(after_help = READ_HELP)]
     Read(ReadArguments),
@@ -147,6 +150,18 @@ The reply and its sources go to standard output, progress goes to standard error
 or OPENAI_BASE_URL is set, that model writes the reply; otherwise it consists of sentences of the
 sources. If the sources do not cover the question, the reply says so, and the exit status is 0.";
 
+const MCP_HELP: &str = "\
+Examples:
+  CICERONE_API_KEY=ck_… cicerone mcp --agent agent_8kd02JwQ1z
+  CICERONE_API_KEY=ck_… cicerone mcp --agent agent_8kd02JwQ1z --server https://docs.example.com
+  cicerone mcp --source docs --source notes.txt
+
+Desktop clients start this command and exchange messages with it over standard input and output, one on
+each line. With `--agent`, the messages are forwarded to a server. With `--source`, the files are read at
+the start, and questions are answered without a server, as `cicerone ask` does; conversations are kept
+until the command ends. Both offer the tools `search`, `fetch` and `ask`. docs/mcp.md shows the settings of
+common clients.";
+
 const READ_HELP: &str = "\
 Examples:
   cicerone read report.pdf
@@ -169,8 +184,9 @@ pub(crate) struct ReadArguments {
     pub(crate) files: Vec<PathBuf>,
 }
 
+/// Files to answer from without a server.
 #[derive(Debug, Args)]
-pub(crate) struct AskArguments {
+pub(crate) struct SourceArguments {
     /// A file (PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text), a folder with such files, or a web page. May be repeated.
     #[arg(long = "source", short, value_name = "FILE|FOLDER|URL")]
     pub(crate) sources: Vec<String>,
@@ -180,14 +196,40 @@ pub(crate) struct AskArguments {
     /// Keep the index in this folder, and reuse what it already contains.
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Print the reply and its sources as one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
     /// The model that replies, by its name in the settings.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AskArguments {
+    #[command(flatten)]
+    pub(crate) from: SourceArguments,
+    /// Print the reply and its sources as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
     /// The question.
     pub(crate) question: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArguments {
+    /// The agent to serve. The environment variable CICERONE_API_KEY contains an API key that sees it.
+    #[arg(
+        long,
+        value_name = "ID",
+        conflicts_with_all = ["sources", "crawl", "data_dir", "model"]
+    )]
+    pub(crate) agent: Option<Id<kind::Agent>>,
+    /// The address of the agent's server [default: http://127.0.0.1:8080].
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with_all = ["sources", "crawl", "data_dir", "model"]
+    )]
+    pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) from: SourceArguments,
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod health;
 mod input;
 pub(crate) mod key;
+pub(crate) mod mcp;
 pub(crate) mod migrate;
 pub(crate) mod openapi;
 pub(crate) mod read;

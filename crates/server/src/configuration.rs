@@ -13,6 +13,7 @@ use std::sync::Arc;
 use cicerone_domain::access::{KeySecret, ParseKeyError};
 use cicerone_domain::agent::MODELS;
 use cicerone_domain::{Clock, Entropy, PublicUrl, SystemClock, SystemEntropy};
+use cicerone_http::McpSettings;
 use cicerone_llm::{Embeddings, Models};
 use cicerone_storage::DatabaseUrl;
 use ipnet::IpNet;
@@ -40,6 +41,8 @@ pub(crate) struct Configuration {
     pub(crate) egress_allow: Vec<IpNet>,
     /// The address at which everybody reaches the server.
     pub(crate) public_url: Option<PublicUrl>,
+    /// The MCP interface.
+    pub(crate) mcp: McpSettings,
 }
 
 impl Configuration {
@@ -73,7 +76,18 @@ impl Configuration {
             return Err(("log", format!("is not a log filter such as `info`: {error}")));
         }
         settings.check_numbers()?;
-        Ok(Self { file, settings, database, object_store_url, root_key, egress_allow, public_url })
+        let mcp = McpSettings::new(settings.mcp.enabled, &settings.mcp.hosts, public_url.as_ref())
+            .map_err(|error| ("mcp.hosts", error.to_string()))?;
+        Ok(Self {
+            file,
+            settings,
+            database,
+            object_store_url,
+            root_key,
+            egress_allow,
+            public_url,
+            mcp,
+        })
     }
 
     /// The models that these settings describe; `environment` contains their API keys.

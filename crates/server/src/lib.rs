@@ -50,6 +50,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::ReadWorker => Ok(()),
         Command::Serve => commands::serve::run(&environment),
         Command::Ask(arguments) => commands::ask::run(environment, arguments),
+        Command::Mcp(arguments) => commands::mcp::run(environment, arguments),
         Command::Read(arguments) => commands::read::run(&environment, &arguments),
         Command::Account { command } => commands::account::run(&environment, command),
         Command::Key { command } => commands::key::run(&environment, command),

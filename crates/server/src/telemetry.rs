@@ -28,9 +28,9 @@ const STAGE_BUCKETS_SECONDS: [f64; 16] = [
     0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1,
     0.25, 1.0, 5.0, 30.0,
 ];
-/// A target that is silent unless the filter names it: the dispatcher logs malformed requests of
-/// clients as errors.
-const QUIET: &str = "actix_server=warn,actix_http::h1::dispatcher=off";
+/// Targets that are silent unless the filter names them: the dispatcher logs malformed requests of
+/// clients as errors, and `rmcp` logs the messages that it reads.
+const QUIET: &str = "actix_server=warn,actix_http::h1::dispatcher=off,rmcp=off";
 /// The prefix of the targets of this program's own spans.
 const OURS: &str = "cicerone";
 /// How often the metrics drop data that is no longer needed.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::routes::{ROUTES, Route};
 use crate::walks::WALKS;
 use crate::world::client;
-use crate::{agents, audit_log, conversations, files, keys, me, sources, usage, webhooks};
+use crate::{agents, audit_log, conversations, files, keys, mcp, me, sources, usage, webhooks};
 
 /// Which answers of a route are tested, and by which tests.
 pub(crate) struct Covers {
@@ -19,7 +19,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 40] = [
+const ENDPOINTS: [&Covers; 41] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -43,6 +43,7 @@ const ENDPOINTS: [&Covers; 40] = [
     &conversations::get::COVERS,
     &conversations::messages::COVERS,
     &conversations::delete::COVERS,
+    &mcp::COVERS,
     &webhooks::create::COVERS,
     &webhooks::list::COVERS,
     &webhooks::get::COVERS,
@@ -125,7 +126,9 @@ async fn every_answer_that_a_test_provokes_is_in_the_document() {
             assert!(responses.contains_key(status), "`{}` does not describe {case}", covers.route);
         }
         let route = ROUTES.iter().find(|route| route.name() == covers.route).unwrap();
-        assert_eq!(responses.contains_key("403"), route.needs_permission(), "{}", covers.route);
+        // The hosts of the MCP interface are checked too.
+        let is_guarded = route.needs_permission() || route.path.starts_with("/mcp/");
+        assert_eq!(responses.contains_key("403"), is_guarded, "{}", covers.route);
         for status in ["401", "429", "500", "503"] {
             assert!(
                 responses.contains_key(status),

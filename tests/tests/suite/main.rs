@@ -29,6 +29,7 @@ mod generators;
 mod idempotency;
 mod isolation;
 mod keys;
+mod mcp;
 mod me;
 mod meaning;
 mod model;

@@ -30,6 +30,7 @@ enum Body {
     Source,
     Query,
     Message,
+    Ping,
     Key,
     Endpoint,
     EndpointChange,
@@ -45,7 +46,7 @@ const fn route(
 }
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 40] = [
+pub(crate) const ROUTES: [Route; 41] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -69,6 +70,7 @@ pub(crate) const ROUTES: [Route; 40] = [
     route("GET", "/v1/conversations/{conversation_id}", "conversations:read", Body::None),
     route("GET", "/v1/conversations/{conversation_id}/messages", "conversations:read", Body::None),
     route("DELETE", "/v1/conversations/{conversation_id}", "conversations:write", Body::None),
+    route("POST", "/mcp/agents/{agent_id}", "", Body::Ping),
     route("POST", "/v1/webhook_endpoints", "webhooks:write", Body::Endpoint),
     route("GET", "/v1/webhook_endpoints", "webhooks:read", Body::None),
     route("GET", "/v1/webhook_endpoints/{endpoint_id}", "webhooks:read", Body::None),
@@ -232,6 +234,7 @@ impl Route {
             Body::Change => Some(json!({ "name": "Docent" })),
             Body::Source => Some(json!({ "type": "text", "content": "The museum." })),
             Body::Query => Some(json!({ "query": "museum" })),
+            Body::Ping => Some(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })),
             Body::Key => Some(json!({ "name": "Guide", "permissions": ["keys:write"] })),
             Body::Endpoint => Some(json!({ "url": NOWHERE })),
             Body::EndpointChange => Some(json!({ "description": "Ours" })),

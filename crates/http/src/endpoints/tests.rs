@@ -27,7 +27,8 @@ fn every_endpoint_and_every_operation_id_is_listed_once() {
 #[test]
 fn every_endpoint_of_the_service_proper_needs_a_key() {
     for endpoint in all() {
-        let is_open = !endpoint.path.starts_with("/v1/") || endpoint.path == "/v1/openapi.json";
+        let is_of_service = ["/v1/", "/mcp/"].iter().any(|start| endpoint.path.starts_with(start));
+        let is_open = !is_of_service || endpoint.path == "/v1/openapi.json";
         assert_eq!(endpoint.access == Access::Open, is_open, "{}", endpoint.path);
     }
 }

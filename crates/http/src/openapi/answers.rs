@@ -2,12 +2,12 @@
 
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::response::{Response, ResponseBuilder, Responses, ResponsesBuilder};
-use utoipa::openapi::schema::{AllOfBuilder, ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::schema::{AllOfBuilder, AnyOfBuilder, ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use super::schema::{id, nullable_string, string};
-use crate::endpoint::{Access, AnswerSchema, Endpoint};
+use crate::endpoint::{Access, AnswerSchema, Description, Endpoint};
 use crate::error::{ErrorBody, STATUS_CODES, StatusRow};
 use crate::response::JSON;
 
@@ -64,6 +64,10 @@ pub(super) fn early_refusals() -> impl Iterator<Item = (&'static str, Response)>
 pub(super) fn responses(endpoint: &Endpoint) -> Responses {
     let success = endpoint.description.success;
     let all = ResponsesBuilder::new().response(success.to_string(), success_of(endpoint));
+    let all = match endpoint.description.accepted {
+        Some(condition) => all.response("202", accepted(endpoint, condition)),
+        None => all,
+    };
     let refusals = STATUS_CODES.iter().filter_map(|row| {
         let own = endpoint.description.refusals.iter().find(|(status, _)| *status == row.status);
         let condition = match own {
@@ -141,8 +145,21 @@ fn success_of(endpoint: &Endpoint) -> Response {
     if said.is_keyed { response.header("Idempotent-Replayed", replayed) } else { response }.build()
 }
 
+fn accepted(endpoint: &Endpoint, condition: &str) -> Response {
+    with_headers(ResponseBuilder::new().description(condition), Some(endpoint)).build()
+}
+
 fn refusal(endpoint: Option<&Endpoint>, status: u16, condition: &str) -> ResponseBuilder {
-    let schema = Ref::from_schema_name(format!("Error{status}"));
+    let error = Ref::from_schema_name(format!("Error{status}"));
+    let own = endpoint.map(|endpoint| &endpoint.description);
+    let schema: RefOr<Schema> = match own {
+        Some(Description { answer: AnswerSchema::Json(answer), own_errors, .. })
+            if own_errors.contains(&status) =>
+        {
+            AnyOfBuilder::new().item(error).item(Ref::from_schema_name(answer)).into()
+        }
+        Some(_) | None => error.into(),
+    };
     let response = ResponseBuilder::new()
         .description(condition)
         .content(JSON, ContentBuilder::new().schema(Some(schema)).build());

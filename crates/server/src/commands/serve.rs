@@ -65,8 +65,11 @@ async fn serve(
     let conversations = parts.conversations.clone();
     let storage = Arc::clone(&parts.storage);
     let mut work = start_work(&parts);
-    let settings =
-        HttpSettings { connections_at_once: connections, ..configuration.settings.http() };
+    let settings = HttpSettings {
+        connections_at_once: connections,
+        mcp: configuration.mcp.clone(),
+        ..configuration.settings.http()
+    };
     let application = application(configuration, settings, parts, &mut work).await?;
     let server = cicerone_http::serve(listener, application)
         .map_err(|error| Failure::because("cannot start the HTTP server", &error))?;

@@ -60,6 +60,9 @@ pub(crate) struct Settings {
     /// The HTTP interface.
     #[schema(inline)]
     pub(crate) http: HttpSection,
+    /// The interface for programs that speak the Model Context Protocol, at `/mcp/agents/{agent_id}`.
+    #[schema(inline)]
+    pub(crate) mcp: McpSection,
     /// The database.
     #[schema(inline)]
     pub(crate) database: DatabaseSection,
@@ -140,6 +143,18 @@ pub(crate) struct HttpSection {
     /// Whether replies have the header `Server-Timing`, which gives the milliseconds that each
     /// stage of the reply took. For a streamed reply, it gives the stages before the first token.
     pub(crate) server_timing: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schema(default)]
+pub(crate) struct McpSection {
+    /// Whether it is served.
+    pub(crate) enabled: bool,
+    /// Host names and addresses at which clients reach the server, such as `docs.example.com`, without a port.
+    /// A request that names another host in `Host` or `Origin` is answered with 403; `localhost`,
+    /// `127.0.0.1` and `[::1]` are always allowed. `*` allows all hosts.
+    pub(crate) hosts: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]

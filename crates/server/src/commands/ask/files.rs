@@ -24,7 +24,7 @@ const DOCUMENTS: [&str; 17] = [
 
 /// The files, folders and websites that `--source` names.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(in crate::commands) struct Found {
     /// The files by their absolute paths.
     pub(super) files: BTreeMap<PathBuf, FoundFile>,
     /// The folders that were named. Sources of files that are no longer in them are removed.
@@ -46,7 +46,7 @@ pub(super) struct FoundFile {
 
 /// Finds and reads the files. Files named on the command line must be readable; unreadable files in
 /// folders are reported and skipped.
-pub(super) fn find(sources: &[String]) -> Result<Found, Failure> {
+pub(in crate::commands) fn find(sources: &[String]) -> Result<Found, Failure> {
     let mut found = Found::default();
     for source in sources {
         if source.contains("://") {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cicerone_domain::services::ConversationLimits;
-use cicerone_http::HttpSettings;
+use cicerone_http::{HttpSettings, McpSettings};
 use cicerone_ingestion::{CrawlSettings, SandboxSettings};
 use cicerone_llm::{EmbeddingsConfig, ModelsConfig};
 use cicerone_processing::{Retention, WorkerSettings};
@@ -12,8 +12,8 @@ use cicerone_storage::StorageOptions;
 use cicerone_webhooks::DeliverySettings;
 
 use super::{
-    CrawlSection, DAY_SECONDS, DatabaseSection, HttpSection, IndexSection, QuotasSection,
-    RetentionSection, Settings, WebhooksSection, WorkersSection,
+    CrawlSection, DAY_SECONDS, DatabaseSection, HttpSection, IndexSection, McpSection,
+    QuotasSection, RetentionSection, Settings, WebhooksSection, WorkersSection,
 };
 
 /// 16 MiB.
@@ -34,6 +34,7 @@ impl Default for Settings {
             log: "info".to_owned(),
             log_format: None,
             http: HttpSection::default(),
+            mcp: McpSection::default(),
             database: DatabaseSection::default(),
             workers: WorkersSection::default(),
             crawl: CrawlSection::default(),
@@ -66,6 +67,12 @@ impl Default for HttpSection {
             metrics: true,
             server_timing: http.server_timing,
         }
+    }
+}
+
+impl Default for McpSection {
+    fn default() -> Self {
+        Self { enabled: McpSettings::default().is_enabled, hosts: Vec::new() }
     }
 }
 
