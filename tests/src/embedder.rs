@@ -46,6 +46,8 @@ pub enum Behaviour {
     Says(String),
     /// Refuses requests with a text of more than this many characters.
     RefusesLongTexts(usize),
+    /// Behaves like this if a text contains the word, and answers otherwise.
+    At(&'static str, Box<Behaviour>),
 }
 
 /// A running upstream. Dropping it closes its socket.
@@ -137,7 +139,15 @@ async fn answer(
         let vectors = texts.iter().map(|text| shared.vector(text)).collect();
         (behaviour.clone(), vectors)
     };
+    let behaviour = match behaviour {
+        Behaviour::At(word, behaviour) if texts.iter().any(|text| text.contains(word)) => {
+            *behaviour
+        }
+        Behaviour::At(..) => Behaviour::Answers,
+        behaviour => behaviour,
+    };
     let (status, headers, body) = match behaviour {
+        Behaviour::At(..) => return None,
         Behaviour::Answers => ("200 OK", "", embeddings(vectors)),
         Behaviour::Waits(time) => {
             tokio::time::sleep(time).await;

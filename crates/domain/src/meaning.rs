@@ -91,13 +91,26 @@ pub struct Space {
     pub id: i64,
     /// The name of the model.
     pub model: String,
+    /// The settings that its vectors depend on: see [`Embedder::settings`](crate::ports::Embedder::settings).
+    pub settings: String,
     /// The numbers of a vector.
     pub dimension: usize,
     /// The vector of [`PROBE`], by which a model is recognised that changed under its name.
     pub probe: Vector,
     /// The least cosine of a passage that answers a question in other words.
     pub floor: f32,
+    /// How far the floor lies above what chance reaches.
+    pub margin: f32,
 }
+
+/// The logarithm of the odds that a passage at the floor of its space answers. It is that of the floor `balanced` of the
+/// search by words, so that the two confidences are on one scale.
+const ODDS_AT_FLOOR: f32 = -1.02;
+/// By how much these odds rise for each margin above the floor. What chance reaches is then at the floor `eager`, and
+/// one margin above the floor at `cautious`.
+const ODDS_OF_MARGIN: f32 = 1.1;
+/// The least margin that is reckoned with, for models that tell little apart.
+const LEAST_MARGIN: f32 = 0.02;
 
 /// A text by whose vector a model is recognised.
 pub const PROBE: &str = "The museum opens at nine in the morning, and on Mondays it is closed.";
@@ -108,6 +121,13 @@ impl Space {
     /// Whether a model whose vector of [`PROBE`] is `probe` makes vectors of this space.
     pub fn holds(&self, probe: &Vector) -> bool {
         self.dimension == probe.dimension() && self.probe.cosine(probe) >= SAME
+    }
+
+    /// How sure it is that a passage with this cosine answers a question, from 0 to 1, on the scale of the search by
+    /// words.
+    pub fn confidence(&self, cosine: f32) -> f32 {
+        let margins = (cosine - self.floor) / self.margin.max(LEAST_MARGIN);
+        1.0 / (1.0 + (-ODDS_AT_FLOOR - ODDS_OF_MARGIN * margins).exp())
     }
 }
 
@@ -145,9 +165,9 @@ pub const PAIRS: [(&str, &str); 16] = [
 /// together.
 const MARGIN: f32 = 0.25;
 
-/// The floor of a space, from the vectors of [`PAIRS`]: above what 99 of 100 pairs have that do not belong
-/// together.
-pub fn calibrate(questions: &[Vector], statements: &[Vector]) -> f32 {
+/// The floor of a space and its margin, from the vectors of [`PAIRS`]: above what 99 of 100 pairs have that do not
+/// belong together.
+pub fn calibrate(questions: &[Vector], statements: &[Vector]) -> (f32, f32) {
     let mut chance = Vec::new();
     let mut related = Vec::new();
     for (number, question) in questions.iter().enumerate() {
@@ -163,7 +183,8 @@ pub fn calibrate(questions: &[Vector], statements: &[Vector]) -> f32 {
         sorted.get(place.min(sorted.len().saturating_sub(1))).copied().unwrap_or(1.0)
     };
     let (high, middle) = (at(&chance, 0.99), at(&related, 0.5));
-    (high + MARGIN * (middle - high).max(0.0)).clamp(0.0, 1.0)
+    let margin = MARGIN * (middle - high).max(0.0);
+    ((high + margin).clamp(0.0, 1.0), margin)
 }
 
 /// The space that is in use, as far as it is known yet. Clones share it.
@@ -205,6 +226,11 @@ mod tests {
         Vector::new(numbers.to_vec()).unwrap()
     }
 
+    fn space(probe: Vector) -> Space {
+        let (model, settings) = ("m".to_owned(), String::new());
+        Space { id: 1, model, settings, dimension: 2, probe, floor: 0.5, margin: 0.1 }
+    }
+
     #[test]
     fn a_vector_has_length_one_and_survives_its_bytes() {
         let made = vector(&[3.0, 4.0]);
@@ -232,21 +258,35 @@ mod tests {
     #[test]
     fn a_model_that_changed_under_its_name_is_another_space() {
         let probe = vector(&[1.0, 0.0]);
-        let space = Space { id: 1, model: "m".to_owned(), dimension: 2, probe, floor: 0.5 };
+        let space = space(probe);
         assert!(space.holds(&vector(&[1.0, 0.01])));
         assert!(!space.holds(&vector(&[0.0, 1.0])));
         assert!(!space.holds(&vector(&[1.0, 0.0, 0.0])));
     }
 
     #[test]
+    fn the_confidence_in_a_cosine_is_on_the_scale_of_the_search_by_words() {
+        let space = space(vector(&[1.0, 0.0]));
+        let sure = |cosine: f32| space.confidence(cosine);
+        assert!((sure(0.5) - 0.265).abs() < 0.001, "balanced: {}", sure(0.5));
+        assert!((sure(0.4) - 0.1).abs() < 0.01, "eager, where chance ends: {}", sure(0.4));
+        assert!((sure(0.6) - 0.5).abs() < 0.03, "cautious: {}", sure(0.6));
+        assert!(sure(-1.0) >= 0.0 && sure(1.0) <= 1.0 && sure(0.45) > sure(0.44));
+        let flat = Space { margin: 0.0, ..space };
+        assert!(flat.confidence(0.9).is_finite());
+    }
+
+    #[test]
     fn the_floor_lies_between_chance_and_what_belongs_together() {
         let questions = [vector(&[1.0, 0.1, 0.0]), vector(&[0.1, 1.0, 0.0])];
         let statements = [vector(&[1.0, 0.0, 0.5]), vector(&[0.0, 1.0, 0.5])];
-        let floor = calibrate(&questions, &statements);
+        let (floor, margin) = calibrate(&questions, &statements);
         let chance = questions[0].cosine(&statements[1]);
         let related = questions[0].cosine(&statements[0]);
         assert!(chance < floor && floor < related, "{chance} {floor} {related}");
+        assert!((floor - margin - chance).abs() < 1e-6, "{floor} {margin}");
         // A model that finds nothing related passes on nothing by chance.
-        assert!(calibrate(&questions, &[statements[1].clone(), statements[0].clone()]) >= related);
+        let swapped = [statements[1].clone(), statements[0].clone()];
+        assert!(calibrate(&questions, &swapped).0 >= related);
     }
 }

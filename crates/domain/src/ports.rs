@@ -24,8 +24,8 @@ pub use crawl::CrawlStore;
 pub use index::{AgentContent, PassageFeed, PassageIndex, Wanted, WholeContent};
 pub use jobs::{Housekeeping, JobStore, WorkListener, WorkSignal};
 pub use meaning::{
-    AgentVectors, EmbedError, EmbedFailure, Embedder, LackingVectors, Purpose, VectorFeed,
-    VectorStore, VectorWork,
+    AgentVectors, EmbedError, EmbedFailure, Embedder, LackingVectors, PassageAt, Purpose,
+    SourceVectors, VectorClaim, VectorFeed, VectorStore, VectorWork,
 };
 pub use model::{
     LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,

@@ -68,11 +68,18 @@ impl Embeddings {
         Ok(Some(Self { config: config.clone(), model, url, key, client, clock }))
     }
 
-    async fn ask(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vector>, Failure> {
+    async fn ask(
+        &self,
+        texts: &[String],
+        purpose: Purpose,
+    ) -> Result<Vec<Vector>, (EmbedFailure, Failure)> {
         let (prefix, time) = match purpose {
             Purpose::Question => (&self.config.question_prefix, self.config.question_seconds),
+            Purpose::Example => (&self.config.question_prefix, self.config.batch_seconds),
             Purpose::Passage => (&self.config.passage_prefix, self.config.batch_seconds),
         };
+        // A server that answers nonsense, or breaks off, may do so because of these texts.
+        let unclear = |failure: Failure| (EmbedFailure::Unclear, failure);
         let input = texts.iter().map(|text| format!("{prefix}{}", self.cut(text))).collect();
         let body =
             EmbeddingsRequest { model: &self.model, input, dimensions: self.config.dimensions };
@@ -84,26 +91,33 @@ impl Embeddings {
             } else {
                 "cannot be reached".to_owned()
             };
-            Failure::because(Remedy::Retry(None), message, error.without_url())
+            let is_away = error.is_connect();
+            let failure = if is_away { EmbedFailure::Later(None) } else { EmbedFailure::Unclear };
+            let error = error.without_url();
+            (failure, Failure::because(Remedy::Retry(None), message, error))
         })?;
         let key = self.key.as_ref().map(Secret::reveal);
         let status = response.status();
         if !status.is_success() {
             let wait = asked(response.headers(), self.clock.now().as_millis());
             let text = error_of(response, key).await;
-            let remedy = match status {
-                StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Remedy::Retry(wait),
-                _ if status.is_server_error() => Remedy::Retry(wait),
+            let failure = match status {
+                StatusCode::TOO_MANY_REQUESTS => EmbedFailure::Later(wait),
+                _ if wait.is_some() => EmbedFailure::Later(wait),
+                StatusCode::REQUEST_TIMEOUT => EmbedFailure::Unclear,
+                _ if status.is_server_error() => EmbedFailure::Unclear,
                 StatusCode::BAD_REQUEST
                 | StatusCode::PAYLOAD_TOO_LARGE
-                | StatusCode::UNPROCESSABLE_ENTITY => Remedy::Elsewhere,
-                _ => Remedy::None,
+                | StatusCode::UNPROCESSABLE_ENTITY => EmbedFailure::Texts,
+                _ => EmbedFailure::Settings,
             };
-            return Err(Failure::new(remedy, format!("answered {status}: {text}")));
+            let message = format!("answered {status}: {text}");
+            return Err((failure, Failure::new(Remedy::None, message)));
         }
         let most = FRAME_BYTES + texts.len() * limits::VECTOR_DIMENSIONS * NUMBER_BYTES;
-        let body = bytes_of(response, most).await?;
-        vectors(&body, texts.len()).map_err(|message| Failure::new(Remedy::Retry(None), message))
+        let body = bytes_of(response, most).await.map_err(unclear)?;
+        vectors(&body, texts.len())
+            .map_err(|message| unclear(Failure::new(Remedy::Retry(None), message)))
     }
 
     /// As much of a text as the settings allow.
@@ -119,6 +133,13 @@ impl Embedder for Embeddings {
         &self.model
     }
 
+    fn settings(&self) -> String {
+        let config = &self.config;
+        // As JSON, so that no prefix can look like another setting.
+        serde_json::json!([config.question_prefix, config.passage_prefix, config.text_chars])
+            .to_string()
+    }
+
     fn batch(&self) -> usize {
         self.config.batch
     }
@@ -127,12 +148,8 @@ impl Embedder for Embeddings {
         let began = Instant::now();
         let outcome = self.ask(texts, purpose).await;
         measure(purpose, texts.len(), outcome.is_ok(), began.elapsed());
-        outcome.map_err(|failure| EmbedError {
-            failure: match failure.remedy {
-                Remedy::Retry(wait) => EmbedFailure::Later(wait),
-                Remedy::Elsewhere => EmbedFailure::Texts,
-                Remedy::None => EmbedFailure::Settings,
-            },
+        outcome.map_err(|(kind, failure)| EmbedError {
+            failure: kind,
             message: format!("the embeddings upstream {}", failure.message),
             source: failure.source,
         })
@@ -141,7 +158,7 @@ impl Embedder for Embeddings {
 
 fn measure(purpose: Purpose, texts: usize, is_ok: bool, duration: Duration) {
     let kind = match purpose {
-        Purpose::Question => "question",
+        Purpose::Question | Purpose::Example => "question",
         Purpose::Passage => "passage",
     };
     let outcome = if is_ok { "made" } else { "failed" };

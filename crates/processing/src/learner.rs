@@ -7,19 +7,22 @@
 mod batch;
 mod spaces;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::meaning::{CurrentSpace, Space, Vector};
+use cicerone_domain::meaning::{CurrentSpace, PROBE, Space, Vector};
 use cicerone_domain::ports::{
-    EmbedError, EmbedFailure, Embedder, LackingVectors, PassageIndex, VectorStore, VectorWork,
-    WorkSignal,
+    EmbedError, EmbedFailure, Embedder, LackingVectors, PassageIndex, Purpose, VectorClaim,
+    VectorStore, VectorWork, WorkSignal,
 };
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::{Clock, Error, Id, kind, limits};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+use self::batch::Batch;
 
 /// How often it looks for work that another server left.
 const POLL: Duration = Duration::from_secs(5);
@@ -33,8 +36,23 @@ const LONGEST_ASKED: Duration = Duration::from_secs(10 * 60);
 const CHECK: Duration = Duration::from_secs(60 * 60);
 /// The shortest time between two checks that questions caused.
 const DOUBTED: Duration = Duration::from_secs(5);
-/// How long a source waits if its account may not store more bytes.
+/// How long the sources of an account wait if it may not store more bytes.
 const OVER_QUOTA_MILLIS: i64 = 60 * 60 * 1_000;
+/// If the model fails at texts of a source, the source waits for so many times the duration of the request. So texts that
+/// take long to fail use a small part of the learner's time.
+const FAILED_TIMES: u32 = 10;
+/// The longest such wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(10 * 60);
+/// The database has whole milliseconds, so that a source is due a little later than the wait says.
+const ROUNDING: Duration = Duration::from_millis(5);
+/// How often batches are halved at most while the model refuses requests for their number or size.
+const MOST_REDUCED: u32 = 6;
+/// How often the sources without vectors are counted while the learner is busy.
+const COUNTED: Duration = Duration::from_secs(5);
+/// How many sources are remembered for which a passage without a vector was logged.
+const REPORTED: usize = 1_000;
+/// Passages that the model makes no vector of.
+const REFUSED: &str = "cicerone_passages_without_vector_total";
 
 /// The ports of a learner.
 #[derive(Clone)]
@@ -89,6 +107,24 @@ struct State {
     checked: Option<Instant>,
     /// Failures in a row.
     failures: u32,
+    /// How often batches are halved, because the model asked for pauses.
+    reduced: u32,
+    /// When the sources without vectors were counted last.
+    counted: Option<Instant>,
+    /// When the next source is due again that was put off for a moment.
+    due: Option<Instant>,
+    /// The sources for which a passage without a vector was logged.
+    reported: HashSet<Id<kind::Source>>,
+}
+
+/// What a model made of texts.
+enum Made {
+    /// A vector for each.
+    Vectors(Vec<Vector>),
+    /// Nothing, while it makes a vector of another text: it fails at these.
+    Fails(EmbedError),
+    /// Vectors of another space.
+    OtherSpace,
 }
 
 impl Learner {
@@ -106,6 +142,7 @@ impl Learner {
             let pause = match step {
                 Ok(Learned::Some) => {
                     self.recovered();
+                    self.count_if_due().await;
                     continue;
                 }
                 Ok(Learned::Nothing) => {
@@ -123,7 +160,7 @@ impl Learner {
                 () = stop.cancelled() => {}
                 () = trained.wait() => {}
                 () = doubts.wait() => self.doubted(),
-                () = tokio::time::sleep(POLL) => {}
+                () = tokio::time::sleep(self.idle()) => {}
             }
         }
     }
@@ -143,9 +180,15 @@ impl Learner {
     async fn step(&self) -> Result<Learned, Trouble> {
         let space = self.space().await?;
         let now = self.ports.clock.now();
-        let until = now.plus_millis(limits::VECTOR_LEASE_MILLIS);
-        let (last, count) = (self.state.lock().last, self.ports.embedder.batch());
-        let work = self.ports.vectors.claim_vectors(space.id, last, count, now, until).await?;
+        let claim = VectorClaim {
+            space: space.id,
+            after: self.state.lock().last,
+            count: self.ports.embedder.batch(),
+            now,
+            until: now.plus_millis(limits::VECTOR_LEASE_MILLIS),
+            over_quota_until: now.plus_millis(OVER_QUOTA_MILLIS),
+        };
+        let work = self.ports.vectors.claim_vectors(claim).await?;
         let account = match work {
             None => return Ok(Learned::Nothing),
             Some(VectorWork::Lacking(lacking)) => {
@@ -166,47 +209,158 @@ impl Learner {
                 account
             }
             Some(VectorWork::Gone { account }) => account,
+            Some(VectorWork::OverQuota { account, sources }) => {
+                tracing::warn!(account_id = %account, sources,
+                    "an account may not keep the vectors of its sources, which are found by their words only");
+                account
+            }
         };
         self.state.lock().last = Some(account);
         Ok(Learned::Some)
     }
 
-    /// Makes vectors of claimed passages and stores them.
+    /// Makes vectors of the first claimed passages and stores them.
     async fn learn(&self, space: &Space, lacking: LackingVectors) -> Result<(), Trouble> {
-        let made = match batch::make(self.ports.embedder.as_ref(), &lacking.passages).await {
-            Ok(made) => made,
-            Err(error) => {
-                // Released at once, so that the next step can claim it.
-                self.ports.vectors.postpone_vectors(lacking.source, self.ports.clock.now()).await?;
-                return Err(error.into());
+        let reduced = self.state.lock().reduced;
+        let batch = Batch::of(&lacking, self.ports.embedder.batch(), reduced);
+        let began = Instant::now();
+        match self.make(space, &batch).await {
+            Ok(Made::Vectors(vectors)) => {
+                self.reduce(|reduced| reduced.saturating_sub(1));
+                self.store(space, &lacking, batch.with(vectors), batch.after_success()).await
             }
-        };
-        let is_of_space = |vector: &Vector| vector.dimension() == space.dimension;
-        if !made.iter().filter_map(|(_, vector)| vector.as_ref()).all(is_of_space) {
-            // The model has changed. The next step finds out which one it is.
-            self.state.lock().checked = None;
-            self.ports.vectors.postpone_vectors(lacking.source, self.ports.clock.now()).await?;
-            return Ok(());
+            Ok(Made::Fails(error)) => match batch.after_failure() {
+                Some(halvings) => {
+                    let wait = began.elapsed().saturating_mul(FAILED_TIMES).min(LONGEST_WAIT);
+                    self.give_back(&lacking, halvings, wait).await
+                }
+                None => {
+                    self.report(&lacking, &error);
+                    let made = batch.without_vectors();
+                    self.store(space, &lacking, made, batch.after_success()).await
+                }
+            },
+            Ok(Made::OtherSpace) => {
+                // The model has changed. The next step finds out which one it is.
+                self.doubted();
+                self.give_back(&lacking, lacking.halvings, DOUBTED).await
+            }
+            Err(error) => {
+                self.reduce(|reduced| (reduced + 1).min(MOST_REDUCED));
+                // Released at once, so that the next step can claim it.
+                self.give_back(&lacking, lacking.halvings, Duration::ZERO).await?;
+                Err(error.into())
+            }
         }
-        let now = self.ports.clock.now();
-        match self.ports.vectors.store_vectors(&lacking, space.id, made, now).await {
-            Err(error @ Error::BytesExceeded { .. }) => {
-                tracing::warn!(account_id = %lacking.account, source_id = %lacking.source,
-                    error = &error as &dyn std::error::Error,
-                    "an account may not keep the vectors of a source, which is found by its words only");
+    }
+
+    /// Asks the model for the vectors of a batch. If that fails, the model is asked for the vector of [`PROBE`], which
+    /// shows whether the texts are the cause. The status alone does not: some servers answer 500 to a text that is too
+    /// long, and some answer 400 to every text while they start.
+    ///
+    /// Returns an error if the model makes no vectors at present.
+    async fn make(&self, space: &Space, batch: &Batch) -> Result<Made, EmbedError> {
+        let embedder = self.ports.embedder.as_ref();
+        let texts = batch.texts();
+        let failure = match embedder.embed(&texts, Purpose::Passage).await {
+            Ok(vectors) => {
+                let is_of_space = |vector: &Vector| vector.dimension() == space.dimension;
+                if vectors.len() == texts.len() && vectors.iter().all(is_of_space) {
+                    return Ok(Made::Vectors(vectors));
+                }
+                let message = "the embedding model made vectors of another dimension".to_owned();
+                EmbedError { failure: EmbedFailure::Unclear, message, source: None }
+            }
+            Err(error) => match error.failure {
+                EmbedFailure::Texts | EmbedFailure::Unclear => error,
+                EmbedFailure::Later(_) | EmbedFailure::Settings => return Err(error),
+            },
+        };
+        match embedder.embed(&[PROBE.to_owned()], Purpose::Passage).await {
+            Ok(probes) => match probes.first() {
+                Some(probe) if space.holds(probe) => Ok(Made::Fails(failure)),
+                Some(_) => Ok(Made::OtherSpace),
+                None => Err(failure),
+            },
+            Err(error) => {
+                tracing::debug!(
+                    error = &failure as &dyn std::error::Error,
+                    "the embedding model failed at a batch, and then at a text that it knows"
+                );
+                Err(error)
+            }
+        }
+    }
+
+    async fn store(
+        &self,
+        space: &Space,
+        lacking: &LackingVectors,
+        made: Vec<(i64, Option<Vector>)>,
+        halvings: u32,
+    ) -> Result<(), Trouble> {
+        let (vectors, now) = (&self.ports.vectors, self.ports.clock.now());
+        match vectors.store_vectors(lacking, space.id, made, halvings, now).await {
+            Ok(()) => Ok(()),
+            // The next claim looks at the quota, and puts off what else the account has.
+            Err(Error::BytesExceeded { .. }) => {
                 let until = now.plus_millis(OVER_QUOTA_MILLIS);
-                Ok(self.ports.vectors.postpone_vectors(lacking.source, until).await?)
+                Ok(vectors.postpone_vectors(lacking.source, halvings, until).await?)
             }
             Err(error) => {
                 // If this fails too, the claim expires.
-                let _ = self.ports.vectors.postpone_vectors(lacking.source, now).await;
+                let _ = vectors.postpone_vectors(lacking.source, lacking.halvings, now).await;
                 Err(error.into())
             }
-            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Gives a source back, to be claimed after a wait.
+    async fn give_back(
+        &self,
+        lacking: &LackingVectors,
+        halvings: u32,
+        wait: Duration,
+    ) -> Result<(), Trouble> {
+        self.due_at(Instant::now() + wait + ROUNDING);
+        let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+        let until = self.ports.clock.now().plus_millis(wait);
+        Ok(self.ports.vectors.postpone_vectors(lacking.source, halvings, until).await?)
+    }
+
+    /// Counts a passage that gets no vector, and reports the first one of a source.
+    fn report(&self, lacking: &LackingVectors, error: &EmbedError) {
+        metrics::counter!(REFUSED).increment(1);
+        let mut state = self.state.lock();
+        if state.reported.len() >= REPORTED {
+            state.reported.clear();
+        }
+        if state.reported.insert(lacking.source) {
+            tracing::warn!(account_id = %lacking.account, source_id = %lacking.source,
+                error = error as &dyn std::error::Error,
+                "the embedding model makes no vector of a passage, which is found by its words only; \
+                 further ones of this source are only counted");
         }
     }
 
     /// Makes the next step check the model, unless it was checked a moment ago.
+    /// How long to wait if nothing is due: until a source is that was put off, and [`POLL`] at most.
+    fn idle(&self) -> Duration {
+        let due = self.state.lock().due.take();
+        due.map_or(POLL, |due| due.saturating_duration_since(Instant::now()).min(POLL))
+    }
+
+    fn due_at(&self, due: Instant) {
+        let mut state = self.state.lock();
+        state.due = Some(state.due.map_or(due, |known| known.min(due)));
+    }
+
+    /// Changes how often batches are halved.
+    fn reduce(&self, change: impl FnOnce(u32) -> u32) {
+        let mut state = self.state.lock();
+        state.reduced = change(state.reduced);
+    }
+
     fn doubted(&self) {
         let mut state = self.state.lock();
         if state.checked.is_none_or(|at| at.elapsed() >= DOUBTED) {
@@ -239,7 +393,16 @@ impl Learner {
         doubled.min(LONGEST_PAUSE).max(asked.unwrap_or_default().min(LONGEST_ASKED))
     }
 
+    /// Counts the sources without vectors, unless that was a moment ago.
+    async fn count_if_due(&self) {
+        let counted = self.state.lock().counted;
+        if counted.is_none_or(|at| at.elapsed() >= COUNTED) {
+            self.measure().await;
+        }
+    }
+
     async fn measure(&self) {
+        self.state.lock().counted = Some(Instant::now());
         match self.ports.vectors.lacking_vectors().await {
             Ok(lacking) => {
                 metrics::gauge!("cicerone_sources_without_vectors").set(lacking as f64);

@@ -14,15 +14,15 @@ use std::time::Duration;
 
 use cicerone_domain::content::StoredPassage;
 use cicerone_domain::fairness::{FairPool, Urgency};
-use cicerone_domain::meaning::{CurrentSpace, Vector};
+use cicerone_domain::meaning::{CurrentSpace, Space, Vector};
 use cicerone_domain::ports::{Embedder, Stage, Stages, VectorFeed};
-use cicerone_domain::retrieval::{AgentVersion, Found, Hit, Query};
+use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 
 use crate::index::Folders;
 
-use self::fuse::{Close, Closeness};
-pub(crate) use self::fuse::{WINDOW, fuse};
+pub(crate) use self::fuse::WINDOW;
+use self::fuse::{Closeness, Ranking};
 use self::projections::Projections;
 use self::question::Questions;
 use self::vectors::Vectors;
@@ -30,6 +30,8 @@ use self::vectors::Vectors;
 /// Searches of many vectors at the same time, and as many in reserve for accounts below their
 /// share. Each takes a thread.
 const LARGE_SEARCHES: u64 = 4;
+/// The longest that a search waits for the passages that only meaning found. It has a turn at the processors.
+const READ_PATIENCE: Duration = Duration::from_millis(250);
 
 /// The ports of search by meaning.
 #[derive(Clone)]
@@ -88,10 +90,15 @@ impl Meaning {
         query: &Query,
         stages: &Stages,
     ) -> Option<Vector> {
-        let space = self.ports.space.get()?;
-        stages.begin(Stage::Embed);
-        let text = question::text(query);
-        let asked = self.questions.vector(&self.ports, &space, agent.account_id, &text).await;
+        let asked = match self.ports.space.get() {
+            Some(space) => {
+                stages.begin(Stage::Embed);
+                let text = question::text(query);
+                self.questions.vector(&self.ports, &space, agent.account_id, &text).await
+            }
+            // The model has not answered since the start.
+            None => None,
+        };
         if asked.is_none() {
             count("words");
         }
@@ -128,9 +135,11 @@ impl Meaning {
         limit: usize,
     ) -> Found {
         match self.closeness(agent, question, &found).await {
-            Ok(Some((closeness, others))) => {
-                count("fused");
-                fuse(found, &closeness, others, &query.text, self.weight, limit)
+            Ok(Some(closeness)) => {
+                let ranking = Ranking::new(found, &closeness, self.weight, limit);
+                let read = self.read(agent, &ranking).await;
+                count(if read.is_some() { "fused" } else { "words" });
+                ranking.finish(read.unwrap_or_default(), &query.text)
             }
             Ok(None) => {
                 count("no_vectors");
@@ -145,92 +154,66 @@ impl Meaning {
         }
     }
 
-    /// How close the passages are: those that were found by words, and the closest of all, which
-    /// are read.
+    /// The passages that only meaning found and that may be among the results; `None` if they cannot be read in time.
+    async fn read(
+        &self,
+        agent: AgentVersion,
+        ranking: &Ranking,
+    ) -> Option<Vec<(Id<kind::Source>, StoredPassage)>> {
+        let wanted = ranking.wanted();
+        if wanted.is_empty() {
+            return Some(Vec::new());
+        }
+        let read = self.ports.feed.passages_at(agent.account_id, &wanted);
+        match tokio::time::timeout(READ_PATIENCE, read).await {
+            Ok(Ok(read)) => Some(read),
+            Ok(Err(error)) => {
+                tracing::warn!(agent_id = %agent.id, error = &error as &dyn std::error::Error,
+                    "a search goes by words: the passages that are close in meaning cannot be read");
+                None
+            }
+            Err(_) => {
+                tracing::debug!(agent_id = %agent.id,
+                    "a search goes by words: the passages that are close in meaning were not read in time");
+                None
+            }
+        }
+    }
+
+    /// How close the passages are: the closest of all, and those that were found by words. `None` if there are no
+    /// vectors yet.
     async fn closeness(
         &self,
         agent: AgentVersion,
         question: Vector,
         found: &Found,
-    ) -> Result<Option<(Closeness, Vec<Hit>)>, Error> {
+    ) -> Result<Option<Closeness>, Error> {
         let Some(space) = self.ports.space.get() else { return Ok(None) };
         let vectors = self.projections.for_question(agent, &space).await?;
         let Some(vectors) = vectors.filter(|vectors| !vectors.is_empty()) else { return Ok(None) };
         let known: Vec<_> = found.hits.iter().map(|hit| (hit.source_id, hit.position)).collect();
-        let closest = if vectors.is_large() {
-            let place = self.large_searches.acquire(agent.account_id, 1, Urgency::Question).await;
-            let work = move || {
-                // Held until the thread is free, even if the caller is cancelled.
-                let _place = place;
-                search(&vectors, &question, &known)
-            };
-            tokio::task::spawn_blocking(work).await.map_err(Error::internal)?
-        } else {
-            search(&vectors, &question, &known)
-        };
-        let Some((close, of_known, lowest)) = closest else { return Ok(None) };
-        let others = self.read(&close, found).await?;
-        let closeness = Closeness::new(close, of_known, lowest, space.floor);
-        Ok(Some((closeness, others)))
-    }
-
-    /// The closest passages that were not found by words. Those that were deleted in the meantime
-    /// are left out.
-    async fn read(&self, close: &[Close], found: &Found) -> Result<Vec<Hit>, Error> {
-        let is_found = |close: &Close| {
-            found
-                .hits
-                .iter()
-                .any(|hit| hit.source_id == close.source && hit.position == close.position)
-        };
-        let mut wanted: Vec<(&Close, Vec<i64>)> = Vec::new();
-        for close in close.iter().filter(|close| !is_found(close)) {
-            match wanted.iter_mut().find(|(first, _)| first.source == close.source) {
-                Some((_, positions)) => positions.push(close.position),
-                None => wanted.push((close, vec![close.position])),
-            }
+        if !vectors.is_large() {
+            return Ok(search(&vectors, space, &question, &known));
         }
-        let mut hits = Vec::new();
-        for (first, positions) in wanted {
-            let feed = &self.ports.feed;
-            let passages = feed.passages_at(first.source, first.version, &positions).await?;
-            hits.extend(passages.into_iter().map(|passage| hit(first, passage)));
-        }
-        Ok(hits)
+        let place = self.large_searches.acquire(agent.account_id, 1, Urgency::Question).await;
+        let work = move || {
+            // Held until the thread is free, even if the caller is cancelled.
+            let _place = place;
+            search(&vectors, space, &question, &known)
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::internal)
     }
 }
-
-/// The closest passages, the cosines of known ones, and the lowest of the closest.
-type Searched = (Vec<Close>, Vec<Option<f32>>, f32);
 
 fn search(
     vectors: &Vectors,
+    space: Arc<Space>,
     question: &Vector,
     known: &[(Id<kind::Source>, i64)],
-) -> Option<Searched> {
-    let close = vectors.closest(question, WINDOW)?;
-    let lowest = close.last().map(|close| close.cosine)?;
-    let of_known =
-        known.iter().map(|(source, at)| vectors.cosine(question, *source, *at)).collect();
-    Some((close, of_known, lowest))
-}
-
-fn hit(close: &Close, StoredPassage { document_id, passage }: StoredPassage) -> Hit {
-    Hit {
-        source_id: close.source,
-        document_id,
-        position: passage.position,
-        title: passage.title,
-        heading: passage.heading,
-        url: passage.url,
-        page: passage.page,
-        text: passage.text.into(),
-        is_pair: passage.is_pair,
-        language: passage.language,
-        score: 0.0,
-        coverage: 0.0,
-        is_relevant: false,
-    }
+) -> Option<Closeness> {
+    let closest = vectors.closest(question, WINDOW)?;
+    let known = known.iter().map(|(source, at)| vectors.cosine(question, *source, *at)).collect();
+    Some(Closeness { closest, known, space })
 }
 
 fn cut(mut found: Found, limit: usize) -> Found {

@@ -1,8 +1,8 @@
 //! How many bytes each account stores.
 //!
 //! A source counts with its content, and with the text of its documents twice: as a whole and in
-//! passages. The total of an account is one number in its row, so that checking it costs the same
-//! for any total.
+//! passages. Vectors count with the documents of their passages; `vector_bytes` is their share. The
+//! total of an account is one number in its row, so that checking it costs the same for any total.
 //!
 //! Invariant: every transaction that adds, changes or removes a source, its documents or a file
 //! changes that number by the same amount. The account's row is locked last, after agents, sources,
@@ -36,6 +36,10 @@ const OF_DOCUMENT: &str = "\
 const OF_SOURCE: &str = "octet_length(content) \
     + coalesce((SELECT sum(d.stored_bytes) FROM documents d WHERE d.source_id = sources.id), 0)";
 
+/// The bytes of the vectors of a source whose documents are counted.
+const OF_VECTORS: &str =
+    "coalesce((SELECT sum(d.vector_bytes) FROM documents d WHERE d.source_id = sources.id), 0)";
+
 /// Counts the bytes of a source again, after its new documents were counted. The caller must hold
 /// the lock of the source's row.
 pub(crate) fn recount(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
@@ -46,7 +50,10 @@ pub(crate) fn recount(c: &mut AnyConnection, source: &Source) -> Result<(), Tran
     let target = || sources::table.find(&id);
     let before: i64 = target().select(sources::stored_bytes).get_result(c)?;
     let after: i64 = diesel::update(target())
-        .set(sources::stored_bytes.eq(sql::<BigInt>(OF_SOURCE)))
+        .set((
+            sources::stored_bytes.eq(sql::<BigInt>(OF_SOURCE)),
+            sources::vector_bytes.eq(sql::<BigInt>(OF_VECTORS)),
+        ))
         .returning(sources::stored_bytes)
         .get_result(c)?;
     change(c, &source.account_id.to_string(), after - before)
@@ -93,6 +100,20 @@ pub(crate) fn check(
     }
     dialect::lock_account_row(c, &account)?;
     Ok(check_bytes(limit, kept(c, &account)?, more)?)
+}
+
+/// Whether an account may keep `more` bytes. It does not lock the account's row, so that another transaction may
+/// take the room meanwhile.
+pub(crate) fn has_room(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    account: &str,
+    more: u64,
+) -> Result<bool, TransactionError> {
+    let own: Option<Option<i64>> =
+        accounts::table.find(account).select(accounts::bytes_kept).get_result(c).optional()?;
+    let limit = quota(own.flatten()).resolve(default);
+    Ok(limit.is_none() || check_bytes(limit, kept(c, account)?, more).is_ok())
 }
 
 /// Counts a source that was added, and checks its account's quota.

@@ -28,7 +28,7 @@ use crate::storage::Limits;
 use crate::usage::{MonthRow, UsageRow};
 
 pub(crate) use texts::insert_texts;
-pub(crate) use vectors::{insert_vectors, next_without_vectors};
+pub(crate) use vectors::{expect_vectors, insert_vectors, next_without_vectors};
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
 pub(crate) const ROWS: usize = 500;

@@ -101,6 +101,7 @@ table! {
         stored_bytes -> BigInt,
         removed_at -> Nullable<BigInt>,
         partially_read -> Nullable<Text>,
+        vector_bytes -> BigInt,
     }
 }
 
@@ -119,6 +120,7 @@ table! {
         table_count -> Nullable<BigInt>,
         warnings -> Nullable<Text>,
         id -> Text,
+        vector_bytes -> BigInt,
     }
 }
 
@@ -155,6 +157,8 @@ table! {
         probe -> Binary,
         floor -> Double,
         created_at -> BigInt,
+        settings -> Text,
+        margin -> Double,
     }
 }
 
@@ -167,6 +171,7 @@ table! {
         is_complete -> Bool,
         embedded_to -> BigInt,
         due_at -> BigInt,
+        halvings -> BigInt,
     }
 }
 
@@ -389,5 +394,6 @@ allow_tables_to_appear_in_same_query!(agents, documents);
 allow_tables_to_appear_in_same_query!(agents, document_texts);
 allow_tables_to_appear_in_same_query!(sources, documents);
 allow_tables_to_appear_in_same_query!(sources, document_texts);
+allow_tables_to_appear_in_same_query!(passages, sources);
 allow_tables_to_appear_in_same_query!(uploads, sources);
 allow_tables_to_appear_in_same_query!(conversations, conversation_metadata);

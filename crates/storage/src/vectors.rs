@@ -6,7 +6,7 @@ mod work;
 use async_trait::async_trait;
 use cicerone_domain::id::kind;
 use cicerone_domain::meaning::{Space, Vector};
-use cicerone_domain::ports::{LackingVectors, VectorStore, VectorWork};
+use cicerone_domain::ports::{LackingVectors, VectorClaim, VectorStore, VectorWork};
 use cicerone_domain::{Error, Id, Source, Timestamp};
 use diesel::prelude::*;
 
@@ -35,18 +35,21 @@ struct SpaceRow {
     probe: Vec<u8>,
     floor: f64,
     created_at: i64,
+    settings: String,
+    margin: f64,
 }
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = source_vectors)]
 pub(crate) struct StateRow {
-    source_id: String,
-    account_id: String,
-    version: i64,
-    space: i64,
-    is_complete: bool,
-    embedded_to: i64,
-    due_at: i64,
+    pub(crate) source_id: String,
+    pub(crate) account_id: String,
+    pub(crate) version: i64,
+    pub(crate) space: i64,
+    pub(crate) is_complete: bool,
+    pub(crate) embedded_to: i64,
+    pub(crate) due_at: i64,
+    pub(crate) halvings: i64,
 }
 
 #[derive(Insertable)]
@@ -66,51 +69,44 @@ impl TryFrom<SpaceRow> for Space {
         Ok(Self {
             id: row.id,
             model: row.model,
+            settings: row.settings,
             dimension: narrow("vector_spaces.dimension", row.dimension)?,
             probe: Vector::from_bytes(&row.probe).map_err(TransactionError::internal)?,
             floor: row.floor as f32,
+            margin: row.margin as f32,
         })
     }
 }
 
 /// Records that the content of a processed source lacks vectors, if the content is new.
+///
+/// This is one statement of the transaction that ends a job, and it runs without an embeddings upstream too. If an
+/// upstream is set later, the sources that lack vectors are known, whichever server processed them.
 pub(crate) fn expect(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
     let Some(trained) = source.state.searchable() else { return Ok(()) };
-    let (id, version) = (source.id.to_string(), wide(trained.version));
-    let known: Option<i64> =
-        source_vectors::table.find(&id).select(source_vectors::version).get_result(c).optional()?;
-    match known {
-        Some(known) if known == version => {}
-        Some(_) => {
-            diesel::update(source_vectors::table.find(&id))
-                .set((
-                    source_vectors::version.eq(version),
-                    source_vectors::is_complete.eq(false),
-                    source_vectors::embedded_to.eq(NONE_YET),
-                    source_vectors::due_at.eq(0),
-                ))
-                .execute(c)?;
-        }
-        None => {
-            let row = StateRow {
-                source_id: id,
-                account_id: source.account_id.to_string(),
-                version,
-                space: NO_SPACE,
-                is_complete: false,
-                embedded_to: NONE_YET,
-                due_at: 0,
-            };
-            diesel::insert_into(source_vectors::table).values(row).execute(c)?;
-        }
-    }
+    let row = StateRow {
+        source_id: source.id.to_string(),
+        account_id: source.account_id.to_string(),
+        version: wide(trained.version),
+        space: NO_SPACE,
+        is_complete: false,
+        embedded_to: NONE_YET,
+        due_at: 0,
+        halvings: 0,
+    };
+    dialect::expect_vectors(c, &row)?;
     Ok(())
 }
 
-/// The spaces of a model, newest first.
-fn of_model(c: &mut AnyConnection, model: &str) -> Result<Vec<Space>, TransactionError> {
+/// The spaces of a model with these settings, newest first.
+fn of_model(
+    c: &mut AnyConnection,
+    model: &str,
+    settings: &str,
+) -> Result<Vec<Space>, TransactionError> {
     let rows: Vec<SpaceRow> = vector_spaces::table
         .filter(vector_spaces::model.eq(model))
+        .filter(vector_spaces::settings.eq(settings))
         .order(vector_spaces::id.desc())
         .select(SpaceRow::as_select())
         .load(c)?;
@@ -119,9 +115,9 @@ fn of_model(c: &mut AnyConnection, model: &str) -> Result<Vec<Space>, Transactio
 
 #[async_trait]
 impl VectorStore for Storage {
-    async fn spaces(&self, model: &str) -> Result<Vec<Space>, Error> {
-        let model = model.to_owned();
-        self.db.read(move |c| of_model(c, &model)).await
+    async fn spaces(&self, model: &str, settings: &str) -> Result<Vec<Space>, Error> {
+        let (model, settings) = (model.to_owned(), settings.to_owned());
+        self.db.read(move |c| of_model(c, &model, &settings)).await
     }
 
     async fn add_space(&self, space: Space, now: Timestamp) -> Result<Space, Error> {
@@ -130,7 +126,7 @@ impl VectorStore for Storage {
                 dialect::lock_number(c, SPACES_LOCK)?;
                 // If two servers add a space at the same time, the second one finds that of the
                 // first.
-                let known = of_model(c, &space.model)?;
+                let known = of_model(c, &space.model, &space.settings)?;
                 if let Some(known) = known.into_iter().find(|known| known.holds(&space.probe)) {
                     return Ok(known);
                 }
@@ -148,6 +144,8 @@ impl VectorStore for Storage {
                     probe: space.probe.to_bytes(),
                     floor: space.floor.into(),
                     created_at: now.as_millis(),
+                    settings: space.settings.clone(),
+                    margin: space.margin.into(),
                 };
                 diesel::insert_into(vector_spaces::table).values(row).execute(c)?;
                 Ok(space)
@@ -158,51 +156,27 @@ impl VectorStore for Storage {
     async fn enter_space(&self, space: i64) -> Result<u64, Error> {
         let mut total = 0;
         loop {
-            let marked = self
-                .db
-                .write(move |c| {
-                    let others: Vec<String> = source_vectors::table
-                        .filter(source_vectors::space.ne(space))
-                        .filter(source_vectors::space.ne(NO_SPACE))
-                        .limit(MARKED_AT_ONCE)
-                        .select(source_vectors::source_id)
-                        .load(c)?;
-                    let others =
-                        source_vectors::table.filter(source_vectors::source_id.eq_any(others));
-                    let marked = diesel::update(others)
-                        .set((
-                            source_vectors::space.eq(NO_SPACE),
-                            source_vectors::is_complete.eq(false),
-                            source_vectors::embedded_to.eq(NONE_YET),
-                            source_vectors::due_at.eq(0),
-                        ))
-                        .execute(c)?;
-                    Ok(marked)
-                })
-                .await?;
-            if marked == 0 {
+            // Usually there is nothing to mark, and a read does not need the writer.
+            let others = self.db.read(move |c| work::of_other_spaces(c, space)).await?;
+            if others.is_empty() {
                 return Ok(total);
             }
+            let marked =
+                self.db.write(move |c| work::mark_of_other_spaces(c, space, &others)).await?;
             total += u64::try_from(marked).unwrap_or(u64::MAX);
         }
     }
 
-    async fn claim_vectors(
-        &self,
-        space: i64,
-        after: Option<Id<kind::Account>>,
-        count: usize,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<Option<VectorWork>, Error> {
-        let after = after.map(|after| after.to_string());
+    async fn claim_vectors(&self, claim: VectorClaim) -> Result<Option<VectorWork>, Error> {
+        let after = claim.after.map(|after| after.to_string());
         // Most calls find nothing, and a read does not need the writer.
-        let looked = after.clone();
-        let next = self.db.read(move |c| work::next_account(c, looked.as_deref(), now)).await?;
+        let next =
+            self.db.read(move |c| work::next_account(c, after.as_deref(), claim.now)).await?;
         if next.is_none() {
             return Ok(None);
         }
-        self.db.write(move |c| work::claim(c, space, after.as_deref(), count, now, until)).await
+        let default = self.account_bytes;
+        self.db.write(move |c| work::claim(c, default, &claim)).await
     }
 
     async fn store_vectors(
@@ -210,23 +184,29 @@ impl VectorStore for Storage {
         claimed: &LackingVectors,
         space: i64,
         vectors: Vec<(i64, Option<Vector>)>,
+        halvings: u32,
         now: Timestamp,
     ) -> Result<(), Error> {
         let default = self.account_bytes;
         let (account, source, version) = (claimed.account, claimed.source, claimed.version);
-        let batch = work::Made { account, source, version, space, vectors };
+        let halvings = i64::from(halvings);
+        let batch = work::Made { account, source, version, space, vectors, halvings };
         self.db.of(account).write(move |c| work::store(c, default, &batch, now)).await
     }
 
     async fn postpone_vectors(
         &self,
         source: Id<kind::Source>,
+        halvings: u32,
         until: Timestamp,
     ) -> Result<(), Error> {
         self.db
             .write(move |c| {
                 diesel::update(source_vectors::table.find(source.to_string()))
-                    .set(source_vectors::due_at.eq(until.as_millis()))
+                    .set((
+                        source_vectors::due_at.eq(until.as_millis()),
+                        source_vectors::halvings.eq(i64::from(halvings)),
+                    ))
                     .execute(c)?;
                 Ok(())
             })

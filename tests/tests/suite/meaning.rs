@@ -1,6 +1,7 @@
 //! Search by meaning, against an embeddings upstream that a test controls.
 
 use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cicerone_tests::embedder::{Behaviour, TestEmbedder};
@@ -9,6 +10,8 @@ use cicerone_tests::{Client, Server};
 use serde_json::{Value, json};
 
 use crate::world::program;
+
+mod failures;
 
 /// The time limit for making vectors, and for searches to use them.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,18 +33,17 @@ impl Served {
 
     fn start_at(upstream: &TestEmbedder, settings: &str, database: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("cicerone.toml");
-        let url = upstream.url();
-        let text = format!(
-            "[embeddings]\nbase_url = \"{url}\"\nmodel = \"test\"\nquestion_prefix = \"query: \"\n\
-             floor = 0.4\ncache_seconds = 0\n{settings}\n"
-        );
-        std::fs::write(&file, text).unwrap();
+        let file = configure(folder.path(), upstream, settings);
         let mut builder = Server::of(&program()).env("CICERONE_CONFIG", file.to_str().unwrap());
         if let Some(database) = database {
             builder = builder.env("CICERONE_DATABASE_URL", database);
         }
         Self { server: builder.start(), folder }
+    }
+
+    /// Replaces the settings, for the next start.
+    fn set(&self, upstream: &TestEmbedder, settings: &str) {
+        configure(self.folder.path(), upstream, settings);
     }
 
     /// The value of a metric, 0 if there is none.
@@ -51,6 +53,18 @@ impl Served {
         let line = text.lines().find(|line| line.starts_with(name));
         line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or(0.0)
     }
+}
+
+/// Writes the configuration and returns its file.
+fn configure(folder: &Path, upstream: &TestEmbedder, settings: &str) -> PathBuf {
+    let file = folder.join("cicerone.toml");
+    let url = upstream.url();
+    let text = format!(
+        "[embeddings]\nbase_url = \"{url}\"\nmodel = \"test\"\nquestion_prefix = \"query: \"\n\
+         floor = 0.4\ncache_seconds = 0\n{settings}\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    file
 }
 
 async fn search(client: &Client, agent: &str, query: &str) -> Vec<Value> {
@@ -276,8 +290,11 @@ async fn bytes_of_vectors_are_counted_and_given_back() {
     };
     let before = kept().await;
     let (agent, _) = learned(&client).await;
-    let with_vectors = kept().await;
-    assert!(with_vectors >= before + 3 * 128 * 4, "{before} {with_vectors}");
+    let deadline = Instant::now() + PATIENCE;
+    while kept().await < before + 3 * 128 * 4 {
+        assert!(Instant::now() < deadline, "{before} {}", kept().await);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     client.delete(&format!("/v1/agents/{agent}")).await.expect_nothing();
     assert_eq!(kept().await, before);
 }

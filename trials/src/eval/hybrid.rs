@@ -11,7 +11,8 @@ use async_trait::async_trait;
 use cicerone_domain::content::StoredPassage;
 use cicerone_domain::meaning::{CurrentSpace, PAIRS, PROBE, Space, Vector, calibrate};
 use cicerone_domain::ports::{
-    AgentVectors, Embedder, PassageIndex as _, Purpose, Stages, VectorFeed,
+    AgentVectors, Embedder, PassageAt, PassageIndex as _, Purpose, SourceVectors, Stages,
+    VectorFeed,
 };
 use cicerone_domain::retrieval::{AgentVersion, Query};
 use cicerone_domain::{Error, Id, Passage, SystemClock, kind, limits};
@@ -52,7 +53,8 @@ pub(crate) fn run(data: &Path, wanted: &[String], upstream: &Upstream) -> anyhow
     let Some(embeddings) = embeddings else { anyhow::bail!("there is no upstream") };
     let embedder: Arc<dyn Embedder> = Arc::new(embeddings);
     let space = runtime.block_on(space(embedder.as_ref()))?;
-    println!("dimension {}, calibrated floor {:.3}", space.dimension, space.floor);
+    let Space { dimension, floor, margin, .. } = space;
+    println!("dimension {dimension}, calibrated floor {floor:.3}, {margin:.3} above chance");
     print!("{:14} {:8}", "set", "measure");
     WEIGHTS.iter().for_each(|weight| print!(" {weight:>6.1}"));
     println!("   answered/refused by words, at .5");
@@ -99,12 +101,15 @@ async fn space(embedder: &dyn Embedder) -> anyhow::Result<Space> {
     };
     let questions = embedder.embed(&texts(false), Purpose::Question).await?;
     let statements = embedder.embed(&texts(true), Purpose::Passage).await?;
+    let (floor, margin) = calibrate(&questions, &statements);
     Ok(Space {
         id: 1,
         model: embedder.model().to_owned(),
+        settings: embedder.settings(),
         dimension: probe.dimension(),
         probe,
-        floor: calibrate(&questions, &statements),
+        floor,
+        margin,
     })
 }
 
@@ -122,7 +127,8 @@ impl VectorFeed for MemoryVectors {
         _: Id<kind::Agent>,
         _: i64,
     ) -> Result<Option<AgentVectors>, Error> {
-        Ok(Some(AgentVectors { generation: 1, sources: vec![(self.source, 1)] }))
+        let all = SourceVectors { id: self.source, version: 1, is_complete: true };
+        Ok(Some(AgentVectors { generation: 1, sources: vec![all] }))
     }
 
     async fn vectors(
@@ -139,12 +145,13 @@ impl VectorFeed for MemoryVectors {
 
     async fn passages_at(
         &self,
-        _: Id<kind::Source>,
-        _: u64,
-        positions: &[i64],
-    ) -> Result<Vec<StoredPassage>, Error> {
-        let wanted = self.passages.iter().filter(|passage| positions.contains(&passage.position));
-        Ok(wanted.map(|passage| stored(self.source, passage)).collect())
+        _: Id<kind::Account>,
+        places: &[PassageAt],
+    ) -> Result<Vec<(Id<kind::Source>, StoredPassage)>, Error> {
+        let is_wanted =
+            |passage: &&Passage| places.iter().any(|at| at.position == passage.position);
+        let wanted = self.passages.iter().filter(is_wanted);
+        Ok(wanted.map(|passage| (self.source, stored(self.source, passage))).collect())
     }
 }
 

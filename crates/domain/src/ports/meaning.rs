@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::content::{Passage, StoredPassage};
 use crate::error::{Cause, Error};
@@ -15,6 +16,8 @@ use crate::timestamp::Timestamp;
 pub enum Purpose {
     /// A question, for which a person waits.
     Question,
+    /// A question by which a model is measured, for which nobody waits.
+    Example,
     /// A passage that is to be found.
     Passage,
 }
@@ -24,6 +27,8 @@ pub enum Purpose {
 pub enum EmbedFailure {
     /// Trying again later, after at least the time that the model asked for.
     Later(Option<Duration>),
+    /// Trying again later, or other texts: a model that fails does not say what it fails at.
+    Unclear,
     /// Other or shorter texts: these were refused.
     Texts,
     /// Nothing but other settings: credentials or the model's name were refused.
@@ -48,6 +53,8 @@ pub struct EmbedError {
 pub trait Embedder: Send + Sync {
     /// The name of the model.
     fn model(&self) -> &str;
+    /// The settings that its vectors depend on, beside the model. If they change, vectors are made again.
+    fn settings(&self) -> String;
     /// How many texts it takes at once.
     fn batch(&self) -> usize;
     /// A vector for each text, in order, all of one dimension.
@@ -65,6 +72,9 @@ pub struct LackingVectors {
     pub version: u64,
     /// The passages, in order of their positions.
     pub passages: Vec<Passage>,
+    /// How often what is sent of this source is halved, because the model failed at it: as said last with
+    /// [`postpone_vectors`](VectorStore::postpone_vectors) or [`store_vectors`](VectorStore::store_vectors).
+    pub halvings: u32,
 }
 
 /// What there is to do for vectors.
@@ -86,42 +96,62 @@ pub enum VectorWork {
         /// Whose it was.
         account: Id<kind::Account>,
     },
+    /// The account has no room for the vectors of the next passages. Sources of it were put off.
+    OverQuota {
+        /// Whose they are.
+        account: Id<kind::Account>,
+        /// How many sources were put off. If there are more, the next turn of the account puts them off.
+        sources: u64,
+    },
+}
+
+/// A claim for vectors.
+#[derive(Debug, Clone, Copy)]
+pub struct VectorClaim {
+    /// The space that vectors are made in.
+    pub space: i64,
+    /// The account that had the last turn.
+    pub after: Option<Id<kind::Account>>,
+    /// The most passages that are wanted.
+    pub count: usize,
+    /// The time.
+    pub now: Timestamp,
+    /// Nobody else is given the source before.
+    pub until: Timestamp,
+    /// Until when sources of an account are put off that has no room for vectors.
+    pub over_quota_until: Timestamp,
 }
 
 /// Vectors as rows. Rows say which sources lack vectors, so that interrupted work is resumed.
 #[async_trait]
 pub trait VectorStore: Send + Sync {
-    /// The spaces of a model, newest first.
-    async fn spaces(&self, model: &str) -> Result<Vec<Space>, Error>;
+    /// The spaces of a model with these settings, newest first.
+    async fn spaces(&self, model: &str, settings: &str) -> Result<Vec<Space>, Error>;
     /// Adds a space, whose id says nothing before, or gives the one that another server has added.
     async fn add_space(&self, space: Space, now: Timestamp) -> Result<Space, Error>;
     /// From now on vectors of other spaces count as missing. Returns how many sources lack theirs by that.
     async fn enter_space(&self, space: i64) -> Result<u64, Error>;
     /// The next source that lacks vectors of a space, of the next account after `after` in the order of their
     /// ids: accounts take turns, a batch each. At most `count` of its passages, of about
-    /// [`EMBEDDED_BYTES`](crate::limits::EMBEDDED_BYTES). Nobody else is given the source before `until`.
-    async fn claim_vectors(
-        &self,
-        space: i64,
-        after: Option<Id<kind::Account>>,
-        count: usize,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<Option<VectorWork>, Error>;
-    /// Stores vectors of claimed passages, each with the position of its passage; `None` for one that the
-    /// model refuses. Passages that are gone are left out. Fails with [`Error::BytesExceeded`] if the account
+    /// [`EMBEDDED_BYTES`](crate::limits::EMBEDDED_BYTES).
+    async fn claim_vectors(&self, claim: VectorClaim) -> Result<Option<VectorWork>, Error>;
+    /// Stores vectors of claimed passages, each with the position of its passage, without gaps from the first
+    /// one on; `None` for one that the model makes no vector of. Passages that are gone are left out. The
+    /// next claim of the source is given `halvings`. Fails with [`Error::BytesExceeded`] if the account
     /// may not keep that much.
     async fn store_vectors(
         &self,
         claimed: &LackingVectors,
         space: i64,
         vectors: Vec<(i64, Option<Vector>)>,
+        halvings: u32,
         now: Timestamp,
     ) -> Result<(), Error>;
-    /// Gives a claimed source back, not to be claimed before `until`.
+    /// Gives a claimed source back, not to be claimed before `until`. The next claim of it is given `halvings`.
     async fn postpone_vectors(
         &self,
         source: Id<kind::Source>,
+        halvings: u32,
         until: Timestamp,
     ) -> Result<(), Error>;
     /// Makes every source that lacks vectors claimable now: whoever had claimed one is gone.
@@ -130,13 +160,36 @@ pub trait VectorStore: Send + Sync {
     async fn lacking_vectors(&self) -> Result<u64, Error>;
 }
 
-/// The sources of an agent that have all their vectors in a space, read at one moment.
+/// The sources of an agent that have vectors in a space, read at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentVectors {
     /// The agent's generation.
     pub generation: u64,
-    /// Each such source, with the version of its content, in order of their ids.
-    pub sources: Vec<(Id<kind::Source>, u64)>,
+    /// Each such source, in order of their ids.
+    pub sources: Vec<SourceVectors>,
+}
+
+/// What a source has vectors of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceVectors {
+    /// The source.
+    pub id: Id<kind::Source>,
+    /// The version of its content.
+    pub version: u64,
+    /// Whether all of its passages have their vectors. If not, those have them that the version before had too, and
+    /// perhaps others.
+    pub is_complete: bool,
+}
+
+/// Where a passage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PassageAt {
+    /// Its source.
+    pub source: Id<kind::Source>,
+    /// The version of the source's content.
+    pub version: u64,
+    /// Its number within the source.
+    pub position: i64,
 }
 
 /// The rows that a projection of vectors is made from.
@@ -158,11 +211,11 @@ pub trait VectorFeed: Send + Sync {
         space: i64,
         after: Option<i64>,
     ) -> Result<Option<Vec<(i64, Option<Vector>)>>, Error>;
-    /// The passages of a source at these positions; none if the source is no longer at `version`.
+    /// The passages of an account at these places, in any order, with their sources. Those whose source is no longer at
+    /// that version are left out.
     async fn passages_at(
         &self,
-        source: Id<kind::Source>,
-        version: u64,
-        positions: &[i64],
-    ) -> Result<Vec<StoredPassage>, Error>;
+        account: Id<kind::Account>,
+        places: &[PassageAt],
+    ) -> Result<Vec<(Id<kind::Source>, StoredPassage)>, Error>;
 }

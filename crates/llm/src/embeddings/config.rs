@@ -23,8 +23,8 @@ pub struct EmbeddingsConfig {
     /// The URL of an OpenAI-compatible server, to which `/embeddings` is added, such as
     /// `http://localhost:11434/v1`. Unset: search is by words only.
     pub base_url: Option<String>,
-    /// The name of the model at the server. If it changes, or what it makes of texts, all vectors are made
-    /// again in the background. Servers that share a database need the same one.
+    /// The name of the model at the server. If it changes, or what it makes of texts, or a prefix or `text_chars`, all
+    /// vectors are made again in the background. Servers that share a database need the same one.
     pub model: Option<String>,
     /// The environment variable that holds the key. If neither this nor `api_key` is set, no key is sent.
     pub api_key_variable: Option<String>,
@@ -48,7 +48,8 @@ pub struct EmbeddingsConfig {
     pub floor: Option<f32>,
     /// The longest wait for a connection.
     pub connect_seconds: f64,
-    /// The longest that a reply waits for the vector of its question. Beyond, the search is by words.
+    /// The longest that the model may take for the vector of a question. A question waits for its turn for a
+    /// fourth of that at most. Beyond, the search is by words.
     pub question_seconds: f64,
     /// The longest wait for the vectors of a batch of passages.
     pub batch_seconds: f64,

@@ -1,53 +1,96 @@
-//! Makes the vectors of a batch of passages, even if the model refuses some of them.
+//! What is sent of a source in one request: less and less while the model fails at it.
 
 use cicerone_domain::Passage;
 use cicerone_domain::meaning::Vector;
-use cicerone_domain::ports::{EmbedError, EmbedFailure, Embedder, Purpose};
+use cicerone_domain::ports::LackingVectors;
 
-/// A refused passage is halved and tried again as long as its half has at least this many
-/// characters.
+/// A passage is not shortened below so many characters.
 const FEWEST_CHARS: usize = 200;
+/// A passage that is sent alone is tried at least so often.
+const TRIES: u32 = 3;
 
-/// A vector for each passage, with its position; `None` if the model refuses the passage at any
-/// length.
+/// The first passages of a claim that are sent together.
 ///
-/// A refused batch is halved, so that one passage that is too long for the model does not affect
-/// the others.
-pub(super) async fn make(
-    embedder: &dyn Embedder,
-    passages: &[Passage],
-) -> Result<Vec<(i64, Option<Vector>)>, EmbedError> {
-    let texts: Vec<(i64, String)> =
-        passages.iter().map(|passage| (passage.position, text(passage))).collect();
-    let mut made = Vec::with_capacity(texts.len());
-    // Pieces that remain to be done, in reverse order.
-    let mut pieces = vec![texts];
-    while let Some(mut piece) = pieces.pop() {
-        let sent: Vec<String> = piece.iter().map(|(_, text)| text.clone()).collect();
-        match embedder.embed(&sent, Purpose::Passage).await {
-            Ok(vectors) => {
-                let positions = piece.into_iter().map(|(position, _)| position);
-                made.extend(positions.zip(vectors.into_iter().map(Some)));
-            }
-            Err(EmbedError { failure: EmbedFailure::Texts, .. }) if piece.len() > 1 => {
-                let second = piece.split_off(piece.len() / 2);
-                pieces.extend([second, piece]);
-            }
-            Err(EmbedError { failure: EmbedFailure::Texts, message, .. }) => {
-                for (position, text) in piece {
-                    let chars = text.chars().count();
-                    if chars / 2 >= FEWEST_CHARS {
-                        pieces.push(vec![(position, text.chars().take(chars / 2).collect())]);
-                    } else {
-                        tracing::debug!(error = message, "the embedding model refuses a passage");
-                        made.push((position, None));
-                    }
-                }
-            }
-            Err(error) => return Err(error),
-        }
+/// Each failure halves their number, down to one, and then the length of that passage. So a passage that the model fails
+/// at does not keep other passages from getting vectors, and each turn of an account is one batch.
+#[derive(Debug)]
+pub(super) struct Batch {
+    passages: Vec<(i64, String)>,
+    /// The most passages of a batch.
+    most: usize,
+    /// How often the source was halved.
+    halvings: u32,
+    /// How often this batch is halved.
+    taken: u32,
+    /// Whether the text of its only passage is as short as it gets.
+    is_shortest: bool,
+}
+
+impl Batch {
+    /// The next batch of a source, of at most `most` passages. It is halved at least `least` times, but no text for
+    /// that alone.
+    pub(super) fn of(lacking: &LackingVectors, most: usize, least: u32) -> Self {
+        let most = most.max(1);
+        let halvings = lacking.halvings;
+        let taken = halvings.max(least.min(alone(most)));
+        let count = most >> taken.min(alone(most));
+        let cuts = taken.saturating_sub(alone(most));
+        let mut is_shortest = true;
+        let passages = lacking.passages.iter().take(count).map(|passage| {
+            let text = text(passage);
+            let chars = text.chars().count().checked_shr(cuts).unwrap_or_default();
+            is_shortest &= chars <= FEWEST_CHARS;
+            let text = if cuts == 0 { text } else { beginning(text, chars.max(FEWEST_CHARS)) };
+            (passage.position, text)
+        });
+        let passages = passages.collect();
+        Self { passages, most, halvings, taken, is_shortest }
     }
-    Ok(made)
+
+    /// The texts that are sent.
+    pub(super) fn texts(&self) -> Vec<String> {
+        self.passages.iter().map(|(_, text)| text.clone()).collect()
+    }
+
+    /// The positions of the passages with their vectors.
+    pub(super) fn with(&self, vectors: Vec<Vector>) -> Vec<(i64, Option<Vector>)> {
+        self.positions().zip(vectors.into_iter().map(Some)).collect()
+    }
+
+    /// The positions of the passages, which get no vector.
+    pub(super) fn without_vectors(&self) -> Vec<(i64, Option<Vector>)> {
+        self.positions().map(|position| (position, None)).collect()
+    }
+
+    fn positions(&self) -> impl Iterator<Item = i64> {
+        self.passages.iter().map(|(position, _)| *position)
+    }
+
+    /// The halvings of the next batch of the source after this one was stored: twice as much is sent, with whole
+    /// texts.
+    pub(super) fn after_success(&self) -> u32 {
+        self.halvings.min(alone(self.most)).saturating_sub(1)
+    }
+
+    /// The halvings of the next attempt after the model failed at this one; `None` if it makes no vector of the only
+    /// passage, however short.
+    pub(super) fn after_failure(&self) -> Option<u32> {
+        let alone = alone(self.most);
+        if self.passages.len() > 1 {
+            let is_less = |halvings: &u32| self.most >> halvings < self.passages.len();
+            return (self.taken + 1..=alone).find(is_less).or(Some(alone));
+        }
+        let tries = (self.taken + 1).saturating_sub(alone);
+        if tries >= TRIES && self.is_shortest {
+            return None;
+        }
+        Some((self.taken + 1).max(alone))
+    }
+}
+
+/// After so many halvings a passage is sent alone.
+fn alone(most: usize) -> u32 {
+    most.checked_ilog2().unwrap_or_default()
 }
 
 /// The text of a passage that is embedded: its subject, then its content.
@@ -62,58 +105,109 @@ fn text(passage: &Passage) -> String {
     text
 }
 
+/// At most the first `chars` characters of a text.
+fn beginning(mut text: String, chars: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(chars) {
+        text.truncate(end);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
-    use async_trait::async_trait;
     use cicerone_domain::Passage;
-    use cicerone_domain::meaning::Vector;
-    use cicerone_domain::ports::{EmbedError, EmbedFailure, Embedder, Purpose};
+    use cicerone_domain::ports::LackingVectors;
 
-    use super::make;
+    use super::{Batch, FEWEST_CHARS};
 
-    /// Refuses texts of more than 300 characters, and texts that contain "bad".
-    struct Picky;
-
-    #[async_trait]
-    impl Embedder for Picky {
-        fn model(&self) -> &str {
-            "picky"
-        }
-
-        fn batch(&self) -> usize {
-            8
-        }
-
-        async fn embed(&self, texts: &[String], _: Purpose) -> Result<Vec<Vector>, EmbedError> {
-            if texts.iter().any(|text| text.contains("bad") || text.len() > 300) {
-                let message = "refused".to_owned();
-                return Err(EmbedError { failure: EmbedFailure::Texts, message, source: None });
-            }
-            let vector = |text: &String| Vector::new(vec![1.0, text.len() as f32]).unwrap();
-            Ok(texts.iter().map(vector).collect())
+    fn lacking(texts: &[String], halvings: u32) -> LackingVectors {
+        let passage = |(position, text): (i64, &String)| Passage {
+            position,
+            title: None,
+            heading: None,
+            url: None,
+            page: None,
+            text: text.clone(),
+            is_pair: false,
+            language: None,
+        };
+        LackingVectors {
+            account: "acct_aaaaaaaaaa".parse().unwrap(),
+            source: "src_aaaaaaaaaa".parse().unwrap(),
+            version: 1,
+            passages: (0..).zip(texts).map(passage).collect(),
+            halvings,
         }
     }
 
-    #[tokio::test]
-    async fn one_refused_passage_does_not_keep_the_others_from_their_vectors() {
-        let texts = ["one", "two bad", "three", &"four ".repeat(100)];
-        let passages: Vec<Passage> = (0..)
-            .zip(texts)
-            .map(|(position, text)| Passage {
-                position,
-                title: None,
-                heading: None,
-                url: None,
-                page: None,
-                text: text.to_owned(),
-                is_pair: false,
-                language: None,
-            })
-            .collect();
-        let mut made = make(&Picky, &passages).await.unwrap();
-        made.sort_by_key(|(position, _)| *position);
-        let has: Vec<bool> = made.iter().map(|(_, vector)| vector.is_some()).collect();
-        assert_eq!(has, [true, false, true, true]);
-        assert_eq!(made.iter().map(|(position, _)| *position).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    /// Embeds passages with a model that fails where `fails` says so. Gives the texts that got a vector, with those of
+    /// them that were sent last, and the number of requests.
+    fn embed(
+        texts: &[String],
+        most: usize,
+        fails: impl Fn(&str) -> bool,
+    ) -> (Vec<Option<String>>, usize) {
+        let (mut made, mut halvings, mut requests) = (Vec::new(), 0, 0);
+        while made.len() < texts.len() {
+            requests += 1;
+            let batch = Batch::of(&lacking(&texts[made.len()..], halvings), most, 0);
+            let sent = batch.texts();
+            assert!(!sent.is_empty() && sent.len() <= most);
+            if !sent.iter().any(|text| fails(text)) {
+                made.extend(sent.into_iter().map(Some));
+                halvings = batch.after_success();
+            } else if let Some(next) = batch.after_failure() {
+                halvings = next;
+            } else {
+                assert_eq!(sent.len(), 1);
+                made.push(None);
+                halvings = batch.after_success();
+            }
+        }
+        (made, requests)
+    }
+
+    #[test]
+    fn one_passage_that_the_model_fails_at_keeps_no_other_from_its_whole_vector() {
+        for (most, count) in [(1, 3), (2, 5), (5, 40), (64, 3), (64, 200)] {
+            for bad in [0, 1, count - 1] {
+                let texts: Vec<String> = (0..count)
+                    .map(|n| if n == bad { "bad".into() } else { format!("{n}") })
+                    .collect();
+                let (made, requests) = embed(&texts, most, |text| text.contains("bad"));
+                for (number, (made, text)) in made.iter().zip(&texts).enumerate() {
+                    assert_eq!(made.as_ref(), (number != bad).then_some(text), "{most} {count}");
+                }
+                let fewest = count / most;
+                assert!(requests <= fewest + 30, "{most} {count} {bad}: {requests}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_passage_that_is_too_long_is_shortened_and_the_next_ones_are_not() {
+        let long = "four ".repeat(400);
+        let texts = ["one".to_owned(), long.clone(), "three".to_owned(), "6".repeat(290)];
+        let (made, _) = embed(&texts, 4, |text| text.len() > 300);
+        let lengths: Vec<usize> = made.iter().map(|text| text.as_ref().unwrap().len()).collect();
+        assert_eq!(lengths, [3, 250, 5, 290]);
+        assert!(long.starts_with(made[1].as_deref().unwrap()));
+    }
+
+    #[test]
+    fn a_passage_is_tried_three_times_and_until_it_is_short() {
+        for (chars, tries) in [(1, 3), (FEWEST_CHARS, 3), (8 * FEWEST_CHARS, 4), (100_000, 10)] {
+            let (made, requests) = embed(&["x".repeat(chars)], 1, |_| true);
+            assert_eq!((made, requests), (vec![None], tries), "{chars}");
+        }
+    }
+
+    #[test]
+    fn a_model_that_takes_less_at_once_gets_less_but_whole_texts() {
+        let texts = vec!["x".repeat(1_000); 8];
+        for (least, count) in [(0, 8), (1, 4), (3, 1), (9, 1)] {
+            let sent = Batch::of(&lacking(&texts, 0), 8, least).texts();
+            assert_eq!((sent.len(), sent[0].len()), (count, 1_000), "{least}");
+        }
     }
 }

@@ -40,16 +40,20 @@ impl Learner {
         let Some(probe) = probes.into_iter().next() else {
             return Err(nothing().into());
         };
-        let known = self.ports.vectors.spaces(embedder.model()).await?;
+        let settings = embedder.settings();
+        let known = self.ports.vectors.spaces(embedder.model(), &settings).await?;
         let mut space = match known.into_iter().find(|space| space.holds(&probe)) {
             Some(space) => space,
             None => {
+                let (floor, margin) = self.calibrate().await?;
                 let space = Space {
                     id: 0,
                     model: embedder.model().to_owned(),
+                    settings,
                     dimension: probe.dimension(),
                     probe,
-                    floor: self.calibrate().await?,
+                    floor,
+                    margin,
                 };
                 self.ports.vectors.add_space(space, self.ports.clock.now()).await?
             }
@@ -58,13 +62,12 @@ impl Learner {
         Ok(space)
     }
 
-    async fn calibrate(&self) -> Result<f32, EmbedError> {
+    async fn calibrate(&self) -> Result<(f32, f32), EmbedError> {
         let embedder = self.ports.embedder.as_ref();
         let (mut questions, mut statements) = (Vec::new(), Vec::new());
         for pairs in PAIRS.chunks(embedder.batch().max(1)) {
             let texts: Vec<String> = pairs.iter().map(|(asked, _)| (*asked).to_owned()).collect();
-            // Questions have the time limit of a search, statements that of a batch.
-            questions.extend(embedder.embed(&texts, Purpose::Question).await?);
+            questions.extend(embedder.embed(&texts, Purpose::Example).await?);
             let texts: Vec<String> = pairs.iter().map(|(_, said)| (*said).to_owned()).collect();
             statements.extend(embedder.embed(&texts, Purpose::Passage).await?);
         }

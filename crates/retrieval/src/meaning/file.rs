@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use cicerone_domain::meaning::Vector;
-use cicerone_domain::{Id, kind};
+use cicerone_domain::ports::SourceVectors;
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 use tantivy::directory::{Directory as _, MmapDirectory, OwnedBytes};
@@ -25,7 +25,7 @@ const EXACT: &str = "vectors.exact";
 /// Bytes of a row before its numbers: position and scale.
 pub(super) const ROW_HEAD: usize = 12;
 /// Raised whenever the files change.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes at the end: the length of the description and the checksum.
 const TAIL: usize = 8;
 
@@ -51,8 +51,7 @@ impl Held {
 /// The rows of a source, in order of their positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HeldSource {
-    pub(super) id: Id<kind::Source>,
-    pub(super) version: u64,
+    pub(super) of: SourceVectors,
     pub(super) first: usize,
     pub(super) rows: usize,
 }
@@ -101,8 +100,8 @@ impl Draft {
     }
 
     /// Begins the rows of a source.
-    pub(super) fn source(&mut self, id: Id<kind::Source>, version: u64) {
-        self.held.sources.push(HeldSource { id, version, first: self.rows, rows: 0 });
+    pub(super) fn source(&mut self, of: SourceVectors) {
+        self.held.sources.push(HeldSource { of, first: self.rows, rows: 0 });
     }
 
     /// Adds a row to the source that was begun last.

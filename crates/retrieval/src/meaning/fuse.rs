@@ -3,189 +3,228 @@
 //! Both scores are normalised to 0 to 1 and added with weights. Ranks alone would not show how much
 //! better the best passage is.
 
-use std::collections::HashMap;
+mod numbers;
 
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use cicerone_domain::content::StoredPassage;
+use cicerone_domain::meaning::Space;
+use cicerone_domain::ports::PassageAt;
 use cicerone_domain::retrieval::{Found, Hit};
 use cicerone_domain::{Id, kind};
+
+use self::numbers::Numbers;
 
 /// The number of best passages of either ranking that are considered.
 pub(crate) const WINDOW: usize = 64;
 /// From this score by words on, a passage is a pair whose question matches exactly; it stays first.
 const EXACT: f32 = 500.0;
 
+/// A source and the position of a passage in it.
+type Key = (Id<kind::Source>, i64);
+
 /// A passage that is close to a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Close {
-    pub(super) source: Id<kind::Source>,
-    /// The version of the source's content.
-    pub(super) version: u64,
-    pub(super) position: i64,
+    pub(super) at: PassageAt,
     pub(super) cosine: f32,
 }
 
+impl Close {
+    pub(super) fn key(&self) -> Key {
+        (self.at.source, self.at.position)
+    }
+}
+
 /// How close passages are to a question.
-pub(crate) struct Closeness {
-    cosines: HashMap<(Id<kind::Source>, i64), f32>,
-    /// Those of the passages found by words, in their order; `None` for a passage without a vector.
-    known: Vec<Option<f32>>,
-    highest: f32,
-    lowest: f32,
-    floor: f32,
+pub(super) struct Closeness {
+    /// The closest passages, closest first.
+    pub(super) closest: Vec<Close>,
+    /// The cosines of the passages found by words, in their order; `None` for a passage without a vector.
+    pub(super) known: Vec<Option<f32>>,
+    /// The space of the vectors.
+    pub(super) space: Arc<Space>,
 }
 
 impl Closeness {
-    pub(super) fn new(close: Vec<Close>, known: Vec<Option<f32>>, lowest: f32, floor: f32) -> Self {
-        let highest = close.first().map_or(lowest, |close| close.cosine);
-        let cosines = close.into_iter().map(|close| ((close.source, close.position), close.cosine));
-        Self { cosines: cosines.collect(), known, highest, lowest, floor }
-    }
-
-    /// A cosine between 0 and 1, relative to the closest passages.
-    fn normalised(&self, cosine: f32) -> f32 {
-        let range = self.highest - self.lowest;
-        if range > 0.0 { ((cosine - self.lowest) / range).clamp(0.0, 1.0) } else { 1.0 }
-    }
-
-    /// How sure it is that a passage this close is the answer, on the scale of search by words: a
-    /// cosine at the space's floor corresponds to the agent's `floor`.
-    fn confidence(&self, cosine: f32, floor: f32) -> f32 {
-        if cosine < self.floor {
-            let share = if self.floor > 0.0 { (cosine / self.floor).max(0.0) } else { 0.0 };
-            return floor * share;
+    /// A function that gives a cosine as a number between 0 and 1, relative to the closest passages.
+    fn normalised(&self) -> impl Fn(f32) -> f32 {
+        let highest = self.closest.first().map_or(0.0, |close| close.cosine);
+        let lowest = self.closest.last().map_or(0.0, |close| close.cosine);
+        let range = highest - lowest;
+        move |cosine| {
+            if range > 0.0 {
+                ((cosine - lowest) / range).clamp(0.0, 1.0)
+            } else {
+                f32::from(u8::from(cosine >= highest))
+            }
         }
-        let above = (cosine - self.floor) / (1.0 - self.floor).max(f32::EPSILON);
-        floor + (1.0 - floor) * above.min(1.0)
     }
 }
 
-/// Adds passages that are close in meaning to those found by words; `others` are the passages found
-/// only by meaning.
-pub(crate) fn fuse(
+/// A passage in the ranking of both.
+struct Ranked {
+    passage: Which,
+    score: f32,
+    /// How sure it is by meaning that the passage is an answer; 0 without a vector.
+    sure: f32,
+    /// Whether it is a pair whose question matches exactly.
+    is_same: bool,
+}
+
+/// A passage that words found, or the place of one that only meaning found.
+enum Which {
+    Found(Hit),
+    Close(PassageAt),
+}
+
+impl Which {
+    fn key(&self) -> Key {
+        match self {
+            Self::Found(hit) => (hit.source_id, hit.position),
+            Self::Close(at) => (at.source, at.position),
+        }
+    }
+}
+
+/// Both rankings combined, before the passages that only meaning found are read.
+pub(super) struct Ranking {
+    /// Best first.
+    ranked: Vec<Ranked>,
+    /// What was found by words, without its hits.
     found: Found,
-    closeness: &Closeness,
-    others: Vec<Hit>,
-    question: &str,
-    weight: f32,
     limit: usize,
-) -> Found {
-    let Found { hits, terms, mut confidence, floor } = found;
-    let highest = hits.first().map_or(0.0, |hit| hit.score);
-    let is_exact = highest >= EXACT;
-    let known = closeness.known.iter().copied().map(Some).chain(std::iter::repeat(None));
-    let others = others.into_iter().map(|hit| (hit, None));
-    let mut fused = Vec::new();
-    for (mut hit, known) in hits.into_iter().zip(known).chain(others) {
-        let by_words = if highest > 0.0 { (hit.score / highest).clamp(0.0, 1.0) } else { 0.0 };
-        let cosine = match known {
-            Some(cosine) => cosine,
-            None => closeness.cosines.get(&(hit.source_id, hit.position)).copied(),
-        };
-        // A passage without a vector counts by its score by words alone.
-        let by_meaning = cosine.map_or(by_words, |cosine| closeness.normalised(cosine));
-        let is_same = is_exact && hit.score >= EXACT;
-        hit.score = if is_same { 1.0 } else { weight * by_meaning + (1.0 - weight) * by_words };
-        let sure = cosine.map_or(0.0, |cosine| closeness.confidence(cosine, floor));
-        if sure >= floor && cosine.is_some() && has_numbers(&hit, question) {
-            hit.is_relevant = true;
-            confidence = confidence.max(sure);
-        }
-        fused.push((!is_same, hit));
-    }
-    fused.sort_by(|(after, one), (other_after, other)| {
-        after
-            .cmp(other_after)
-            .then_with(|| other.score.total_cmp(&one.score))
-            .then_with(|| (one.source_id, one.position).cmp(&(other.source_id, other.position)))
-    });
-    fused.truncate(limit);
-    let hits = fused.into_iter().map(|(_, hit)| hit).collect();
-    Found { hits, terms, confidence, floor }
 }
 
-/// Whether a passage contains every number of a question: a text close in meaning may be about
-/// another number.
-fn has_numbers(hit: &Hit, question: &str) -> bool {
-    let numbers = question
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().any(|c| c.is_ascii_digit()));
-    let title = hit.title.as_deref().unwrap_or_default();
-    let words = || {
-        let texts = [title, hit.heading.as_deref().unwrap_or_default(), &hit.text];
-        texts.into_iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()))
+impl Ranking {
+    /// Ranks what words found and what is close in meaning, of which `limit` passages are wanted. `weight` is that of
+    /// meaning.
+    pub(super) fn new(found: Found, closeness: &Closeness, weight: f32, limit: usize) -> Self {
+        let Found { hits, terms, confidence, floor } = found;
+        let highest = hits.first().map_or(0.0, |hit| hit.score);
+        let is_exact = highest >= EXACT;
+        let normalised = closeness.normalised();
+        let by_words: HashSet<Key> = hits.iter().map(|h| (h.source_id, h.position)).collect();
+        let others = closeness.closest.iter().filter(|close| !by_words.contains(&close.key()));
+        let mut ranked: Vec<Ranked> = others
+            .map(|close| Ranked {
+                passage: Which::Close(close.at),
+                score: weight * normalised(close.cosine),
+                sure: closeness.space.confidence(close.cosine),
+                is_same: false,
+            })
+            .collect();
+        let known = closeness.known.iter().copied().chain(std::iter::repeat(None));
+        ranked.extend(hits.into_iter().zip(known).map(|(hit, cosine)| {
+            let by_words = if highest > 0.0 { (hit.score / highest).clamp(0.0, 1.0) } else { 0.0 };
+            let is_same = is_exact && hit.score >= EXACT;
+            // A passage without a vector counts by its words alone.
+            let by_meaning = cosine.map_or(by_words, &normalised);
+            let score = weight * by_meaning + (1.0 - weight) * by_words;
+            let sure = cosine.map_or(0.0, |cosine| closeness.space.confidence(cosine));
+            let score = if is_same { 1.0 } else { score };
+            Ranked { passage: Which::Found(hit), score, sure, is_same }
+        }));
+        ranked.sort_by(|one, other| {
+            other
+                .is_same
+                .cmp(&one.is_same)
+                .then_with(|| other.score.total_cmp(&one.score))
+                .then_with(|| one.passage.key().cmp(&other.passage.key()))
+        });
+        Self { ranked, found: Found { hits: Vec::new(), terms, confidence, floor }, limit }
+    }
+
+    /// The places of the passages that only meaning found and that may be among the results: at most as many as there
+    /// are results.
+    pub(super) fn wanted(&self) -> Vec<PassageAt> {
+        let may_be_a_result = |(place, ranked): (usize, &Ranked)| match &ranked.passage {
+            Which::Close(at) if place < self.limit || ranked.sure >= self.found.floor => Some(*at),
+            Which::Close(_) | Which::Found(_) => None,
+        };
+        self.ranked.iter().enumerate().filter_map(may_be_a_result).take(self.limit).collect()
+    }
+
+    /// The results. `read` has the wanted passages that are still there; others are left out.
+    pub(super) fn finish(
+        self,
+        read: Vec<(Id<kind::Source>, StoredPassage)>,
+        question: &str,
+    ) -> Found {
+        let Self { ranked, mut found, limit } = self;
+        let mut read: HashMap<Key, StoredPassage> = read
+            .into_iter()
+            .map(|(source, passage)| ((source, passage.passage.position), passage))
+            .collect();
+        let numbers = Numbers::of(question);
+        let mut candidates = Vec::with_capacity(ranked.len());
+        for Ranked { passage, score, sure, is_same } in ranked {
+            let key = passage.key();
+            let (mut hit, by_words) = match passage {
+                Which::Found(hit) => (Hit { score, ..hit }, Some(hit.score)),
+                Which::Close(at) => match read.remove(&key) {
+                    Some(passage) => (new_hit(at.source, passage, score), None),
+                    None => continue,
+                },
+            };
+            // What words found relevant, by its score.
+            let by_words = by_words.filter(|_| hit.is_relevant || is_same);
+            if sure >= found.floor && numbers.are_in(&hit) {
+                hit.is_relevant = true;
+                found.confidence = found.confidence.max(sure);
+            }
+            candidates.push((hit, by_words));
+        }
+        found.hits = choose(candidates, limit);
+        found
+    }
+}
+
+/// Chooses `limit` of the ranked candidates. The best half of what words found relevant is always among them, so that a
+/// question that words answer is not left without its answer. The other places go to relevant passages first.
+fn choose(candidates: Vec<(Hit, Option<f32>)>, limit: usize) -> Vec<Hit> {
+    let mut relevant_by_words: Vec<(f32, usize)> = (0..)
+        .zip(&candidates)
+        .filter_map(|(place, (_, by_words))| by_words.map(|score| (score, place)))
+        .collect();
+    relevant_by_words.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    let kept = relevant_by_words.iter().take(limit.div_ceil(2)).map(|(_, place)| *place);
+    let of = |is_relevant: bool| {
+        (0..)
+            .zip(&candidates)
+            .filter(move |(_, (hit, _))| hit.is_relevant == is_relevant)
+            .map(|(place, _)| place)
     };
-    numbers.into_iter().all(|number| words().any(|word| word.eq_ignore_ascii_case(number)))
+    let mut chosen = HashSet::new();
+    for place in kept.chain(of(true)).chain(of(false)) {
+        if chosen.len() == limit {
+            break;
+        }
+        chosen.insert(place);
+    }
+    let candidates = (0..).zip(candidates);
+    candidates.filter(|(place, _)| chosen.contains(place)).map(|(_, (hit, _))| hit).collect()
+}
+
+fn new_hit(source: Id<kind::Source>, stored: StoredPassage, score: f32) -> Hit {
+    let StoredPassage { document_id, passage } = stored;
+    Hit {
+        source_id: source,
+        document_id,
+        position: passage.position,
+        title: passage.title,
+        heading: passage.heading,
+        url: passage.url,
+        page: passage.page,
+        text: passage.text.into(),
+        is_pair: passage.is_pair,
+        language: passage.language,
+        score,
+        coverage: 0.0,
+        is_relevant: false,
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use cicerone_domain::retrieval::{Found, Hit};
-    use cicerone_domain::{Id, kind};
-
-    use super::{Close, Closeness, fuse};
-
-    fn source() -> Id<kind::Source> {
-        "src_aaaaaaaaaa".parse().unwrap()
-    }
-
-    fn hit(position: i64, score: f32, text: &str) -> Hit {
-        Hit {
-            source_id: source(),
-            document_id: "doc_aaaaaaaaaa".parse().unwrap(),
-            position,
-            title: None,
-            heading: None,
-            url: None,
-            page: None,
-            text: text.into(),
-            is_pair: false,
-            language: None,
-            score,
-            coverage: 0.0,
-            is_relevant: false,
-        }
-    }
-
-    fn close(position: i64, cosine: f32) -> Close {
-        Close { source: source(), version: 1, position, cosine }
-    }
-
-    fn found(hits: Vec<Hit>) -> Found {
-        Found { hits, terms: Vec::new(), confidence: 0.1, floor: 0.25 }
-    }
-
-    fn order(found: &Found) -> Vec<i64> {
-        found.hits.iter().map(|hit| hit.position).collect()
-    }
-
-    #[test]
-    fn what_both_find_comes_before_what_one_finds() {
-        let by_words = vec![hit(1, 10.0, "one"), hit(2, 9.0, "two"), hit(3, 2.0, "three")];
-        let closest = vec![close(4, 0.8), close(2, 0.75), close(1, 0.1)];
-        let known = vec![Some(0.1), Some(0.75), None];
-        let closeness = Closeness::new(closest, known, 0.1, 0.7);
-        let fused = fuse(found(by_words), &closeness, vec![hit(4, 0.0, "four")], "why?", 0.5, 9);
-        assert_eq!(order(&fused), [2, 1, 4, 3]);
-        let relevant: Vec<bool> = fused.hits.iter().map(|hit| hit.is_relevant).collect();
-        assert_eq!(relevant, [true, false, true, false], "those above the floor of meaning");
-        assert!(fused.confidence > 0.25, "{}", fused.confidence);
-    }
-
-    #[test]
-    fn a_number_that_a_passage_lacks_is_not_made_up_for_by_meaning() {
-        let closest = || vec![close(1, 0.9), close(2, 0.8)];
-        let closeness = Closeness::new(closest(), Vec::new(), 0.0, 0.7);
-        let others = vec![hit(1, 0.0, "Room 12 is closed."), hit(2, 0.0, "Room 14 is closed.")];
-        let fused = fuse(found(Vec::new()), &closeness, others, "Is chamber 14 shut?", 0.5, 9);
-        let relevant: Vec<bool> = fused.hits.iter().map(|hit| hit.is_relevant).collect();
-        assert_eq!((order(&fused), relevant), (vec![1, 2], vec![false, true]));
-    }
-
-    #[test]
-    fn a_pair_that_is_asked_word_by_word_stays_first() {
-        let by_words = vec![hit(1, 1_009.0, "one"), hit(2, 9.0, "two")];
-        let closest = vec![close(2, 0.9), close(1, 0.0)];
-        let closeness = Closeness::new(closest, vec![Some(0.0), Some(0.9)], 0.0, 0.7);
-        let fused = fuse(found(by_words), &closeness, Vec::new(), "two?", 1.0, 1);
-        assert_eq!(order(&fused), [1]);
-    }
-}
+mod tests;

@@ -189,10 +189,10 @@ async fn make(
     }
     let (id, dimension) = (space.id, space.dimension);
     let mut draft = blocking(move || Draft::begin(&folder, id, dimension)).await?;
-    for (source, version) in sources {
-        draft.source(source, version);
+    for source in sources {
+        draft.source(source);
         let held = before.as_ref().and_then(|before| {
-            let is_same = |held: &&file::HeldSource| (held.id, held.version) == (source, version);
+            let is_same = |held: &&file::HeldSource| held.of == source;
             before.held.sources.iter().find(is_same).map(|held| (Arc::clone(before), *held))
         });
         if let Some((before, held)) = held {
@@ -201,7 +201,7 @@ async fn make(
         }
         let mut after = None;
         loop {
-            let rows = feed.vectors(source, version, space.id, after).await?;
+            let rows = feed.vectors(source.id, source.version, space.id, after).await?;
             let Some(rows) = rows else { return Ok(None) };
             let are_all = rows.len() < limits::FEED_PASSAGES;
             after = rows.last().map(|(position, _)| *position);

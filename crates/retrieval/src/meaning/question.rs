@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cicerone_domain::fairness::{FairPool, Urgency};
-use cicerone_domain::meaning::{Space, Vector};
-use cicerone_domain::ports::Purpose;
+use cicerone_domain::meaning::{PAIRS, Space, Vector};
+use cicerone_domain::ports::{EmbedFailure, Purpose};
 use cicerone_domain::retrieval::Query;
 use cicerone_domain::{Id, kind};
 use parking_lot::Mutex;
@@ -22,12 +22,19 @@ const OVERHEAD: usize = 128;
 const ENTRIES: usize = 1_024;
 /// Questions that are embedded at the same time, and as many in reserve for accounts below their
 /// share.
-const AT_ONCE: u64 = 32;
+const AT_ONCE: u64 = 16;
+/// A question waits for its place for this part of the time that the model has for its vector.
+const PLACE_SHARE: u32 = 4;
 /// The failures in a row after which the model is not asked for a while, so that replies do not
 /// wait for it.
 const FAILURES: u32 = 3;
 /// How long it is not asked before one question tries it again.
 const PAUSE: Duration = Duration::from_secs(5);
+/// Failures are reported at most this often.
+const REPORTED: Duration = Duration::from_secs(60);
+/// If the model fails at a longer question, it is asked for the vector of so many characters at its end, where the
+/// question is if the message before it is embedded too.
+const SHORT_CHARS: usize = 500;
 /// A question with fewer characters is embedded with the message before it.
 const STANDS_ALONE_CHARS: usize = 30;
 
@@ -61,9 +68,14 @@ struct Kept {
 /// How the model has answered recently.
 #[derive(Default)]
 struct State {
+    /// In a row.
     failures: u32,
-    /// The model is not asked before this time.
+    /// Until when it is left alone.
     left_alone: Option<Instant>,
+    /// Whether the failure was reported, so that its end is reported too.
+    is_reported: bool,
+    /// When a failure was reported last.
+    reported: Option<Instant>,
 }
 
 #[derive(Clone)]
@@ -86,7 +98,7 @@ impl Questions {
         }
     }
 
-    /// The vector of a question in a space; `None` if the model does not return one in time.
+    /// The vector of a question in a space; `None` if the model does not return it in time.
     pub(super) async fn vector(
         &self,
         ports: &MeaningPorts,
@@ -98,39 +110,46 @@ impl Questions {
         if let Some(kept) = self.cache.get(&key).filter(|kept| kept.at.elapsed() < self.kept) {
             return Some(kept.vector.clone());
         }
+        if self.is_left_alone() {
+            return None;
+        }
+        // An account that waits for a place because of its own questions learns nothing about the model.
+        let place = self.places.acquire(account, 1, Urgency::Question);
+        let _place = tokio::time::timeout(self.patience / PLACE_SHARE, place).await.ok()?;
         if !self.may_ask() {
             return None;
         }
-        let ask = async {
-            let _place = self.places.acquire(account, 1, Urgency::Question).await;
-            ports.embedder.embed(&[text.to_owned()], Purpose::Question).await
-        };
-        let failure = match tokio::time::timeout(self.patience, ask).await {
-            Ok(Ok(vectors)) => match vectors.into_iter().next() {
-                Some(vector) if vector.dimension() == space.dimension => {
-                    self.answered();
-                    let kept = Kept { vector: vector.clone(), at: Instant::now() };
-                    self.cache.insert(key, Arc::new(kept));
-                    return Some(vector);
-                }
-                Some(vector) => {
-                    ports.space.doubt();
-                    format!(
-                        "it sent a vector of {} dimensions instead of {}",
-                        vector.dimension(),
-                        space.dimension
-                    )
-                }
-                None => "it sent no vector".to_owned(),
-            },
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("it gave no vector within {} s", self.patience.as_secs_f64()),
-        };
-        self.failed(&failure);
-        None
+        let asked = tokio::time::timeout(self.patience, ask(ports, space, text)).await;
+        match asked {
+            Ok(Ok(vector)) => {
+                self.answered();
+                let kept = Kept { vector: vector.clone(), at: Instant::now() };
+                self.cache.insert(key, Arc::new(kept));
+                Some(vector)
+            }
+            Ok(Err(Trouble::Text(message))) => {
+                self.answered();
+                tracing::debug!(account_id = %account, message,
+                    "the embeddings upstream makes no vector of a question, which is searched by words");
+                None
+            }
+            Ok(Err(Trouble::Model(message))) => {
+                self.failed(&message);
+                None
+            }
+            Err(_) => {
+                let patience = self.patience.as_secs_f64();
+                self.failed(&format!("the embeddings upstream gave no vector within {patience} s"));
+                None
+            }
+        }
     }
 
-    /// Whether the model may be asked. After a pause, one question at a time tries it.
+    fn is_left_alone(&self) -> bool {
+        self.state.lock().left_alone.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Whether the model is not left alone. After a pause, one question at a time tries it.
     fn may_ask(&self) -> bool {
         let mut state = self.state.lock();
         match state.left_alone {
@@ -143,26 +162,85 @@ impl Questions {
         }
     }
 
+    /// Records that the model works, and reports it if a failure was reported.
     fn answered(&self) {
         let mut state = self.state.lock();
-        if state.failures > 0 {
+        (state.failures, state.left_alone) = (0, None);
+        if std::mem::take(&mut state.is_reported) {
             tracing::info!("questions are searched by meaning again");
         }
-        *state = State::default();
     }
 
-    /// Records a failure, and reports it if it is the first one in a row.
+    /// Records a failure, and reports it unless one was reported less than a minute ago.
     fn failed(&self, failure: &str) {
         let mut state = self.state.lock();
         state.failures = state.failures.saturating_add(1);
-        if state.failures == 1 {
+        if !state.is_reported && state.reported.is_none_or(|at| at.elapsed() >= REPORTED) {
+            (state.is_reported, state.reported) = (true, Some(Instant::now()));
             tracing::warn!(
                 failure,
-                "the embeddings upstream failed; questions are searched by words meanwhile"
+                "the embeddings upstream failed; questions are searched by words until it works again"
             );
         }
         if state.failures >= FAILURES {
             state.left_alone = Some(Instant::now() + PAUSE);
+        }
+    }
+}
+
+/// Why there is no vector of a question.
+enum Trouble {
+    /// The model makes vectors of other texts.
+    Text(String),
+    /// The model fails.
+    Model(String),
+}
+
+/// Asks for the vector of a question. If the model fails at it, it is asked for that of its end, and then for
+/// that of another question: one text must not make the model count as failing for everybody.
+async fn ask(ports: &MeaningPorts, space: &Space, text: &str) -> Result<Vector, Trouble> {
+    let mut refused = match one(ports, space, text).await {
+        Err(Trouble::Text(message)) => message,
+        outcome => return outcome,
+    };
+    if let Some((begin, _)) =
+        text.char_indices().nth_back(SHORT_CHARS - 1).filter(|(begin, _)| *begin > 0)
+    {
+        refused = match one(ports, space, text.get(begin..).unwrap_or(text)).await {
+            Err(Trouble::Text(message)) => message,
+            outcome => return outcome,
+        };
+    }
+    let [(example, _), ..] = PAIRS;
+    match one(ports, space, example).await {
+        Ok(_) => Err(Trouble::Text(refused)),
+        Err(Trouble::Text(_)) => Err(Trouble::Model(refused)),
+        Err(trouble) => Err(trouble),
+    }
+}
+
+/// Asks for the vector of a text once. [`Trouble::Text`] may also be due to the model.
+async fn one(ports: &MeaningPorts, space: &Space, text: &str) -> Result<Vector, Trouble> {
+    let made = ports.embedder.embed(&[text.to_owned()], Purpose::Question).await;
+    match made {
+        Ok(vectors) => match vectors.into_iter().next() {
+            Some(vector) if vector.dimension() == space.dimension => Ok(vector),
+            Some(vector) => {
+                ports.space.doubt();
+                Err(Trouble::Model(format!(
+                    "the embeddings upstream sent a vector of {} dimensions instead of {}",
+                    vector.dimension(),
+                    space.dimension
+                )))
+            }
+            None => Err(Trouble::Text("the embeddings upstream sent no vector".to_owned())),
+        },
+        Err(error) => {
+            let message = error.to_string();
+            Err(match error.failure {
+                EmbedFailure::Texts | EmbedFailure::Unclear => Trouble::Text(message),
+                EmbedFailure::Later(_) | EmbedFailure::Settings => Trouble::Model(message),
+            })
         }
     }
 }

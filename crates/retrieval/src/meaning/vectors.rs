@@ -1,6 +1,7 @@
 //! The vectors of an agent, searched exactly.
 
 use cicerone_domain::meaning::{Space, Vector};
+use cicerone_domain::ports::{PassageAt, SourceVectors};
 use cicerone_domain::{Id, kind};
 use simsimd::SpatialSimilarity as _;
 use tantivy::directory::OwnedBytes;
@@ -50,9 +51,9 @@ impl Vectors {
         self.exact.is_empty()
     }
 
-    /// The sources with their versions.
-    pub(super) fn sources(&self) -> impl Iterator<Item = (Id<kind::Source>, u64)> {
-        self.held.sources.iter().map(|source| (source.id, source.version))
+    /// The sources, in order of their ids.
+    pub(super) fn sources(&self) -> impl Iterator<Item = SourceVectors> {
+        self.held.sources.iter().map(|source| source.of)
     }
 
     /// The rows of a source in both files.
@@ -97,19 +98,13 @@ impl Vectors {
         let mut close: Vec<Close> = scored
             .into_iter()
             .filter_map(|(_, row, source)| {
-                Some(Close {
-                    source: source.id,
-                    version: source.version,
-                    position: self.position(row)?,
-                    cosine: self.exact_cosine(question, row)?,
-                })
+                let SourceVectors { id, version, .. } = source.of;
+                let at = PassageAt { source: id, version, position: self.position(row)? };
+                Some(Close { at, cosine: self.exact_cosine(question, row)? })
             })
             .collect();
         close.sort_by(|one, other| {
-            other
-                .cosine
-                .total_cmp(&one.cosine)
-                .then_with(|| (one.source, one.position).cmp(&(other.source, other.position)))
+            other.cosine.total_cmp(&one.cosine).then_with(|| one.key().cmp(&other.key()))
         });
         close.truncate(count);
         Some(close)
@@ -122,7 +117,7 @@ impl Vectors {
         source: Id<kind::Source>,
         position: i64,
     ) -> Option<f32> {
-        let at = self.held.sources.binary_search_by_key(&source, |held| held.id).ok()?;
+        let at = self.held.sources.binary_search_by_key(&source, |held| held.of.id).ok()?;
         let source = self.held.sources.get(at)?;
         let (mut low, mut high) = (source.first, source.first + source.rows);
         while low < high {
@@ -161,6 +156,7 @@ pub(super) fn quantised(numbers: &[f32]) -> (Vec<i8>, f32) {
 #[cfg(test)]
 mod tests {
     use cicerone_domain::meaning::Vector;
+    use cicerone_domain::ports::SourceVectors;
     use cicerone_domain::{Id, kind};
 
     use super::Vectors;
@@ -182,7 +178,7 @@ mod tests {
         let mut draft = Draft::begin(folder, 7, made[0].dimension()).unwrap();
         let half = made.len() / 2;
         for (source, part) in sources().into_iter().zip([&made[..half], &made[half..]]) {
-            draft.source(source, 3);
+            draft.source(SourceVectors { id: source, version: 3, is_complete: true });
             for (position, vector) in (0..).step_by(2).zip(part) {
                 draft.row(position, vector).unwrap();
             }
@@ -206,7 +202,7 @@ mod tests {
                 assert_eq!(found.len(), 10);
                 for (close, expected) in found.iter().zip(&exact) {
                     assert!((close.cosine - expected).abs() < 1e-5, "{dimension}: {found:?}");
-                    let again = vectors.cosine(&question, close.source, close.position);
+                    let again = vectors.cosine(&question, close.at.source, close.at.position);
                     assert_eq!(again, Some(close.cosine));
                 }
             }
@@ -224,12 +220,12 @@ mod tests {
         let vectors = written(folder.path(), &made);
         let second = vectors.held.sources[1];
         let mut draft = Draft::begin(folder.path(), 7, 16).unwrap();
-        draft.source(second.id, second.version);
+        draft.source(second.of);
         draft.copy(&vectors, &second).unwrap();
         let copied = draft.finish(10).unwrap();
-        assert_eq!(copied.sources().collect::<Vec<_>>(), [(second.id, 3)]);
+        assert_eq!(copied.sources().collect::<Vec<_>>(), [second.of]);
         let best = &copied.closest(&made[5], 1).unwrap()[0];
-        assert_eq!((best.source, best.position), (second.id, 0));
+        assert_eq!(best.key(), (second.of.id, 0));
         assert!(copied.cosine(&made[0], sources()[0], 0).is_none());
         drop((vectors, copied));
         assert!(open(folder.path(), 10).is_ok());

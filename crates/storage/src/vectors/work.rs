@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use cicerone_domain::content::Passage;
 use cicerone_domain::id::kind;
 use cicerone_domain::meaning::Vector;
-use cicerone_domain::ports::{LackingVectors, VectorWork};
+use cicerone_domain::ports::{LackingVectors, VectorClaim, VectorWork};
 use cicerone_domain::{Id, Timestamp, limits};
-use diesel::dsl::{exists, not};
+use diesel::dsl::{exists, not, sql};
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 
-use super::{StateRow, VectorRow};
+use super::{MARKED_AT_ONCE, NO_SPACE, NONE_YET, StateRow, VectorRow};
 use crate::agents::raise_generation;
 use crate::bytes;
 use crate::columns::{id, narrow, wide};
@@ -18,7 +19,8 @@ use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
 use crate::pages::binary_length;
-use crate::schema::{documents, passage_vectors, passages, source_vectors, sources};
+use crate::removal::AGENT_IS_THERE;
+use crate::schema::{documents, passage_vectors, passages, source_vectors, sources, vector_spaces};
 use crate::sources::PassageRow;
 
 /// Vectors of one source, to be stored.
@@ -28,6 +30,43 @@ pub(super) struct Made {
     pub(super) version: u64,
     pub(super) space: i64,
     pub(super) vectors: Vec<(i64, Option<Vector>)>,
+    pub(super) halvings: i64,
+}
+
+/// Bytes of a number of a vector.
+const NUMBER_BYTES: i64 = 4;
+
+/// Some sources that have vectors of another space.
+pub(super) fn of_other_spaces(
+    c: &mut AnyConnection,
+    space: i64,
+) -> Result<Vec<String>, TransactionError> {
+    Ok(source_vectors::table
+        .filter(source_vectors::space.ne(space))
+        .filter(source_vectors::space.ne(NO_SPACE))
+        .limit(MARKED_AT_ONCE)
+        .select(source_vectors::source_id)
+        .load(c)?)
+}
+
+/// Those of these sources that have vectors of another space lack vectors from now on. Returns how many.
+pub(super) fn mark_of_other_spaces(
+    c: &mut AnyConnection,
+    space: i64,
+    others: &[String],
+) -> Result<usize, TransactionError> {
+    let others = source_vectors::table
+        .filter(source_vectors::source_id.eq_any(others))
+        .filter(source_vectors::space.ne(space));
+    Ok(diesel::update(others)
+        .set((
+            source_vectors::space.eq(NO_SPACE),
+            source_vectors::is_complete.eq(false),
+            source_vectors::embedded_to.eq(NONE_YET),
+            source_vectors::due_at.eq(0),
+            source_vectors::halvings.eq(0),
+        ))
+        .execute(c)?)
 }
 
 /// The account whose turn it is: the next one after `after`, in the order of ids, that lacks
@@ -54,16 +93,15 @@ pub(super) fn next_account(
     }
 }
 
-/// Claims the next source of the account whose turn it is.
+/// Claims the next source of the account whose turn it is. `default` is the quota of an account without one of its own.
 pub(super) fn claim(
     c: &mut AnyConnection,
-    space: i64,
-    after: Option<&str>,
-    count: usize,
-    now: Timestamp,
-    until: Timestamp,
+    default: Option<u64>,
+    claim: &VectorClaim,
 ) -> Result<Option<VectorWork>, TransactionError> {
-    let Some(owner) = next_account(c, after, now)? else { return Ok(None) };
+    let (space, now) = (claim.space, claim.now);
+    let after = claim.after.map(|after| after.to_string());
+    let Some(owner) = next_account(c, after.as_deref(), now)? else { return Ok(None) };
     let row = dialect::next_without_vectors(c, &owner, now.as_millis())?;
     let Some(row) = row else { return Ok(None) };
     let account = id("source_vectors.account_id", &owner)?;
@@ -71,6 +109,7 @@ pub(super) fn claim(
         .find(&row.source_id)
         .filter(sources::version.eq(row.version))
         .filter(sources::removed_at.is_null())
+        .filter(sql::<Bool>(AGENT_IS_THERE))
         .select(sources::agent_id)
         .get_result(c)
         .optional()?;
@@ -80,7 +119,7 @@ pub(super) fn claim(
         diesel::update(state()).set(source_vectors::is_complete.eq(true)).execute(c)?;
         return Ok(Some(VectorWork::Gone { account }));
     };
-    let passages = lacking(c, &row, space, count)?;
+    let passages = lacking(c, &row, space, claim.count)?;
     if passages.is_empty() {
         let generation = raise_generation(c, &agent)?;
         diesel::update(state())
@@ -92,13 +131,69 @@ pub(super) fn claim(
             generation: narrow("agents.index_generation", generation)?,
         }));
     }
-    diesel::update(state()).set(source_vectors::due_at.eq(until.as_millis())).execute(c)?;
+    if !has_room(c, default, &row, space, &passages)? {
+        let sources = put_off(c, &owner, now, claim.over_quota_until)?;
+        return Ok(Some(VectorWork::OverQuota { account, sources }));
+    }
+    diesel::update(state()).set(source_vectors::due_at.eq(claim.until.as_millis())).execute(c)?;
     Ok(Some(VectorWork::Lacking(LackingVectors {
         account,
         source: id("source_vectors.source_id", &row.source_id)?,
         version: narrow("source_vectors.version", row.version)?,
         passages,
+        halvings: narrow("source_vectors.halvings", row.halvings)?,
     })))
+}
+
+/// Whether the account of a source may keep the vectors of these passages, which take the place of those of another
+/// space. It is looked at before the model is asked, which may cost money.
+fn has_room(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    row: &StateRow,
+    space: i64,
+    passages: &[Passage],
+) -> Result<bool, TransactionError> {
+    let dimension: Option<i64> = vector_spaces::table
+        .find(space)
+        .select(vector_spaces::dimension)
+        .get_result(c)
+        .optional()?;
+    let more = wide(passages.len()) * dimension.unwrap_or_default() * NUMBER_BYTES;
+    let room = |c: &mut AnyConnection, more: i64| {
+        bytes::has_room(c, default, &row.account_id, u64::try_from(more).unwrap_or_default())
+    };
+    if room(c, more)? {
+        return Ok(true);
+    }
+    let positions = passages.iter().map(|passage| passage.position);
+    let before: Vec<i32> = passage_vectors::table
+        .filter(passage_vectors::source_id.eq(&row.source_id))
+        .filter(passage_vectors::position.eq_any(positions))
+        .select(binary_length(passage_vectors::vector))
+        .load(c)?;
+    let before: i64 = before.into_iter().map(i64::from).sum();
+    // As when they are stored: what takes no more than before is always stored.
+    if before >= more { Ok(true) } else { room(c, more - before) }
+}
+
+/// Puts off what an account lacks vectors of and is due, and returns of how many sources.
+fn put_off(
+    c: &mut AnyConnection,
+    account: &str,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<u64, TransactionError> {
+    let due: Vec<String> = source_vectors::table
+        .filter(source_vectors::is_complete.eq(false))
+        .filter(source_vectors::account_id.eq(account))
+        .filter(source_vectors::due_at.le(now.as_millis()))
+        .limit(MARKED_AT_ONCE)
+        .select(source_vectors::source_id)
+        .load(c)?;
+    let due = source_vectors::table.filter(source_vectors::source_id.eq_any(due));
+    let count = diesel::update(due).set(source_vectors::due_at.eq(until.as_millis())).execute(c)?;
+    Ok(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
 /// The next passages of a source without a vector in `space`.
@@ -116,11 +211,13 @@ fn lacking(
         .filter(passage_vectors::position.eq(passages::position))
         .filter(passage_vectors::space.eq(space))
         .select(passage_vectors::position);
+    // How far another server came in another space says nothing about this one.
+    let from = if row.space == space { row.embedded_to } else { NONE_YET };
     let rows: Vec<PassageRow> = passages::table
         .inner_join(documents::table.on(is_passage_of))
         .filter(passages::source_id.eq(&row.source_id))
         .filter(documents::version.is_not_null())
-        .filter(passages::position.gt(row.embedded_to))
+        .filter(passages::position.gt(from))
         .filter(not(exists(made)))
         .order(passages::position)
         .limit(wide(count))
@@ -148,7 +245,8 @@ pub(super) fn store(
     let current = sources::table
         .find(&source)
         .filter(sources::version.eq(wide(made.version)))
-        .filter(sources::removed_at.is_null());
+        .filter(sources::removed_at.is_null())
+        .filter(sql::<Bool>(AGENT_IS_THERE));
     if current.select(sources::id).get_result::<String>(c).optional()?.is_none() {
         // The content was replaced or deleted in the meantime; its vectors are not needed.
         return Ok(());
@@ -190,11 +288,19 @@ pub(super) fn store(
         });
     }
     dialect::insert_vectors(c, &rows)?;
-    diesel::update(source_vectors::table.find(&source))
+    let state = || source_vectors::table.find(&source);
+    let space: Option<i64> = state().select(source_vectors::space).get_result(c).optional()?;
+    // If another server has stored vectors of another space meanwhile, those of this one may have gaps.
+    let embedded_to = match space {
+        Some(space) if space == made.space => positions.iter().copied().max().unwrap_or(NONE_YET),
+        Some(_) | None => NONE_YET,
+    };
+    diesel::update(state())
         .set((
             source_vectors::space.eq(made.space),
-            source_vectors::embedded_to.eq(positions.iter().copied().max().unwrap_or_default()),
+            source_vectors::embedded_to.eq(embedded_to),
             source_vectors::due_at.eq(now.as_millis()),
+            source_vectors::halvings.eq(made.halvings),
         ))
         .execute(c)?;
     grow(c, default, made, &growth)
@@ -211,12 +317,18 @@ fn grow(
     let mut total = 0;
     for (document, by) in growth {
         diesel::update(documents::table.find((&source, document)))
-            .set(documents::stored_bytes.eq(documents::stored_bytes + by))
+            .set((
+                documents::stored_bytes.eq(documents::stored_bytes + by),
+                documents::vector_bytes.eq(documents::vector_bytes + by),
+            ))
             .execute(c)?;
         total += by;
     }
     diesel::update(sources::table.find(&source))
-        .set(sources::stored_bytes.eq(sources::stored_bytes + total))
+        .set((
+            sources::stored_bytes.eq(sources::stored_bytes + total),
+            sources::vector_bytes.eq(sources::vector_bytes + total),
+        ))
         .execute(c)?;
     let account = made.account.to_string();
     bytes::change(c, &account, total)?;

@@ -3,23 +3,36 @@
 
 use cicerone_domain::meaning::{Space, Vector};
 use cicerone_domain::ports::{
-    AgentVectors, LackingVectors, SourceStore as _, UsageStore as _, VectorFeed as _,
-    VectorStore as _, VectorWork,
+    AgentVectors, LackingVectors, PassageAt, SourceStore as _, SourceVectors, UsageStore as _,
+    VectorClaim, VectorFeed as _, VectorStore as _, VectorWork,
 };
-use cicerone_domain::{Agent, Source};
+use cicerone_domain::{Agent, Id, Source, Timestamp, kind};
 
 use super::fixture::{World, new_id, new_job, on_each, website};
 
+mod claims;
+mod kept;
+
 const SPACE: i64 = 1;
+/// How much longer than a claim sources wait whose account has no room.
+const OVER_QUOTA_MILLIS: i64 = 3_600_000;
 
 fn vector(number: f32) -> Vector {
     Vector::new(vec![1.0, number, 0.5]).unwrap()
 }
 
+fn claim(
+    space: i64,
+    after: Option<Id<kind::Account>>,
+    count: usize,
+    now: Timestamp,
+) -> VectorClaim {
+    let (until, over_quota_until) = (now.plus_millis(300_000), now.plus_millis(OVER_QUOTA_MILLIS));
+    VectorClaim { space, after, count, now, until, over_quota_until }
+}
+
 async fn next(world: &World, space: i64, count: usize) -> Option<VectorWork> {
-    let now = world.now();
-    let until = now.plus_millis(300_000);
-    world.storage.claim_vectors(space, None, count, now, until).await.unwrap()
+    world.storage.claim_vectors(claim(space, None, count, world.now())).await.unwrap()
 }
 
 async fn claimed(world: &World, space: i64, count: usize) -> LackingVectors {
@@ -34,7 +47,7 @@ async fn store(world: &World, lacking: &LackingVectors, space: i64) {
         .passages
         .iter()
         .map(|passage| (passage.position, Some(vector(passage.position as f32))));
-    world.storage.store_vectors(lacking, space, made.collect(), world.now()).await.unwrap();
+    world.storage.store_vectors(lacking, space, made.collect(), 0, world.now()).await.unwrap();
 }
 
 async fn complete(world: &World, space: i64) {
@@ -42,13 +55,17 @@ async fn complete(world: &World, space: i64) {
         match next(world, space, 100).await.unwrap() {
             VectorWork::Lacking(lacking) => store(world, &lacking, space).await,
             VectorWork::Complete { .. } => return,
-            VectorWork::Gone { .. } => panic!("it exists"),
+            other => panic!("it exists, and there is room: {other:?}"),
         }
     }
 }
 
 async fn vectors(world: &World, agent: &Agent, space: i64) -> AgentVectors {
     world.storage.agent_vectors(agent.id, space).await.unwrap().unwrap()
+}
+
+fn all_of(source: &Source) -> SourceVectors {
+    SourceVectors { id: source.id, version: version(source), is_complete: true }
 }
 
 fn version(source: &Source) -> u64 {
@@ -68,9 +85,10 @@ async fn a_trained_source_lacks_vectors_until_it_has_all_and_then_the_generation
         store(world, &first, SPACE).await;
         let second = claimed(world, SPACE, 10).await;
         assert_eq!(second.passages.iter().map(|p| p.position).collect::<Vec<_>>(), [1]);
-        assert_eq!(vectors(world, &agent, SPACE).await.sources, []);
+        let in_part = SourceVectors { is_complete: false, ..all_of(&source) };
+        assert_eq!(vectors(world, &agent, SPACE).await.sources, [in_part]);
         let none = vec![(1, None)];
-        world.storage.store_vectors(&second, SPACE, none, world.now()).await.unwrap();
+        world.storage.store_vectors(&second, SPACE, none, 0, world.now()).await.unwrap();
         let generation = world.changes(&agent).await;
         let Some(VectorWork::Complete { agent: of, .. }) = next(world, SPACE, 10).await else {
             panic!("no passage lacks a vector");
@@ -78,13 +96,18 @@ async fn a_trained_source_lacks_vectors_until_it_has_all_and_then_the_generation
         assert_eq!(of, agent.id);
         assert_eq!(world.changes(&agent).await, generation + 1);
         assert_eq!(world.storage.lacking_vectors().await.unwrap(), 0);
-        assert_eq!(vectors(world, &agent, SPACE).await.sources, [(source.id, version(&source))]);
+        assert_eq!(vectors(world, &agent, SPACE).await.sources, [all_of(&source)]);
         let rows = world.storage.vectors(source.id, version(&source), SPACE, None).await.unwrap();
         assert_eq!(rows.unwrap(), [(0, Some(vector(0.0))), (1, None)]);
-        let found = world.storage.passages_at(source.id, version(&source), &[1, 9]).await.unwrap();
-        assert_eq!(found.len(), 1);
-        let old = world.storage.passages_at(source.id, version(&source) + 1, &[1]).await.unwrap();
-        assert_eq!(old, []);
+        let at = |version: u64, position: i64| PassageAt { source: source.id, version, position };
+        let current = version(&source);
+        let places = [at(current, 1), at(current, 9), at(current + 1, 0)];
+        let found = world.storage.passages_at(world.account, &places).await.unwrap();
+        let found: Vec<_> =
+            found.iter().map(|(source, passage)| (*source, passage.passage.position)).collect();
+        assert_eq!(found, [(source.id, 1)]);
+        assert_eq!(world.storage.passages_at(new_id(), &places).await.unwrap(), [], "of another");
+        assert_eq!(world.storage.passages_at(world.account, &[]).await.unwrap(), []);
     })
     .await;
 }
@@ -98,13 +121,10 @@ async fn what_was_claimed_is_claimable_again_when_its_worker_is_gone() {
         world.storage.take_back_vectors().await.unwrap();
         assert_eq!(claimed(world, SPACE, 10).await, first);
         let later = world.now().plus_millis(301_000);
-        let again = world
-            .storage
-            .claim_vectors(SPACE, None, 10, later, later.plus_millis(1))
-            .await
-            .unwrap();
+        let short = VectorClaim { until: later.plus_millis(1), ..claim(SPACE, None, 10, later) };
+        let again = world.storage.claim_vectors(short).await.unwrap();
         assert!(matches!(again, Some(VectorWork::Lacking(_))), "the claim has expired");
-        world.storage.postpone_vectors(first.source, later.plus_millis(5_000)).await.unwrap();
+        world.storage.postpone_vectors(first.source, 3, later.plus_millis(5_000)).await.unwrap();
         assert_eq!(next(world, SPACE, 10).await, None);
     })
     .await;
@@ -127,7 +147,8 @@ async fn accounts_take_turns_in_the_order_of_their_ids() {
         let mut last = None;
         for _ in 0..4 {
             let now = world.now();
-            let work = world.storage.claim_vectors(SPACE, last, 1, now, now).await.unwrap();
+            let short = VectorClaim { until: now, ..claim(SPACE, last, 1, now) };
+            let work = world.storage.claim_vectors(short).await.unwrap();
             let Some(VectorWork::Lacking(lacking)) = work else { panic!("all lack vectors") };
             last = Some(lacking.account);
             turns.push(lacking.account);
@@ -182,22 +203,26 @@ async fn new_content_lacks_vectors_and_what_was_made_of_the_old_is_not_stored() 
 }
 
 #[tokio::test]
-async fn a_space_is_found_by_its_model() {
+async fn a_space_is_found_by_its_model_and_its_settings() {
     on_each(async |world| {
-        let space = |model: &str| Space {
+        let space = |model: &str, settings: &str| Space {
             id: 0,
             model: model.to_owned(),
+            settings: settings.to_owned(),
             dimension: 3,
             probe: vector(1.0),
             floor: 0.25,
+            margin: 0.125,
         };
-        let one = world.storage.add_space(space("one"), world.now()).await.unwrap();
-        let two = world.storage.add_space(space("two"), world.now()).await.unwrap();
-        assert_ne!(one.id, two.id);
-        let again = world.reopen().add_space(space("one"), world.now()).await.unwrap();
+        let one = world.storage.add_space(space("one", "a"), world.now()).await.unwrap();
+        let two = world.storage.add_space(space("two", "a"), world.now()).await.unwrap();
+        let other = world.storage.add_space(space("one", "b"), world.now()).await.unwrap();
+        assert!(one.id != two.id && one.id != other.id && two.id != other.id);
+        let again = world.reopen().add_space(space("one", "a"), world.now()).await.unwrap();
         assert_eq!(again, one, "both servers get the same space");
-        assert_eq!(world.storage.spaces("one").await.unwrap(), [one]);
-        assert_eq!(world.storage.spaces("none").await.unwrap(), []);
+        assert_eq!(world.storage.spaces("one", "a").await.unwrap(), [one]);
+        assert_eq!(world.storage.spaces("one", "b").await.unwrap(), [other]);
+        assert_eq!(world.storage.spaces("none", "a").await.unwrap(), []);
     })
     .await;
 }

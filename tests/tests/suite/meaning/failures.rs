@@ -1,0 +1,160 @@
+//! An embeddings upstream that fails at some texts, or for a while.
+
+use std::time::{Duration, Instant};
+
+use cicerone_tests::embedder::{Behaviour, TestEmbedder};
+
+use super::{ASKED, PATIENCE, SAID, Served, found, learned, search};
+
+const LACKING: &str = "cicerone_sources_without_vectors";
+const WITHOUT: &str = "cicerone_passages_without_vector_total";
+
+async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so().await {
+        assert!(Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn no_number() -> Behaviour {
+    Behaviour::Says("{\"data\": [{\"index\": 0, \"embedding\": [null]}]}".to_owned())
+}
+
+#[tokio::test]
+async fn a_passage_that_the_model_fails_at_keeps_no_other_from_its_vector() {
+    for behaviour in [
+        Behaviour::Refuses("500 Internal Server Error", ""),
+        Behaviour::Refuses("400 Bad Request", ""),
+        no_number(),
+    ] {
+        let upstream = TestEmbedder::start(128).await;
+        upstream.behave(Behaviour::At("poison", Box::new(behaviour.clone())));
+        let served = Served::start(&upstream, "batch = 8");
+        let (hostile, other) = (served.server.account("hostile"), served.server.account("other"));
+        let agent = hostile.agent().await;
+        let mut pairs: Vec<(&str, &str)> = vec![("What is in the cabinet?", "Coins."); 11];
+        pairs.insert(5, ("What is the poison?", "It is bitter."));
+        pairs.push((ASKED, "Automobiles are parked in the garage."));
+        hostile.qa(&agent, &pairs).await;
+        let others_agent = other.agent().await;
+        let source = other.text(&others_agent, SAID).await;
+        found(&other, &others_agent, ASKED, &source).await;
+        until("the source of the poison is never done", async || {
+            served.metric(WITHOUT).await > 0.0 && served.metric(LACKING).await == 0.0
+        })
+        .await;
+        assert!(served.metric(WITHOUT).await < 2.0, "{behaviour:?}: others have vectors");
+        let reported = "makes no vector of a passage";
+        assert_eq!(served.server.stderr().matches(reported).count(), 1, "{behaviour:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_refuses_everything_for_a_while_makes_all_vectors_afterwards() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let (agent, _) = learned(&client).await;
+    upstream.behave(Behaviour::Refuses("400 Bad Request", ""));
+    let before = upstream.received().len();
+    let source = client.text(&agent, "Pets\n\nCanines are forbidden indoors.").await;
+    until("nothing is asked for", async || upstream.received().len() >= before + 4).await;
+    upstream.behave(Behaviour::Answers);
+    found(&client, &agent, "perro prohibido dentro", &source).await;
+    assert!(served.metric(WITHOUT).await < 1.0);
+}
+
+#[tokio::test]
+async fn questions_that_the_model_fails_at_leave_search_by_meaning_to_others() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let (agent, source) = learned(&client).await;
+    for behaviour in [
+        Behaviour::Refuses("400 Bad Request", ""),
+        Behaviour::Refuses("500 Internal Server Error", ""),
+        no_number(),
+    ] {
+        upstream.behave_to_questions(Behaviour::At("poison", Box::new(behaviour)));
+        for number in 0..5 {
+            search(&client, &agent, &format!("Is poison {number} bitter?")).await;
+        }
+        let hits = search(&client, &agent, ASKED).await;
+        assert!(super::sources(&hits).contains(&source.as_str()), "{hits:?}");
+    }
+    assert!(!served.server.stderr().contains("the embeddings upstream failed"));
+}
+
+#[tokio::test]
+async fn a_question_that_is_too_long_for_the_model_is_searched_by_its_end() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let (agent, source) = learned(&client).await;
+    upstream.behave_to_questions(Behaviour::RefusesLongTexts(600));
+    let long = format!("{} {ASKED} {}", "x".repeat(2_000), ASKED.repeat(20));
+    let hits = search(&client, &agent, &long).await;
+    assert!(super::sources(&hits).contains(&source.as_str()), "{hits:?}");
+}
+
+#[tokio::test]
+async fn a_model_that_never_answered_is_counted_and_a_slow_one_is_measured_in_its_own_time() {
+    let upstream = TestEmbedder::start(128).await;
+    upstream.behave(Behaviour::Refuses("500 Internal Server Error", ""));
+    let served = Served::start(&upstream, "question_seconds = 0.2\nbatch_seconds = 10");
+    let client = served.server.client();
+    let agent = client.agent().await;
+    let source = client.text(&agent, SAID).await;
+    assert!(search(&client, &agent, ASKED).await.is_empty());
+    assert!(served.metric("cicerone_meaning_searches_total{outcome=\"words\"}").await >= 1.0);
+    // The questions by which it is measured take longer than a person waits.
+    upstream.behave(Behaviour::Answers);
+    upstream.behave_to_questions(Behaviour::Waits(Duration::from_millis(800)));
+    until("no passage is asked for", async || {
+        upstream.received().iter().flatten().any(|text| text.contains("Automobiles are parked"))
+    })
+    .await;
+    upstream.behave(Behaviour::Answers);
+    found(&client, &agent, ASKED, &source).await;
+}
+
+#[tokio::test]
+async fn what_is_left_to_do_is_known_while_it_is_done() {
+    let upstream = TestEmbedder::start(64).await;
+    let served = Served::start(&upstream, "batch = 1");
+    let client = served.server.client();
+    let agent = client.agent().await;
+    upstream.behave(Behaviour::Waits(Duration::from_millis(200)));
+    let pairs = vec![("What is in the cabinet?", "Coins."); 50];
+    client.qa(&agent, &pairs).await;
+    until("the sources without vectors are not counted", async || {
+        served.metric(LACKING).await > 0.0
+    })
+    .await;
+    let asked = upstream.received().iter().flatten().filter(|t| t.contains("cabinet")).count();
+    assert!(asked < 50, "it was counted when all was done");
+}
+
+#[tokio::test]
+async fn vectors_are_made_again_if_a_setting_changes_that_they_depend_on() {
+    let upstream = TestEmbedder::start(128).await;
+    let mut served = Served::start(&upstream, "");
+    let (agent, source) = learned(&served.server.client()).await;
+    for setting in ["passage_prefix = \"passage: \"", "text_chars = 150"] {
+        served.set(&upstream, setting);
+        let before = upstream.received().len();
+        served.server.restart();
+        until("the passages are not embedded again", async || {
+            let again = upstream.received().split_off(before);
+            again.iter().flatten().any(|text| text.contains("garage"))
+        })
+        .await;
+        found(&served.server.client(), &agent, ASKED, &source).await;
+    }
+    let before = upstream.received().len();
+    served.server.restart();
+    found(&served.server.client(), &agent, ASKED, &source).await;
+    let again = upstream.received().split_off(before);
+    assert!(!again.iter().flatten().any(|text| text.contains("garage")), "{again:?}");
+}
