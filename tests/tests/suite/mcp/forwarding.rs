@@ -42,6 +42,19 @@ async fn messages_are_forwarded_and_answered() {
 }
 
 #[tokio::test]
+async fn requests_that_are_in_progress_at_the_end_of_the_input_are_answered() {
+    let client = client();
+    let agent = client.agent().await;
+    let folder = TempDir::new().unwrap();
+    let mut pipe = forwarding(&folder, &client, &agent);
+    for id in 0..40 {
+        let ping = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+        pipe.say(&ping.to_string()).await;
+    }
+    assert_eq!(pipe.rest().await.len(), 40);
+}
+
+#[tokio::test]
 async fn the_refusals_of_the_server_are_errors_of_their_requests() {
     let client = client();
     let folder = TempDir::new().unwrap();
@@ -90,4 +103,27 @@ async fn a_server_that_is_gone_is_an_error_of_the_request() {
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.contains("cannot be reached"), "{message}");
     assert!(!message.contains(client.key().unwrap()), "{message}");
+}
+
+#[tokio::test]
+async fn a_cancelled_request_gets_no_answer() {
+    let server = own_server();
+    let client = server.client();
+    let agent = client.agent().await;
+    let folder = TempDir::new().unwrap();
+    let mut pipe = forwarding(&folder, &client, &agent);
+    pipe.begin().await;
+    server.freeze();
+    let params = json!({ "name": "ask", "arguments": { "question": "What?" } });
+    let call = json!({ "jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params });
+    pipe.say(&call.to_string()).await;
+    let params = json!({ "requestId": "a" });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    pipe.say(&cancel.to_string()).await;
+    // The lines are handled in order, and this one without the server.
+    pipe.say("{").await;
+    assert_eq!(pipe.heard().await["error"]["code"], -32700);
+    server.thaw();
+    assert_eq!(pipe.ask("ping", json!({})).await["result"], json!({}));
+    assert_eq!(pipe.rest().await, Vec::<String>::new());
 }

@@ -77,6 +77,16 @@ impl Pipe {
         answer["result"]["structuredContent"].take()
     }
 
+    /// Ends the input, and reads what else is said.
+    pub(super) async fn rest(mut self) -> Vec<String> {
+        drop(self.input);
+        let mut lines = Vec::new();
+        while let Some(line) = self.output.next_line().await.unwrap() {
+            lines.push(line);
+        }
+        lines
+    }
+
     /// Ends the input, and waits for the program.
     pub(super) async fn end(self) -> Output {
         drop((self.input, self.output));
