@@ -274,6 +274,8 @@ pub struct Turn {
     pub reply: Message,
     /// The tokens that the model used.
     pub tokens: TokenCount,
+    /// The number of messages that the conversation must have before this turn; `None` for any.
+    pub after: Option<u64>,
 }
 
 impl Turn {
@@ -334,6 +336,7 @@ mod tests {
             question: message(Role::User, day - 1),
             reply: message(Role::Assistant, day),
             tokens: TokenCount { prompt: 7, completion: 5 },
+            after: None,
         };
         let usage = turn.usage();
         assert_eq!((usage.day, usage.agent_id, usage.messages), (Day::from_number(1), agent, 1));

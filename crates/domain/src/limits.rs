@@ -98,6 +98,10 @@ pub const UNUSED_UPLOAD_LIFE_MILLIS: i64 = DAY_MILLIS;
 pub const BODY_BYTES: usize = 8 * 1_024 * 1_024;
 /// Most earlier messages of a conversation that a reply takes into account.
 pub const HISTORY_MESSAGES: usize = 40;
+/// Most bytes of the earlier messages that a client sends itself and that a reply takes into account (64 KiB).
+pub const HISTORY_BYTES: usize = 64 * 1_024;
+/// Most messages that a client sends itself. The interface that such clients are made for allows as many.
+pub const CLIENT_MESSAGES: usize = 2_048;
 /// Most passages that a reply is based on.
 pub const REPLY_PASSAGES: usize = 8;
 /// Longest text of a passage in a citation; a longer one is cut at a word.
@@ -154,3 +158,5 @@ pub const VECTOR_DIMENSIONS: usize = 4_096;
 pub const EMBEDDED_BYTES: usize = 256 * 1_024;
 /// How long a source is claimed for a batch of vectors.
 pub const VECTOR_LEASE_MILLIS: i64 = 5 * 60 * 1_000;
+/// Most agents that are listed as models.
+pub const LISTED_MODELS: usize = 1_000;

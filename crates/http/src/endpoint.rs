@@ -46,6 +46,7 @@ pub(crate) enum Tag {
     Sources,
     Files,
     Conversations,
+    OpenAi,
     Mcp,
     Webhooks,
     Keys,
@@ -56,11 +57,12 @@ pub(crate) enum Tag {
 
 impl Tag {
     /// All of them, in the order of the documentation.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Agents,
         Self::Sources,
         Self::Files,
         Self::Conversations,
+        Self::OpenAi,
         Self::Mcp,
         Self::Webhooks,
         Self::Keys,
@@ -75,6 +77,7 @@ impl Tag {
             Self::Sources => "Sources",
             Self::Files => "Files",
             Self::Conversations => "Conversations",
+            Self::OpenAi => "OpenAI",
             Self::Mcp => "MCP",
             Self::Webhooks => "Webhooks",
             Self::Keys => "API keys",
@@ -90,6 +93,9 @@ impl Tag {
             Self::Sources => "The content of an agent, what was extracted from it, and search.",
             Self::Files => "Uploads for sources of type `file`.",
             Self::Conversations => "Messages and replies.",
+            Self::OpenAi => {
+                "Agents as models of OpenAI's API, for its clients. The base URL of such a client ends with `/v1`."
+            }
             Self::Mcp => "Agents as tools, for programs that speak the Model Context Protocol.",
             Self::Webhooks => "Endpoints that receive events, and the deliveries to them.",
             Self::Keys => "The keys of the account, their permissions and their restrictions.",

@@ -8,6 +8,7 @@ mod conversations;
 mod files;
 mod keys;
 mod me;
+mod openai;
 mod operation;
 mod public;
 mod sources;
@@ -46,6 +47,10 @@ pub(crate) fn all() -> Vec<Endpoint> {
         conversations::get::endpoint(),
         conversations::messages::endpoint(),
         conversations::delete::endpoint(),
+        openai::models::list::endpoint(),
+        openai::models::get::endpoint(),
+        openai::chat::endpoint(),
+        openai::responses::endpoint(),
         crate::mcp::endpoint(),
         webhooks::create::endpoint(),
         webhooks::list::endpoint(),

@@ -13,7 +13,7 @@ use cicerone_domain::FieldError;
 use cicerone_domain::error::Error;
 use cicerone_domain::ports::{ModelError, ModelFailure};
 
-pub(crate) use body::{ErrorBody, ErrorEvent, STATUS_CODES, StatusRow};
+pub(crate) use body::{ErrorBody, ErrorEvent, SHOULD_RETRY, STATUS_CODES, StatusRow};
 
 use crate::context::RequestId;
 use causes::Causes;

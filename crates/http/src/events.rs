@@ -1,5 +1,6 @@
 //! The events of a streamed reply, and the reply as it is stored to be streamed again.
 
+use actix_web_lab::sse;
 use cicerone_domain::conversation::Turn;
 use cicerone_domain::{Citation, Id, kind};
 use serde::{Deserialize, Serialize};
@@ -7,15 +8,17 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, OneOfBuilder};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::context::RequestId;
 use crate::endpoints::{CitationView, citations};
-use crate::error::ErrorEvent;
+use crate::error::{ErrorEvent, Problem};
 use crate::openapi::schema::string;
 use crate::response::JSON;
+use crate::stream::script::{Script, named};
 
 /// The data of a `token` event: the next fragment of the reply.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TokenEvent<'a> {
-    pub(crate) content: &'a str,
+    content: &'a str,
 }
 
 /// The data of the `done` event: the reply is complete and stored.
@@ -24,6 +27,31 @@ pub(crate) struct DoneEvent<'a> {
     #[schema(value_type = String, pattern = "^conv_[0-9A-Za-z]{10}$")]
     conversation_id: Id<kind::Conversation>,
     sources_used: Vec<CitationView<'a>>,
+}
+
+/// The events of `POST /v1/conversations`: `token` any number of times, then `done` or `error`.
+pub(crate) struct Tokens;
+
+impl Script for Tokens {
+    type Kept = KeptReply;
+
+    fn token(&mut self, text: &str) -> Vec<sse::Event> {
+        vec![named("token", &TokenEvent { content: text })]
+    }
+
+    fn end(&mut self, kept: &KeptReply) -> Vec<sse::Event> {
+        vec![named("done", &DoneEvent::from(kept))]
+    }
+
+    fn replay(&mut self, kept: &KeptReply) -> Vec<sse::Event> {
+        let text = Some(&kept.reply).filter(|text| !text.is_empty());
+        let tokens = text.map(|text| self.token(text)).unwrap_or_default();
+        tokens.into_iter().chain(self.end(kept)).collect()
+    }
+
+    fn fail(&mut self, problem: &Problem, request_id: RequestId) -> sse::Event {
+        named("error", &problem.to_event(request_id))
+    }
 }
 
 /// The schema of one event of a stream. It is written by hand because the data of an event is a
@@ -67,7 +95,7 @@ fn event(name: &str, schema: &str) -> Object {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeptReply {
     /// The whole text.
-    pub(crate) reply: String,
+    reply: String,
     conversation_id: Id<kind::Conversation>,
     sources_used: Vec<Citation>,
 }

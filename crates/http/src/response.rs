@@ -8,7 +8,7 @@ use cicerone_domain::Error;
 use cicerone_domain::idempotency::{KeptAnswer, Subject};
 use serde::Serialize;
 
-use crate::error::RequestError;
+use crate::error::{RequestError, SHOULD_RETRY};
 
 /// The result of a handler.
 pub(crate) type Answer = Result<HttpResponse, RequestError>;
@@ -126,6 +126,10 @@ pub(crate) fn send(kept: StoredResponse) -> Answer {
     let mut response = HttpResponse::build(status);
     if let Some(media_type) = kept.content_type {
         response.insert_header((header::CONTENT_TYPE, media_type));
+    }
+    // Only conflicts that last are stored.
+    if status == StatusCode::CONFLICT {
+        response.insert_header((SHOULD_RETRY, "false"));
     }
     Ok(response.body(kept.body))
 }

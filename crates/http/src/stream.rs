@@ -1,5 +1,8 @@
-//! Replies as server-sent events: any number of `token`, then always `done` or `error`.
+//! Replies as server-sent events: fragments of the text, and an end that is always there.
 
+pub(crate) mod script;
+
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
@@ -7,7 +10,6 @@ use actix_web::http::header::{CACHE_CONTROL, HeaderName, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, Responder as _};
 use actix_web_lab::sse;
 use futures_util::{Stream, StreamExt as _, stream};
-use serde::Serialize;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -15,25 +17,26 @@ use tokio::task::JoinHandle;
 use crate::change::{Executed, joined, mark_replayed};
 use crate::context::RequestId;
 use crate::error::RequestError;
-use crate::events::{DoneEvent, KeptReply, TokenEvent};
 use crate::response::{Answer, send};
+use script::Script;
 
 /// The task of a change whose reply is streamed.
 pub(crate) type ReplyTask = JoinHandle<Result<Executed, RequestError>>;
 
-/// Answers with the events of a reply in progress, or with a plain error if it fails before the
-/// first token. If neither comes within `heartbeat`, the stream begins anyway. Once `ending` is
-/// true, the stream ends with an `error` event, and the reply is completed without it.
-pub(crate) async fn stream_reply(
+/// Answers with the events of a reply in progress, as `script` writes them, or with a plain error if it fails
+/// before the first token. If neither comes within `heartbeat`, the stream begins anyway. Once `ending` is
+/// true, the stream ends with an error, and the reply is completed without it.
+pub(crate) async fn stream_reply<S: Script>(
     request: &HttpRequest,
     request_id: RequestId,
+    script: S,
     mut tokens: UnboundedReceiver<String>,
     task: ReplyTask,
     heartbeat: Duration,
     ending: watch::Receiver<bool>,
 ) -> Answer {
-    let reply = match tokio::time::timeout(heartbeat, tokens.recv()).await {
-        Ok(Some(token)) => Reply { first: Some(token), tokens, end: End::Awaited(task) },
+    let (first, end) = match tokio::time::timeout(heartbeat, tokens.recv()).await {
+        Ok(Some(token)) => (Some(token), End::Awaited(task)),
         // No token will come: the request was refused, the reply is a stored one, or it is empty.
         Ok(None) => {
             let executed = joined(task).await?;
@@ -43,13 +46,12 @@ pub(crate) async fn stream_reply(
                 mark_replayed(&mut response);
                 return Ok(response);
             }
-            let first = if executed.is_replay { Some(kept(&executed)?.reply) } else { None };
-            let first = first.filter(|text| !text.is_empty());
-            Reply { first, tokens, end: End::Known(executed) }
+            (None, End::Known(executed))
         }
-        Err(_) => Reply { first: None, tokens, end: End::Awaited(task) },
+        Err(_) => (None, End::Awaited(task)),
     };
-    let is_replay = matches!(&reply.end, End::Known(executed) if executed.is_replay);
+    let is_replay = matches!(&end, End::Known(executed) if executed.is_replay);
+    let reply = Reply { script, queue: VecDeque::new(), first, tokens, end: Some(end) };
     let mut response = respond(request, reply.events(request_id, ending), heartbeat);
     if is_replay {
         mark_replayed(&mut response);
@@ -87,10 +89,14 @@ fn with_heartbeats(
 }
 
 /// A reply that may be incomplete.
-struct Reply {
+struct Reply<S> {
+    script: S,
+    /// Events that are ready to be sent.
+    queue: VecDeque<sse::Event>,
     first: Option<String>,
     tokens: UnboundedReceiver<String>,
-    end: End,
+    /// `None` once the end is in the queue.
+    end: Option<End>,
 }
 
 /// How a reply ends.
@@ -100,7 +106,7 @@ enum End {
     Known(Executed),
 }
 
-impl Reply {
+impl<S: Script> Reply<S> {
     /// The events. Invariant: an error is sent as an event before the stream ends, never as an `Err` of the
     /// stream, which would cut the connection.
     fn events(
@@ -111,36 +117,51 @@ impl Reply {
         stream::unfold(Some(self), move |reply| {
             let mut ending = ending.clone();
             async move {
-                let reply = reply?;
+                let mut reply = reply?;
                 tokio::select! {
                     biased;
-                    step = reply.step(request_id) => Some(step),
+                    event = reply.next(request_id) => event.map(|event| (event, Some(reply))),
                     () = ended(&mut ending) => {
-                        Some((error_event(&RequestError::Stopping, request_id), None))
+                        let problem = RequestError::Stopping.report(request_id);
+                        Some((reply.script.fail(&problem, request_id), None))
                     }
                 }
             }
         })
     }
 
-    /// The next event, and the rest of the reply if there is more.
-    async fn step(mut self, request_id: RequestId) -> (sse::Event, Option<Self>) {
-        let token = match self.first.take() {
-            Some(token) => Some(token),
-            None => self.tokens.recv().await,
-        };
-        if let Some(content) = token {
-            return (event("token", &TokenEvent { content: &content }), Some(self));
+    /// The next event; `None` after the last one. If this is dropped before it returns, no event is lost,
+    /// except for the end.
+    async fn next(&mut self, request_id: RequestId) -> Option<sse::Event> {
+        while self.queue.is_empty() {
+            let token = match self.first.take() {
+                Some(token) => Some(token),
+                None => self.tokens.recv().await,
+            };
+            let events = match token {
+                Some(token) => self.script.token(&token),
+                None => self.last(request_id).await?,
+            };
+            self.queue.extend(events);
         }
-        let end = match self.end {
+        self.queue.pop_front()
+    }
+
+    /// The events after the last token; `None` if they were returned already.
+    async fn last(&mut self, request_id: RequestId) -> Option<Vec<sse::Event>> {
+        let executed = match self.end.take()? {
             End::Awaited(task) => joined(task).await,
             End::Known(executed) => Ok(executed),
         };
-        let last = end.and_then(|executed| kept(&executed)).map_or_else(
-            |failure| error_event(&failure, request_id),
-            |reply| event("done", &DoneEvent::from(&reply)),
-        );
-        (last, None)
+        let told = executed.and_then(|executed| {
+            let is_replay = executed.is_replay;
+            script::kept::<S>(&executed).map(|kept| (kept, is_replay))
+        });
+        Some(match told {
+            Ok((kept, true)) => self.script.replay(&kept),
+            Ok((kept, false)) => self.script.end(&kept),
+            Err(failure) => vec![self.script.fail(&failure.report(request_id), request_id)],
+        })
     }
 }
 
@@ -150,21 +171,6 @@ async fn ended(ending: &mut watch::Receiver<bool>) {
         // The sender is gone, so the value stays false.
         std::future::pending().await
     }
-}
-
-fn error_event(failure: &RequestError, request_id: RequestId) -> sse::Event {
-    event("error", &failure.report(request_id).to_event(request_id))
-}
-
-/// The stored reply of a change.
-fn kept(executed: &Executed) -> Result<KeptReply, RequestError> {
-    serde_json::from_slice(&executed.response.body)
-        .map_err(|cause| cicerone_domain::Error::internal(cause).into())
-}
-
-#[expect(clippy::expect_used, reason = "events hold text, numbers and booleans, which serialise")]
-fn event(name: &'static str, data: &impl Serialize) -> sse::Event {
-    sse::Data::new_json(data).expect("an event serialises").event(name).into()
 }
 
 #[cfg(test)]
@@ -178,6 +184,7 @@ mod tests {
     use super::stream_reply;
     use crate::change::Executed;
     use crate::error::RequestError;
+    use crate::events::Tokens;
     use crate::response::{Answer, StoredResponse};
 
     const BODY: &str = r#"{"reply":"Two words","conversation_id":"conv_0123456789","sources_used":[{"id":"src_0123456789","title":"T"}]}"#;
@@ -199,7 +206,7 @@ mod tests {
         });
         let request = TestRequest::default().to_http_request();
         let id = Id::random(&SystemEntropy);
-        stream_reply(&request, id, receiver, task, Duration::from_secs(10), never()).await
+        stream_reply(&request, id, Tokens, receiver, task, Duration::from_secs(10), never()).await
     }
 
     fn never() -> watch::Receiver<bool> {
@@ -265,7 +272,8 @@ mod tests {
         let request = TestRequest::default().to_http_request();
         let id = Id::random(&SystemEntropy);
         let (end, ending) = watch::channel(false);
-        let answer = stream_reply(&request, id, receiver, task, Duration::from_secs(10), ending);
+        let answer =
+            stream_reply(&request, id, Tokens, receiver, task, Duration::from_secs(10), ending);
         let answer = answer.await;
         end.send(true).unwrap();
         let text = text(answer).await;
@@ -289,7 +297,8 @@ mod tests {
         let request = TestRequest::default().to_http_request();
         let id = Id::random(&SystemEntropy);
         let answer =
-            stream_reply(&request, id, receiver, task, Duration::from_millis(10), never()).await;
+            stream_reply(&request, id, Tokens, receiver, task, Duration::from_millis(10), never())
+                .await;
         fail.send(()).unwrap();
         let text = text(answer).await;
         assert!(text.starts_with("event: error\ndata: {\"message\":"), "{text}");

@@ -148,6 +148,17 @@ impl ConversationStore for Storage {
             .await
     }
 
+    async fn count_reply(
+        &self,
+        turn: Turn,
+        completion: Option<Completion<Turn>>,
+    ) -> Result<Turn, Error> {
+        self.db
+            .of(turn.conversation.account_id)
+            .write_completing(completion, move |c| turn::count(c, &turn))
+            .await
+    }
+
     async fn list_conversations(
         &self,
         scope: &Scope,

@@ -1,5 +1,6 @@
 //! The differences between the two databases. Every match on a query's backend is in this module.
 
+mod agent_locks;
 mod texts;
 mod vectors;
 
@@ -27,6 +28,7 @@ use crate::sources::{DocumentRow, HeldSourceRow, PassageRow, SourceRow};
 use crate::storage::Limits;
 use crate::usage::{MonthRow, UsageRow};
 
+pub(crate) use agent_locks::{hold_agent, lock_agent};
 pub(crate) use texts::insert_texts;
 pub(crate) use vectors::{expect_vectors, insert_vectors, next_without_vectors};
 
@@ -126,20 +128,6 @@ pub(crate) fn lock_number(c: &mut AnyConnection, number: i64) -> QueryResult<()>
         }
         AnyConnection::Sqlite(_) => Ok(()),
     }
-}
-
-/// Locks an agent's row until the transaction ends, so that changes of its content follow each
-/// other; conversations do not wait for it. Returns false if it does not exist.
-pub(crate) fn lock_agent(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
-    let query = agents::table
-        .filter(agents::id.eq(id))
-        .filter(agents::removed_at.is_null())
-        .select(agents::id);
-    let found: Option<String> = match c {
-        AnyConnection::Postgres(c) => query.for_no_key_update().get_result(c).optional()?,
-        AnyConnection::Sqlite(c) => query.get_result(c).optional()?,
-    };
-    Ok(found.is_some())
 }
 
 /// Locks a key's row, so that changes of it follow each other.

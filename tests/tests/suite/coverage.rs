@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::routes::{ROUTES, Route};
 use crate::walks::WALKS;
 use crate::world::client;
-use crate::{agents, audit_log, conversations, files, keys, mcp, me, sources, usage, webhooks};
+use crate::{
+    agents, audit_log, conversations, files, keys, mcp, me, openai, sources, usage, webhooks,
+};
 
 /// Which answers of a route are tested, and by which tests.
 pub(crate) struct Covers {
@@ -19,7 +21,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 41] = [
+const ENDPOINTS: [&Covers; 45] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -43,6 +45,10 @@ const ENDPOINTS: [&Covers; 41] = [
     &conversations::get::COVERS,
     &conversations::messages::COVERS,
     &conversations::delete::COVERS,
+    &openai::models::LIST,
+    &openai::models::GET,
+    &openai::chat::COVERS,
+    &openai::responses::COVERS,
     &mcp::COVERS,
     &webhooks::create::COVERS,
     &webhooks::list::COVERS,

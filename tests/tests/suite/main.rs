@@ -34,6 +34,7 @@ mod me;
 mod meaning;
 mod model;
 mod on_postgres;
+mod openai;
 mod operations;
 mod permissions;
 mod protocol;

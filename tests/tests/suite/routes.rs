@@ -30,6 +30,8 @@ enum Body {
     Source,
     Query,
     Message,
+    Chat,
+    Response,
     Ping,
     Key,
     Endpoint,
@@ -46,7 +48,7 @@ const fn route(
 }
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 41] = [
+pub(crate) const ROUTES: [Route; 45] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -70,6 +72,10 @@ pub(crate) const ROUTES: [Route; 41] = [
     route("GET", "/v1/conversations/{conversation_id}", "conversations:read", Body::None),
     route("GET", "/v1/conversations/{conversation_id}/messages", "conversations:read", Body::None),
     route("DELETE", "/v1/conversations/{conversation_id}", "conversations:write", Body::None),
+    route("GET", "/v1/models", "conversations:write", Body::None),
+    route("GET", "/v1/models/{agent_id}", "conversations:write", Body::None),
+    route("POST", "/v1/chat/completions", "conversations:write", Body::Chat),
+    route("POST", "/v1/responses", "conversations:write", Body::Response),
     route("POST", "/mcp/agents/{agent_id}", "", Body::Ping),
     route("POST", "/v1/webhook_endpoints", "webhooks:write", Body::Endpoint),
     route("GET", "/v1/webhook_endpoints", "webhooks:read", Body::None),
@@ -204,12 +210,20 @@ impl Route {
 
     /// Whether a request names an existing object.
     pub(crate) fn names_something(&self) -> bool {
-        self.path.contains('{') || matches!(self.body, Body::Message)
+        self.path.contains('{') || matches!(self.body, Body::Message | Body::Chat | Body::Response)
     }
 
     /// Whether it changes something, and therefore accepts an idempotency key.
     pub(crate) fn writes(&self) -> bool {
-        self.permission.ends_with(":write")
+        self.method != "GET" && self.permission.ends_with(":write")
+    }
+
+    /// The path of what a request to it has made, or of what its answer is about, to delete it.
+    pub(crate) fn made(&self, names: &Names, answer: &Answer) -> String {
+        match self.body {
+            Body::Chat | Body::Response => format!("/v1/agents/{}", names.agent),
+            _ => format!("{}/{}", self.path, id(&answer.json())),
+        }
     }
 
     /// Whether its key must have a permission.
@@ -239,6 +253,11 @@ impl Route {
             Body::Endpoint => Some(json!({ "url": NOWHERE })),
             Body::EndpointChange => Some(json!({ "description": "Ours" })),
             Body::Message => Some(json!({ "agent_id": names.agent, "message": "Hello there" })),
+            Body::Chat => {
+                let message = json!({ "role": "user", "content": "Hello there" });
+                Some(json!({ "model": names.agent, "messages": [message] }))
+            }
+            Body::Response => Some(json!({ "model": names.agent, "input": "Hello there" })),
         }
     }
 }

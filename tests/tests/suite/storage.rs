@@ -25,6 +25,7 @@ mod recovery;
 mod removals;
 mod sources;
 mod time_bounds;
+mod unkept;
 mod uploads;
 mod vectors;
 mod webhooks;

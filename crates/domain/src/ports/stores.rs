@@ -321,8 +321,16 @@ pub trait ConversationStore: Send + Sync {
     ) -> Result<ConversationContext, Error>;
     /// Stores a question and its reply behind the last message of the conversation, never between
     /// another question and its reply. Fails with [`Error::NotFound`] if the agent, or the conversation
-    /// that was to go on, was deleted meanwhile.
+    /// that was to go on, was deleted meanwhile, and with [`Error::Conflict`] if the conversation does not have
+    /// [`Turn::after`] messages.
     async fn append_turn(
+        &self,
+        turn: Turn,
+        completion: Option<Completion<Turn>>,
+    ) -> Result<Turn, Error>;
+    /// Counts the reply of a turn of which nothing is stored. Fails with [`Error::NotFound`] if the agent
+    /// was deleted meanwhile.
+    async fn count_reply(
         &self,
         turn: Turn,
         completion: Option<Completion<Turn>>,

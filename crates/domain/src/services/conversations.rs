@@ -1,5 +1,7 @@
 //! Use cases of conversations: from a message to a stored reply.
 
+mod handling;
+
 use std::sync::Arc;
 
 use crate::access::Scope;
@@ -24,6 +26,8 @@ use crate::retrieval::{AgentVersion, Hit, Query};
 use crate::services::quotas::{QuotaPass, Quotas};
 use crate::services::thinking::Thinking;
 
+pub use handling::Handling;
+
 /// A message to answer, already parsed.
 #[derive(Debug, Clone)]
 pub struct NewMessage {
@@ -35,6 +39,8 @@ pub struct NewMessage {
     pub text: MessageText,
     /// Pairs for a new conversation.
     pub metadata: Metadata,
+    /// What differs from a message of a stored conversation.
+    pub handling: Handling,
 }
 
 /// Bounds of the replies in progress.
@@ -134,8 +140,8 @@ impl Conversations {
         Ok(Accepted { context, message, question, stages, permit, pass })
     }
 
-    /// Answers an accepted message and stores both together. With `tokens`, fragments of the reply
-    /// are passed on as they come.
+    /// Answers an accepted message and stores both together, or only counts the reply, as its
+    /// [`Handling`] says. With `tokens`, fragments of the reply are passed on as they come.
     ///
     /// Returns [`Error::ModelUnavailable`] if the model gave no whole reply: then nothing is stored.
     ///
@@ -147,10 +153,10 @@ impl Conversations {
         tokens: Option<TokenSink>,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error> {
-        let Accepted { context, message, question, stages, permit, pass } = accepted;
+        let Accepted { context, mut message, question, stages, permit, pass } = accepted;
         let ConversationContext { agent, conversation } = context;
-        let (conversation, history) = conversation.unzip();
-        let history = history.unwrap_or_default();
+        let (conversation, stored) = conversation.unzip();
+        let history = message.handling.history.take().or(stored).unwrap_or_default();
 
         let version = AgentVersion::of(&agent);
         let query = Query {
@@ -171,7 +177,7 @@ impl Conversations {
         }
         let public = self.public_url.as_ref().filter(|_| agent.profile.public_sources);
         let request = ReplyRequest {
-            profile: agent.profile,
+            profile: message.handling.bound(agent.profile),
             history,
             question: message.text.to_string(),
             passages: passages.clone(),
@@ -193,7 +199,7 @@ impl Conversations {
                 Conversation { updated_at: conversation.updated_at.max(now), ..conversation }
             }
             None => Conversation {
-                id: Id::random(self.entropy.as_ref()),
+                id: message.handling.new_id.unwrap_or_else(|| Id::random(self.entropy.as_ref())),
                 account_id: agent.account_id,
                 agent_id: agent.id,
                 metadata: message.metadata,
@@ -208,9 +214,13 @@ impl Conversations {
             timestamp: now,
         };
         let tokens = answered.tokens;
-        let turn = Turn { conversation, is_first, question, reply, tokens };
+        let after = message.handling.after;
+        let turn = Turn { conversation, is_first, question, reply, tokens, after };
         stages.begin(Stage::Commit);
-        let stored = self.store.append_turn(turn, completion).await;
+        let stored = match message.handling.is_kept {
+            true => self.store.append_turn(turn, completion).await,
+            false => self.store.count_reply(turn, completion).await,
+        };
         // The reply counts as in progress until it is stored.
         drop((permit, pass));
         stored

@@ -160,9 +160,14 @@ impl<'de> Deserializer<'de> for Value {
         }
     }
 
+    /// Whatever it is.
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
+    }
+
     forward_to_deserialize_any! {
         i8 i16 i32 i128 u8 u16 u32 u64 u128 f32 char bytes byte_buf unit unit_struct newtype_struct
-        tuple tuple_struct struct enum identifier ignored_any
+        tuple tuple_struct struct enum identifier
     }
 }
 

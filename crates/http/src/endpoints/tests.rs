@@ -45,9 +45,21 @@ fn refused(parse: ParseBody, body: &Map<String, Value>) -> Option<String> {
     }
 }
 
+/// Whether a field is an object or a list of objects, or a union of types: such fields have tests beside their readers.
+fn is_deep(schema: &Value) -> bool {
+    let is_plain_map = schema["additionalProperties"]["type"] == "string";
+    let is_bounded = schema.get("maxProperties").is_some();
+    schema.to_string().contains("$ref")
+        || schema.get("oneOf").is_some()
+        || (is_plain_map && !is_bounded)
+}
+
 /// Values of a field that its schema allows, and values that it does not.
 fn samples(schema: &Value) -> (Vec<Value>, Vec<Value>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
+    if is_deep(schema) {
+        return (good, bad);
+    }
     let is = |name: &str| schema["type"] == name || schema["type"][0] == name;
     if schema["type"][1] == "null" { &mut good } else { &mut bad }.push(Value::Null);
     if let Some(names) = schema["enum"].as_array() {
@@ -57,7 +69,10 @@ fn samples(schema: &Value) -> (Vec<Value>, Vec<Value>) {
         texts(schema, &mut good, &mut bad);
     } else if is("integer") || is("number") {
         for (bound, step) in [("minimum", -1), ("maximum", 1)] {
-            let limit = schema[bound].as_i64().expect("a number of a body has bounds");
+            let Some(limit) = schema[bound].as_i64() else {
+                assert_eq!(bound, "maximum", "a number of a body has a lower bound: {schema}");
+                continue;
+            };
             good.push(json!(limit));
             bad.push(json!(limit + step));
         }
@@ -91,6 +106,9 @@ fn texts(schema: &Value, good: &mut Vec<Value>, bad: &mut Vec<Value>) {
     {
         // An id is valid if it has this form; whether it exists is looked up later.
         return good.push(json!(format!("{prefix}8kd02JwQ1z")));
+    }
+    if pattern.starts_with("^resp_") {
+        return good.push(json!("resp_8kd02JwQ1z_2"));
     }
     assert!(pattern.contains("u0000") || !prefix.is_empty(), "{schema}");
     bad.push(json!("\0"));

@@ -1,7 +1,7 @@
 //! The wire form of an error.
 
 use actix_web::HttpResponse;
-use actix_web::http::header;
+use actix_web::http::header::{self, HeaderName};
 use cicerone_domain::FieldError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,6 +9,9 @@ use utoipa::ToSchema;
 use super::Problem;
 use crate::context::RequestId;
 use crate::response::json_bytes;
+
+/// The header that tells clients whether to repeat a request. The official clients of OpenAI's API obey it.
+pub(crate) const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// A row of the published table of errors.
 #[derive(Debug, Clone, Copy)]
@@ -164,11 +167,16 @@ pub(crate) struct ErrorEvent<'a> {
 
 impl Problem {
     pub(crate) fn to_body(&self, request_id: RequestId) -> Vec<u8> {
+        json_bytes(&self.to_error(request_id))
+    }
+
+    /// The object of the body.
+    pub(crate) fn to_error(&self, request_id: RequestId) -> ErrorBody<'_> {
         let findings = || {
             let of = self.errors.iter();
             of.map(|FieldError { param, message }| Finding { param, message }).collect()
         };
-        json_bytes(&ErrorBody {
+        ErrorBody {
             error: ErrorDetail {
                 kind: self.kind,
                 code: self.code,
@@ -178,7 +186,18 @@ impl Problem {
                 retry_after: self.retry_after.filter(|_| self.status.as_u16() == 429),
                 request_id,
             },
-        })
+        }
+    }
+
+    /// Whether clients that repeat failed requests by themselves must not repeat this one: waiting some seconds does
+    /// not help.
+    fn is_lasting(&self) -> bool {
+        match self.status.as_u16() {
+            409 => self.retry_after.is_none(),
+            429 => self.code == "quota_exceeded",
+            503 => !self.retryable,
+            _ => false,
+        }
     }
 
     /// The data of an `error` event.
@@ -198,6 +217,9 @@ impl Problem {
         response.content_type("application/json");
         if let Some(seconds) = self.retry_after {
             response.insert_header((header::RETRY_AFTER, seconds));
+        }
+        if self.is_lasting() {
+            response.insert_header((SHOULD_RETRY, "false"));
         }
         if let Some(methods) = &self.allow {
             response.insert_header((header::ALLOW, methods.as_str()));

@@ -167,7 +167,10 @@ fn refusal(endpoint: Option<&Endpoint>, status: u16, condition: &str) -> Respons
     let seconds = header("Seconds to wait before trying again.", whole_number());
     match status {
         401 => response.header("WWW-Authenticate", header("`Bearer`", string())),
-        409 | 429 | 503 => response.header("Retry-After", seconds),
+        409 | 429 | 503 => response.header("Retry-After", seconds).header(
+            "X-Should-Retry",
+            header("`false` if waiting some seconds does not help; absent otherwise.", string()),
+        ),
         _ => response,
     }
 }

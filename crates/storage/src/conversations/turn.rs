@@ -8,7 +8,7 @@ use diesel::result::{DatabaseErrorKind, Error as DieselError};
 use diesel::sql_types::BigInt;
 
 use super::{ConversationRow, MessageRow, MetadataRow};
-use crate::columns::{time, to_json};
+use crate::columns::{time, to_json, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
@@ -27,6 +27,11 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transac
     } else {
         go_on(c, &mut turn.conversation)?
     };
+    if turn.after.is_some_and(|after| wide(after) != first) {
+        let message =
+            "the conversation was continued while the reply was written; nothing was stored";
+        return Err(Error::Conflict(message.to_owned()).into());
+    }
     let rows = [
         MessageRow::new(&turn.conversation, first, &turn.question)?,
         MessageRow::new(&turn.conversation, first + 1, &turn.reply)?,
@@ -34,6 +39,16 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transac
     dialect::insert_messages(c, &rows)?;
     usage::count(c, &turn)?;
     Ok(turn)
+}
+
+/// Counts the reply of a turn that is not stored, and returns the turn.
+pub(super) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, TransactionError> {
+    let agent = turn.conversation.agent_id;
+    if !dialect::hold_agent(c, &agent.to_string())? {
+        return Err(Error::not_found("agent", agent).into());
+    }
+    usage::count(c, turn)?;
+    Ok(turn.clone())
 }
 
 /// Adds the conversation. Its reference to the agent fails if the agent was deleted.

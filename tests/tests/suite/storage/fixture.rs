@@ -423,13 +423,10 @@ pub(super) fn large() -> Extracted {
 fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timestamp) -> Turn {
     let message =
         |role, content: String| Message { role, content, sources_used: Vec::new(), timestamp: now };
-    Turn {
-        conversation,
-        is_first,
-        question: message(Role::User, question.to_owned()),
-        reply: message(Role::Assistant, format!("Re: {question}")),
-        tokens: TokenCount { prompt: 7, completion: 3 },
-    }
+    let reply = message(Role::Assistant, format!("Re: {question}"));
+    let question = message(Role::User, question.to_owned());
+    let tokens = TokenCount { prompt: 7, completion: 3 };
+    Turn { conversation, is_first, question, reply, tokens, after: None }
 }
 
 /// A completion with the answer 201 and `body`, about `subject`.

@@ -1,6 +1,5 @@
 //! Refusals of an `Idempotency-Key`, on every route that changes something.
 
-use cicerone_tests::scenario::id;
 use futures_util::future::join_all;
 
 use super::Report;
@@ -72,8 +71,7 @@ pub(super) async fn deleted_since(mut report: Report) -> Option<Report> {
         let request = || route.request(&client, &names).idempotent(&key).send();
         let made = request().await;
         assert!(made.status < 300, "{}: {}", route.name(), made.text());
-        let path = format!("{}/{}", route.path, id(&made.json()));
-        client.delete(&path).await.expect_nothing();
+        client.delete(&route.made(&names, &made)).await.expect_nothing();
         report.refused(route, &request().await);
     }
     Some(report)

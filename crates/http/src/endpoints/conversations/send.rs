@@ -8,7 +8,7 @@ use cicerone_domain::conversation::{Metadata, Turn};
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{Completion, Subject};
 use cicerone_domain::ports::TokenSink;
-use cicerone_domain::services::NewMessage;
+use cicerone_domain::services::{Handling, NewMessage};
 use cicerone_domain::{Error, Id, MessageText, Timestamp, kind, limits};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -21,7 +21,7 @@ use crate::body::{Body, Current};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
-use crate::events::{Event, KeptReply};
+use crate::events::{Event, KeptReply, Tokens};
 use crate::openapi::schema::string;
 use crate::response::{Answer, StoredResponse, keep};
 use crate::stages::StageTimes;
@@ -97,6 +97,7 @@ impl Body for SendMessage {
             conversation_id: self.conversation_id.as_deref().map(named).transpose()?,
             text,
             metadata,
+            handling: Handling::default(),
         };
         Ok((message, self.stream.unwrap_or_default()))
     }
@@ -123,8 +124,8 @@ async fn handle(
             reply(&app, &caller, completion, message, Some(sink), &clock).await
         });
         let (heartbeat, ending) = (app.settings.heartbeat, app.ending.clone());
-        stream_reply(&incoming.request, caller.request_id(), tokens, task, heartbeat, ending)
-            .await?
+        let request = &incoming.request;
+        stream_reply(request, caller.request_id(), Tokens, tokens, task, heartbeat, ending).await?
     } else {
         let work = |app: App, caller: Arc<Caller>, completion| async move {
             reply(&app, &caller, completion, message, None, &clock).await

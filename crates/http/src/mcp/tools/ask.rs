@@ -1,7 +1,7 @@
 //! The tool `ask`: a question to the agent.
 
 use cicerone_domain::conversation::{Citation, Metadata, Turn};
-use cicerone_domain::services::NewMessage;
+use cicerone_domain::services::{Handling, NewMessage};
 use cicerone_domain::{Error, Id, MessageText, kind};
 use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
@@ -55,6 +55,7 @@ pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Reply, E
         conversation_id: arguments.conversation_id.map(named).transpose()?,
         text,
         metadata: Metadata::default(),
+        handling: Handling::default(),
     };
     let Tools { conversations, scope, times, .. } = tools.clone();
     let answered = async move {

@@ -1,0 +1,38 @@
+//! How a message is handled that comes through an interface with rules of its own.
+
+use crate::agent::{AgentProfile, ReplyTokens};
+use crate::conversation::Message;
+use crate::id::{Id, kind};
+
+/// How a message is handled. By default as one of a stored conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handling {
+    /// The earlier messages, oldest first, if the client keeps them; `None` for those of the stored
+    /// conversation.
+    pub history: Option<Vec<Message>>,
+    /// Whether question and reply are stored. If not, the reply is only counted.
+    pub is_kept: bool,
+    /// A further bound on the tokens of the reply. The smaller of it and the agent's holds.
+    pub max_tokens: Option<ReplyTokens>,
+    /// The id of the conversation that begins; `None` for a random one.
+    pub new_id: Option<Id<kind::Conversation>>,
+    /// The number of messages that the conversation must still have when the turn is stored; `None` for any.
+    pub after: Option<u64>,
+}
+
+impl Default for Handling {
+    fn default() -> Self {
+        Self { history: None, is_kept: true, max_tokens: None, new_id: None, after: None }
+    }
+}
+
+impl Handling {
+    /// The agent's settings within these bounds.
+    pub(super) fn bound(&self, profile: AgentProfile) -> AgentProfile {
+        let max_tokens = match self.max_tokens {
+            Some(most) if most.get() < profile.max_tokens.get() => most,
+            Some(_) | None => profile.max_tokens,
+        };
+        AgentProfile { max_tokens, ..profile }
+    }
+}

@@ -1,0 +1,38 @@
+//! The interface of OpenAI's API: its clients talk to agents as to models.
+//!
+//! What their requests and answers share is here; [`chat`] and [`responses`] are the two notations.
+
+mod annotations;
+pub(super) mod chat;
+mod json;
+mod kept;
+pub(super) mod models;
+mod parameters;
+mod reply;
+pub(super) mod responses;
+mod transcript;
+
+use cicerone_domain::{Error, Id, kind};
+
+/// Longest text that is named in a refusal.
+const NAMED_CHARS: usize = 100;
+
+/// The agent that the parameter `model` names. Text that is not an id gets the same refusal as the id of an agent
+/// that does not exist.
+fn model(text: &str) -> Result<Id<kind::Agent>, Error> {
+    text.parse().map_err(|_| {
+        let shown: String = text.chars().take(NAMED_CHARS).collect();
+        Error::not_found("agent", shown)
+    })
+}
+
+/// A parameter that [`parameters::Parameters`] reads: only its presence is known here.
+#[derive(Debug, Clone, Copy, Default, serde::Deserialize)]
+#[serde(from = "serde::de::IgnoredAny")]
+struct Unread;
+
+impl From<serde::de::IgnoredAny> for Unread {
+    fn from(_: serde::de::IgnoredAny) -> Self {
+        Self
+    }
+}

@@ -1,0 +1,103 @@
+//! Carries out a request for a reply, in one piece or as events.
+
+use std::sync::Arc;
+
+use cicerone_domain::Error;
+use cicerone_domain::conversation::Turn;
+use cicerone_domain::idempotency::{Completion, Subject};
+use cicerone_domain::ports::TokenSink;
+use cicerone_domain::services::NewMessage;
+
+use super::kept::{Frame, Kept};
+use crate::auth::permission::ConversationsWrite;
+use crate::auth::{Authorized, Caller};
+use crate::change::{Change, Keyed};
+use crate::context::{App, Incoming};
+use crate::response::{Answer, StoredResponse, keep};
+use crate::stages::StageTimes;
+use crate::stream::script::Script;
+use crate::stream::stream_reply;
+
+/// A request that was read.
+pub(super) struct Asked {
+    pub(super) message: NewMessage,
+    pub(super) frame: Frame,
+}
+
+/// Answers with the reply as `whole` writes it.
+pub(super) async fn in_one_piece(
+    caller: &Authorized<ConversationsWrite>,
+    app: &App,
+    key: Option<Keyed>,
+    asked: Asked,
+    whole: fn(&Kept) -> StoredResponse,
+) -> Answer {
+    let times = StageTimes::new(caller.context().authenticated_in.get());
+    let clock = times.clone();
+    let work = |app: App, caller: Arc<Caller>, completion| async move {
+        reply(&app, &caller, completion, asked, None, &clock).await
+    };
+    let mut response = Change::new(app, caller, key).answer(whole, work).await?;
+    if app.settings.server_timing {
+        times.write(&mut response);
+    }
+    Ok(response)
+}
+
+/// Answers with the events that `script` writes.
+pub(super) async fn as_events<S: Script<Kept = Kept>>(
+    caller: &Authorized<ConversationsWrite>,
+    app: &App,
+    incoming: &Incoming,
+    key: Option<Keyed>,
+    asked: Asked,
+    script: S,
+) -> Answer {
+    let times = StageTimes::new(caller.context().authenticated_in.get());
+    let clock = times.clone();
+    let (sink, tokens) = TokenSink::channel();
+    let task =
+        Change::new(app, caller, key).spawn(streamed, |app, caller, completion| async move {
+            reply(&app, &caller, completion, asked, Some(sink), &clock).await
+        });
+    let (heartbeat, ending) = (app.settings.heartbeat, app.ending.clone());
+    let (request, id) = (&incoming.request, caller.request_id());
+    let mut response = stream_reply(request, id, script, tokens, task, heartbeat, ending).await?;
+    if app.settings.server_timing {
+        times.write(&mut response);
+    }
+    Ok(response)
+}
+
+/// Replies, and records the stages of the reply.
+async fn reply(
+    app: &App,
+    caller: &Caller,
+    completion: Option<Completion<Kept>>,
+    asked: Asked,
+    tokens: Option<TokenSink>,
+    times: &StageTimes,
+) -> Result<Kept, Error> {
+    let Asked { message, frame } = asked;
+    let complete = move |turn: &Turn| frame.complete(turn);
+    let completion = completion.map(|completion| completion.over(complete.clone()));
+    let accepted = app.conversations.accept(&caller.scope, message, times.stages()).await?;
+    let turn = app.conversations.answer(accepted, tokens, completion).await?;
+    times.record();
+    Ok(complete(&turn))
+}
+
+/// The resource that a stored answer contains: the conversation, or the agent if nothing is stored.
+pub(super) fn subject(kept: &Kept) -> Subject {
+    let agent = kept.frame.model;
+    match kept.frame.stored {
+        Some(stored) => Subject::of_agent(stored.conversation_id, agent),
+        None => Subject::of_agent(agent, agent),
+    }
+}
+
+/// The stored form of a reply that is streamed again for a repeated request.
+fn streamed(kept: &Kept) -> StoredResponse {
+    let stored = keep(actix_web::http::StatusCode::OK, kept, Some(subject(kept)));
+    StoredResponse { content_type: Some("text/event-stream".to_owned()), ..stored }
+}

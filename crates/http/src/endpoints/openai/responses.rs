@@ -1,0 +1,193 @@
+//! `POST /v1/responses`
+
+mod continued;
+mod events;
+mod view;
+
+use actix_web::http::{Method, StatusCode};
+use cicerone_domain::conversation::Metadata;
+use cicerone_domain::services::{Handling, NewMessage};
+use cicerone_domain::{Error, Id};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::kept::{Frame, Kept, Stored};
+use super::parameters::{Named, Parameters, Rule, most_tokens};
+use super::reply::{Asked, as_events, in_one_piece, subject};
+use super::transcript::{Notation, Reader};
+use super::{Unread, model};
+use crate::auth::Authorized;
+use crate::auth::permission::ConversationsWrite;
+use crate::body::{Body, Current, read_fields};
+use crate::context::{App, Incoming};
+use crate::endpoint::{Endpoint, Tag};
+use crate::response::{Answer, StoredResponse, keep};
+use continued::Continued;
+use events::{ResponseEvent, ResponseEvents};
+use view::{ResponseView, Status};
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(Tag::OpenAi, Method::POST, "/v1/responses", handle)
+        .named("createResponse", "Create a response")
+        .details(
+            "Answers the last message of the user in `input`, as OpenAI's API does, with the agent that `model` names. \
+             Unlike there, nothing is stored unless `store` is true, or the response continues a stored one with \
+             `previous_response_id` or `conversation`; a later request cannot retrieve a response. The client keeps the \
+             history: earlier messages of the user and the assistant are taken into account, the newest 40 within 64 \
+             KiB. If a stored conversation is continued, its own messages are the history instead. `instructions` and \
+             messages of the roles `system` and `developer` are ignored, since the agent has a prompt of its own. \
+             Parameters that an agent decides itself, such as `temperature`, are ignored, and so are `tools`. \
+             Parameters that ask for what no agent does are refused: `tool_choice` other than `none` and `auto`, a \
+             `text.format` other than text, `top_logprobs`, `background` and `prompt`. With `stream: true`, the reply \
+             is sent as Server-Sent Events, from `response.created` to `response.completed`.",
+        )
+        .body::<CreateResponse>()
+        .keyed()
+        .gives_or_streams::<ResponseView<'_>, ResponseEvent>()
+        .refuses(
+            404,
+            "The agent, the previous response or the conversation does not exist, or the agent or the conversation in \
+             the response stored for this idempotency key has since been deleted.",
+        )
+        .refuses(
+            409,
+            "The agent is paused, the conversation belongs to another agent or has been continued since the previous \
+             response, or the same request is still being carried out.",
+        )
+        .refuses(429, "Too many requests, or the account has reached a monthly quota.")
+        .refuses(503, "The model did not reply, or the server is overloaded.")
+}
+
+/// The parameters that are not declared as fields.
+const NAMES: &[Named] = &[
+    ("metadata", Rule::Any),
+    ("conversation", Rule::Any),
+    ("tool_choice", Rule::NoTool),
+    ("text", Rule::TextSettings),
+    ("top_logprobs", Rule::Zero),
+    ("background", Rule::False),
+    ("prompt", Rule::Null),
+];
+
+#[derive(Deserialize, ToSchema)]
+#[expect(dead_code, reason = "some fields declare what `Parameters` reads")]
+#[schema(examples(json!({"model": "agent_8kd02JwQ1z", "input": "When are you open?"})))]
+struct CreateResponse {
+    /// The agent.
+    #[schema(pattern = "^agent_[0-9A-Za-z]{10}$")]
+    model: String,
+    /// The user's text, or messages of which the last one must be the user's.
+    #[schema(value_type = view::Input)]
+    input: Unread,
+    /// Whether the reply is sent as Server-Sent Events; null for false.
+    stream: Option<bool>,
+    /// The maximum number of tokens in the reply. The agent's own maximum holds as well.
+    #[schema(minimum = 1)]
+    max_output_tokens: Option<i64>,
+    /// Whether question and reply are stored as a conversation. Null for false, and for true if a stored conversation
+    /// is continued.
+    store: Option<bool>,
+    /// Key/value pairs for a new conversation; ignored if none begins.
+    #[serde(default)]
+    #[schema(value_type = Option<std::collections::BTreeMap<String, String>>)]
+    metadata: Unread,
+    /// The stored response to continue.
+    #[schema(pattern = "^resp_[0-9A-Za-z]{10}_[0-9]{1,15}$")]
+    previous_response_id: Option<String>,
+    /// The conversation to continue; not together with `previous_response_id`.
+    #[serde(default)]
+    #[schema(value_type = Option<view::ConversationParam>)]
+    conversation: Unread,
+    #[serde(skip)]
+    #[schema(ignore)]
+    parameters: Option<Parameters>,
+}
+
+/// A request that was read.
+struct Checked {
+    message: NewMessage,
+    is_streamed: bool,
+    previous_response_id: Option<String>,
+    continued: Option<Continued>,
+}
+
+impl Body for CreateResponse {
+    type Checked = Checked;
+
+    fn parse(text: &[u8], current: &Current<'_>) -> Result<Checked, Error> {
+        let body: Self = read_fields(text)?;
+        let reader = Reader { notation: Notation::Input, now: current.now };
+        let parameters = Some(Parameters::read(text, NAMES, reader)?);
+        Self { parameters, ..body }.check(current)
+    }
+
+    fn check(self, _: &Current<'_>) -> Result<Checked, Error> {
+        let Some(parameters) = self.parameters else {
+            return Err(Error::internal("the parameters of a response were not read"));
+        };
+        let max_tokens = most_tokens(&[("max_output_tokens", self.max_output_tokens)])?;
+        let conversation = continued::conversation(parameters.field("conversation"))?;
+        if conversation.is_some() && self.previous_response_id.is_some() {
+            let message = "must not be given together with `previous_response_id`";
+            return Err(Error::invalid("conversation", message));
+        }
+        let continues = conversation.is_some() || self.previous_response_id.is_some();
+        let is_kept = self.store.unwrap_or(continues);
+        let begins = is_kept && !continues;
+        let metadata = if begins { parameters.metadata()? } else { Metadata::default() };
+        let transcript = parameters.transcript?;
+        let agent_id = model(&self.model)?;
+        let previous = self.previous_response_id.as_deref();
+        let continued = Continued::parse(previous, conversation.as_deref())?;
+        let message = NewMessage {
+            agent_id,
+            conversation_id: continued.map(Continued::conversation_id),
+            text: transcript.question,
+            metadata,
+            handling: Handling {
+                history: (!continues).then_some(transcript.history),
+                is_kept,
+                max_tokens,
+                ..Handling::default()
+            },
+        };
+        let is_streamed = self.stream.unwrap_or_default();
+        let previous_response_id = self.previous_response_id;
+        Ok(Checked { message, is_streamed, previous_response_id, continued })
+    }
+}
+
+async fn handle(
+    caller: Authorized<ConversationsWrite>,
+    app: App,
+    mut incoming: Incoming,
+) -> Answer {
+    let (checked, key) = incoming.keyed_body::<CreateResponse>(&app).await?;
+    let Checked { mut message, is_streamed, previous_response_id, continued } = checked;
+    let entropy = app.entropy.as_ref();
+    let mut frame = Frame::new("resp_", message.agent_id, app.clock.now(), entropy);
+    frame.max_output_tokens = message.handling.max_tokens.map(|most| most.get());
+    frame.previous_response_id = previous_response_id;
+    let before = match continued {
+        Some(continued) => Some(continued.last(&app, caller.scope()).await?),
+        None => None,
+    };
+    if message.handling.is_kept {
+        let stored = before.map_or_else(|| Stored::first(Id::random(entropy)), Stored::next);
+        message.handling.new_id = Some(stored.conversation_id);
+        message.handling.after = before.map(|before| before.n);
+        frame.id = continued::response_id(stored);
+        frame.stored = Some(stored);
+    }
+    if is_streamed {
+        let events = ResponseEvents::new(frame.clone());
+        as_events(&caller, &app, &incoming, key, Asked { message, frame }, events).await
+    } else {
+        in_one_piece(&caller, &app, key, Asked { message, frame }, whole).await
+    }
+}
+
+fn whole(kept: &Kept) -> StoredResponse {
+    let view = ResponseView::new(&kept.frame, Status::Completed(kept));
+    keep(StatusCode::OK, &view, Some(subject(kept)))
+}
