@@ -97,6 +97,11 @@ impl Client {
         self.request("PATCH", path).json(&body).send().await
     }
 
+    /// `PUT path` with a JSON body.
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        self.request("PUT", path).json(&body).send().await
+    }
+
     /// `DELETE path`.
     pub async fn delete(&self, path: &str) -> Answer {
         self.request("DELETE", path).send().await

@@ -1,5 +1,8 @@
 //! Conversations and their messages.
 
+mod channel;
+mod rating;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +17,9 @@ use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 use crate::usage::{Day, DayUsage, TokenCount};
 
+pub use channel::Channel;
+pub use rating::{NewRating, Rating, RatingComment, RatingValue};
+
 /// An ordered exchange between an end user and an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
@@ -25,10 +31,27 @@ pub struct Conversation {
     pub agent_id: Id<kind::Agent>,
     /// The caller's own pairs.
     pub metadata: Metadata,
+    /// The interface through which it began.
+    pub channel: Channel,
+    /// What it contains.
+    pub counts: ConversationCounts,
     /// The time of its first message.
     pub created_at: Timestamp,
     /// The time of its last message.
     pub updated_at: Timestamp,
+}
+
+/// What a conversation contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConversationCounts {
+    /// Messages of the user and of the agent.
+    pub messages: u64,
+    /// Replies that cite no source.
+    pub unanswered: u64,
+    /// Replies that are rated up.
+    pub rated_up: u64,
+    /// Replies that are rated down.
+    pub rated_down: u64,
 }
 
 impl Conversation {
@@ -128,6 +151,15 @@ pub struct PlacedMessage {
     pub position: i64,
     /// The message.
     pub message: Message,
+    /// What the user thinks of it, if it is a reply.
+    pub rating: Option<Rating>,
+}
+
+impl PlacedMessage {
+    /// Its number in the conversation, from 1, by which callers name it.
+    pub fn number(&self) -> u64 {
+        u64::try_from(self.position).map_or(0, |position| position + 1)
+    }
 }
 
 /// A source that a reply is based on.
@@ -228,6 +260,12 @@ pub struct ConversationFilter {
     pub created_before: Option<Timestamp>,
     /// Only those with all of these metadata pairs.
     pub metadata: Vec<(String, String)>,
+    /// Only those with a reply that is rated so.
+    pub rating: Option<RatingValue>,
+    /// Only those with a reply that cites no source.
+    pub unanswered: bool,
+    /// Only those that began through this interface.
+    pub channel: Option<Channel>,
 }
 
 /// Reads the `key:value` filters of a list, split at the first colon: at most 20, each once. A filter
@@ -279,6 +317,22 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// The number of the reply in the conversation, from 1. Only a stored turn has one.
+    pub const fn number(&self) -> u64 {
+        self.conversation.counts.messages
+    }
+
+    /// Whether the reply cites a source.
+    pub fn is_answered(&self) -> bool {
+        !self.reply.sources_used.is_empty()
+    }
+
+    /// How long the reply took, from the arrival of the question to its end.
+    pub fn latency_ms(&self) -> u64 {
+        let taken = self.reply.timestamp.as_millis() - self.question.timestamp.as_millis();
+        u64::try_from(taken).unwrap_or_default()
+    }
+
     /// What it adds to the usage of its agent: one answered message and its tokens, on the day of the
     /// reply.
     pub fn usage(&self) -> DayUsage {
@@ -295,7 +349,7 @@ impl Turn {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Conversation, Message, Metadata, Role, Turn};
+    use super::{Channel, Conversation, ConversationCounts, Message, Metadata, Role, Turn};
     use crate::usage::{Day, TokenCount};
     use crate::{Error, Id, SystemEntropy, Timestamp};
 
@@ -305,6 +359,8 @@ mod tests {
             account_id: Id::random(&SystemEntropy),
             agent_id: Id::random(&SystemEntropy),
             metadata: Metadata::default(),
+            channel: Channel::Api,
+            counts: ConversationCounts::default(),
             created_at: Timestamp::from_millis(0),
             updated_at: Timestamp::from_millis(0),
         }
@@ -341,6 +397,7 @@ mod tests {
         let usage = turn.usage();
         assert_eq!((usage.day, usage.agent_id, usage.messages), (Day::from_number(1), agent, 1));
         assert_eq!(usage.tokens, turn.tokens);
+        assert_eq!((turn.latency_ms(), turn.is_answered()), (1, false));
     }
 
     #[test]

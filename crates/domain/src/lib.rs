@@ -33,6 +33,7 @@ pub mod public_url;
 pub mod retrieval;
 pub mod services;
 pub mod source;
+pub mod statistics;
 pub mod text;
 pub mod timestamp;
 pub mod upload;

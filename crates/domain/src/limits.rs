@@ -104,6 +104,8 @@ pub const HISTORY_BYTES: usize = 64 * 1_024;
 pub const CLIENT_MESSAGES: usize = 2_048;
 /// Most passages that a reply is based on.
 pub const REPLY_PASSAGES: usize = 8;
+/// Longest comment of a rating.
+pub const RATING_COMMENT_CHARS: usize = 1_000;
 /// Longest text of a passage in a citation; a longer one is cut at a word.
 pub const CITED_CHARS: usize = 300;
 /// Most bytes of a document's text that its public page shows (1 MiB).

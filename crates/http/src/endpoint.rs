@@ -231,9 +231,7 @@ impl Endpoint {
 
     /// A deletion, which is answered with 204.
     pub(crate) fn deletion<D: Deletion>(tag: Tag, path: &'static str) -> Self {
-        let mut endpoint = Self::new(tag, Method::DELETE, path, deletion::answer::<D>).keyed();
-        endpoint.description.success = 204;
-        endpoint
+        Self::new(tag, Method::DELETE, path, deletion::answer::<D>).keyed().gives_nothing()
     }
 
     /// Names the operation and says in one line what it does.
@@ -301,6 +299,12 @@ impl Endpoint {
         self
     }
 
+    /// Sets a success without a body.
+    pub(crate) fn gives_nothing(mut self) -> Self {
+        self.description.success = 204;
+        self
+    }
+
     /// Sets a success with JSON, or with events.
     pub(crate) fn gives_or_streams<V: ToSchema, E: ToSchema>(mut self) -> Self {
         self.description.answer = AnswerSchema::JsonOrEvents(self.add::<V>(), self.add::<E>());
@@ -338,6 +342,7 @@ impl Endpoint {
             Method::GET => &["GET", "HEAD"],
             Method::POST => &["POST"],
             Method::PATCH => &["PATCH"],
+            Method::PUT => &["PUT"],
             Method::DELETE => &["DELETE"],
             _ => &[],
         }

@@ -27,6 +27,10 @@ pub(crate) struct DoneEvent<'a> {
     #[schema(value_type = String, pattern = "^conv_[0-9A-Za-z]{10}$")]
     conversation_id: Id<kind::Conversation>,
     sources_used: Vec<CitationView<'a>>,
+    /// The number of the reply in the conversation, from 1; null for a repeated request whose reply an earlier version of
+    /// the server stored.
+    #[schema(required, minimum = 1)]
+    n: Option<u64>,
 }
 
 /// The events of `POST /v1/conversations`: `token` any number of times, then `done` or `error`.
@@ -98,6 +102,8 @@ pub(crate) struct KeptReply {
     reply: String,
     conversation_id: Id<kind::Conversation>,
     sources_used: Vec<Citation>,
+    #[serde(default)]
+    n: Option<u64>,
 }
 
 impl From<&Turn> for KeptReply {
@@ -106,12 +112,14 @@ impl From<&Turn> for KeptReply {
             reply: turn.reply.content.clone(),
             conversation_id: turn.conversation.id,
             sources_used: turn.reply.sources_used.clone(),
+            n: Some(turn.number()),
         }
     }
 }
 
 impl<'a> From<&'a KeptReply> for DoneEvent<'a> {
     fn from(kept: &'a KeptReply) -> Self {
-        Self { conversation_id: kept.conversation_id, sources_used: citations(&kept.sources_used) }
+        let sources_used = citations(&kept.sources_used);
+        Self { conversation_id: kept.conversation_id, sources_used, n: kept.n }
     }
 }

@@ -218,7 +218,7 @@ mod tests {
         String::from_utf8(bytes.to_vec()).unwrap()
     }
 
-    const DONE: &str = "event: done\ndata: {\"conversation_id\":\"conv_0123456789\",\"sources_used\":[{\"id\":\"src_0123456789\",\"title\":\"T\",\"url\":null,\"document_id\":null,\"passages\":[]}]}\n\n";
+    const DONE: &str = "event: done\ndata: {\"conversation_id\":\"conv_0123456789\",\"sources_used\":[{\"id\":\"src_0123456789\",\"title\":\"T\",\"url\":null,\"document_id\":null,\"passages\":[]}],\"n\":null}\n\n";
 
     #[tokio::test]
     async fn tokens_come_in_order_and_then_done() {

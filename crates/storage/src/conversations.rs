@@ -1,9 +1,15 @@
 //! Conversations and their messages.
 
+mod ratings;
 mod turn;
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
-use cicerone_domain::conversation::{ConversationFilter, Metadata, PlacedMessage, Turn};
+use cicerone_domain::conversation::{
+    Channel, ConversationCounts, ConversationFilter, Metadata, NewRating, PlacedMessage, Rating,
+    RatingValue, Turn,
+};
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::{ConversationContext, ConversationStore};
@@ -15,7 +21,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 
 use crate::agents;
-use crate::columns::{from_json, id, named, time, to_json, wide};
+use crate::columns::{from_json, id, named, narrow, time, to_json, wide};
 use crate::connection::AnyConnection;
 use crate::dialect::{Begin, transaction};
 use crate::error::TransactionError;
@@ -39,6 +45,10 @@ struct ConversationRow {
     message_count: i64,
     created_at: i64,
     updated_at: i64,
+    channel: String,
+    unanswered: i64,
+    rated_up: i64,
+    rated_down: i64,
 }
 
 #[derive(Insertable)]
@@ -73,6 +83,13 @@ impl TryFrom<ConversationRow> for Conversation {
             account_id: id("conversations.account_id", &row.account_id)?,
             agent_id: id("conversations.agent_id", &row.agent_id)?,
             metadata,
+            channel: named("conversations.channel", &row.channel, Channel::from_name)?,
+            counts: ConversationCounts {
+                messages: narrow("conversations.message_count", row.message_count)?,
+                unanswered: narrow("conversations.unanswered", row.unanswered)?,
+                rated_up: narrow("conversations.rated_up", row.rated_up)?,
+                rated_down: narrow("conversations.rated_down", row.rated_down)?,
+            },
             created_at: time(row.created_at),
             updated_at: time(row.updated_at),
         })
@@ -212,6 +229,37 @@ impl ConversationStore for Storage {
             .await
     }
 
+    async fn rate_message(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        number: u64,
+        rating: NewRating,
+        now: Timestamp,
+    ) -> Result<Rating, Error> {
+        let visible = Visible::from(scope);
+        let rate = move |c: &mut AnyConnection| {
+            let reply = ratings::require_reply(c, &visible, id, number)?;
+            ratings::rate(c, &reply, rating.clone(), now)
+        };
+        self.db.of(scope.account).write(rate).await
+    }
+
+    async fn unrate_message(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        number: u64,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        let visible = Visible::from(scope);
+        let unrate = move |c: &mut AnyConnection| {
+            let reply = ratings::require_reply(c, &visible, id, number)?;
+            ratings::remove(c, &reply, number)
+        };
+        self.db.of(scope.account).write_completing(completion, unrate).await
+    }
+
     async fn delete_conversation(
         &self,
         scope: &Scope,
@@ -311,8 +359,14 @@ fn list_messages(
     let sizes: Vec<_> = sizes.into_iter().map(<[Size; 2]>::from).collect();
     let fit = fitting(page, &sizes);
     let rows: Vec<MessageRow> = query().limit(fit.count).select(MessageRow::as_select()).load(c)?;
+    let positions = rows.last().zip(rows.first()).map(|(low, high)| (low.position, high.position));
+    let mut ratings = match positions {
+        Some(positions) => ratings::between(c, &conversation, positions)?,
+        None => HashMap::new(),
+    };
     let placed = |row: MessageRow| {
-        Ok(PlacedMessage { position: row.position, message: Message::try_from(row)? })
+        let (position, rating) = (row.position, ratings.remove(&row.position));
+        Ok(PlacedMessage { position, message: Message::try_from(row)?, rating })
     };
     let items: Result<Vec<_>, TransactionError> = rows.into_iter().map(placed).collect();
     Ok(Page::of(items?, fit.more))
@@ -383,6 +437,18 @@ fn list(
     }
     if let Some(before) = filter.created_before {
         query = query.filter(conversations::created_at.lt(before.as_millis()));
+    }
+    // Written out, so that the conditions are those of the partial indexes.
+    if filter.unanswered {
+        query = query.filter(sql::<Bool>("unanswered > 0"));
+    }
+    match filter.rating {
+        Some(RatingValue::Up) => query = query.filter(sql::<Bool>("rated_up > 0")),
+        Some(RatingValue::Down) => query = query.filter(sql::<Bool>("rated_down > 0")),
+        None => {}
+    }
+    if let Some(channel) = filter.channel {
+        query = query.filter(conversations::channel.eq(channel.name()));
     }
     let rare = rare_pair(c, &agent, &filter.metadata)?;
     for (number, (name, value)) in filter.metadata.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! The differences between the two databases. Every match on a query's backend is in this module.
 
 mod agent_locks;
+mod conversations;
 mod texts;
 mod vectors;
 
@@ -13,22 +14,21 @@ use diesel::sql_types::{BigInt, Bool};
 use diesel::sqlite::Sqlite;
 
 use crate::connection::AnyConnection;
-use crate::conversations::{MessageRow, MetadataRow};
 use crate::crawls::PageRow;
 use crate::error::TransactionError;
 use crate::idempotency::ClaimRow;
 use crate::jobs::{JobRow, LEASED};
 use crate::keys::AccountRow;
 use crate::schema::{
-    accounts, agents, api_keys, conversation_metadata, crawl_pages, discarded_objects, documents,
-    idempotency, installation, jobs, messages, passages, sources, uploads, usage_days,
-    usage_months, webhook_endpoints,
+    accounts, agents, api_keys, crawl_pages, discarded_objects, documents, idempotency,
+    installation, jobs, passages, sources, uploads, usage_days, usage_months, webhook_endpoints,
 };
 use crate::sources::{DocumentRow, HeldSourceRow, PassageRow, SourceRow};
 use crate::storage::Limits;
 use crate::usage::{MonthRow, UsageRow};
 
 pub(crate) use agent_locks::{hold_agent, lock_agent};
+pub(crate) use conversations::{insert_messages, insert_metadata, lock_conversation};
 pub(crate) use texts::insert_texts;
 pub(crate) use vectors::{expect_vectors, insert_vectors, next_without_vectors};
 
@@ -386,6 +386,7 @@ pub(crate) fn add_usage(c: &mut AnyConnection, row: &UsageRow) -> QueryResult<()
                 usage_days::prompt_tokens.eq(usage_days::prompt_tokens + row.prompt_tokens),
                 usage_days::completion_tokens
                     .eq(usage_days::completion_tokens + row.completion_tokens),
+                row.statistics.added(),
             ))
     };
     match c {
@@ -444,31 +445,4 @@ pub(crate) fn insert_passages(c: &mut AnyConnection, rows: &[PassageRow]) -> Que
         };
     }
     Ok(())
-}
-
-pub(crate) fn insert_metadata(c: &mut AnyConnection, rows: &[MetadataRow]) -> QueryResult<()> {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let statement = || diesel::insert_into(conversation_metadata::table).values(rows);
-    match c {
-        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
-    }
-}
-
-/// Adds the two messages of a turn. SQLite takes them one by one: a statement with a fixed number
-/// of rows is prepared only once, and there is no round trip to a server.
-pub(crate) fn insert_messages(c: &mut AnyConnection, rows: &[MessageRow; 2]) -> QueryResult<()> {
-    match c {
-        AnyConnection::Postgres(c) => {
-            diesel::insert_into(messages::table).values(rows.as_slice()).execute(c).map(|_| ())
-        }
-        AnyConnection::Sqlite(c) => {
-            for row in rows {
-                diesel::insert_into(messages::table).values(row).execute(c)?;
-            }
-            Ok(())
-        }
-    }
 }

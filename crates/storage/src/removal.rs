@@ -21,7 +21,7 @@ use crate::idempotency;
 use crate::pages::{Size, binary_length, octet_length};
 use crate::schema::{
     agents, conversations, crawl_pages, document_texts, documents, jobs, messages, passage_vectors,
-    passages, sources,
+    passages, ratings, sources,
 };
 use crate::uploads::remove_unused;
 
@@ -358,11 +358,33 @@ fn delete_crawl_pages(
     }
 }
 
+/// Deletes ratings before their messages, so that comments count towards the size of a part too.
+fn delete_ratings(
+    c: &mut AnyConnection,
+    conversation: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    let of_conversation = || ratings::table.filter(ratings::conversation_id.eq(conversation));
+    let rows: Vec<(i64, Size)> = of_conversation()
+        .order(ratings::position)
+        .limit(part.limit())
+        .select((ratings::position, octet_length(ratings::comment)))
+        .load(c)?;
+    let rows = rows.into_iter().map(|(position, size)| (position, [size])).collect();
+    if let Some(last) = part.take(rows) {
+        diesel::delete(of_conversation().filter(ratings::position.le(last))).execute(c)?;
+    }
+    Ok(!part.is_used_up())
+}
+
 fn delete_conversation(
     c: &mut AnyConnection,
     id: &str,
     part: &mut Part,
 ) -> Result<bool, TransactionError> {
+    if !delete_ratings(c, id, part)? {
+        return Ok(false);
+    }
     let of_conversation = || messages::table.filter(messages::conversation_id.eq(id));
     let rows: Vec<(i64, Size, Size)> = of_conversation()
         .order(messages::position)

@@ -247,6 +247,21 @@ table! {
         created_at -> BigInt,
         updated_at -> BigInt,
         removed_at -> Nullable<BigInt>,
+        channel -> Text,
+        unanswered -> BigInt,
+        rated_up -> BigInt,
+        rated_down -> BigInt,
+    }
+}
+
+table! {
+    ratings (conversation_id, position) {
+        conversation_id -> Text,
+        position -> BigInt,
+        account_id -> Text,
+        value -> Text,
+        comment -> Nullable<Text>,
+        rated_at -> BigInt,
     }
 }
 
@@ -328,6 +343,22 @@ table! {
         messages -> BigInt,
         prompt_tokens -> BigInt,
         completion_tokens -> BigInt,
+        conversations -> BigInt,
+        answered -> BigInt,
+        unanswered -> BigInt,
+        rated_up -> BigInt,
+        rated_down -> BigInt,
+        latency_ms -> BigInt,
+        latency_1 -> BigInt,
+        latency_2 -> BigInt,
+        latency_3 -> BigInt,
+        latency_4 -> BigInt,
+        latency_5 -> BigInt,
+        latency_6 -> BigInt,
+        latency_7 -> BigInt,
+        latency_8 -> BigInt,
+        latency_9 -> BigInt,
+        latency_10 -> BigInt,
     }
 }
 

@@ -1,9 +1,12 @@
 //! What accounts have used and may use.
 
+mod statistics;
+
 use async_trait::async_trait;
 use cicerone_domain::conversation::Turn;
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::UsageStore;
+use cicerone_domain::statistics::{DayRange, DayStatistics};
 use cicerone_domain::usage::{
     AccountQuotas, Consumption, Day, DayUsage, Quota, TokenCount, UsageFilter,
 };
@@ -13,12 +16,13 @@ use diesel::prelude::*;
 use crate::bytes;
 use crate::columns::{id, narrow, wide};
 use crate::connection::AnyConnection;
-use crate::dialect;
+use crate::dialect::{self, Begin, transaction};
 use crate::error::TransactionError;
 use crate::pages::created_before;
 use crate::schema::{accounts, usage_days, usage_months};
 use crate::scope::Visible;
 use crate::storage::Storage;
+pub(crate) use statistics::StatisticsRow;
 
 /// The value of a quota column for an unlimited quota.
 const UNLIMITED: i64 = -1;
@@ -32,6 +36,8 @@ pub(crate) struct UsageRow {
     pub(crate) messages: i64,
     pub(crate) prompt_tokens: i64,
     pub(crate) completion_tokens: i64,
+    #[diesel(embed)]
+    pub(crate) statistics: StatisticsRow,
 }
 
 /// What an account used in a month.
@@ -47,7 +53,11 @@ pub(crate) struct MonthRow {
 
 /// Counts an answered message. This is the last step of its transaction, since messages of the same
 /// account wait for each other from here on.
-pub(crate) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<(), TransactionError> {
+pub(crate) fn count(
+    c: &mut AnyConnection,
+    turn: &Turn,
+    statistics: StatisticsRow,
+) -> Result<(), TransactionError> {
     let usage = turn.usage();
     let row = UsageRow {
         account_id: turn.conversation.account_id.to_string(),
@@ -56,6 +66,7 @@ pub(crate) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<(), Transactio
         messages: wide(usage.messages),
         prompt_tokens: wide(usage.tokens.prompt),
         completion_tokens: wide(usage.tokens.completion),
+        statistics,
     };
     let (month, _) = Day::month_of(usage.day.start());
     let in_month = MonthRow {
@@ -175,6 +186,24 @@ impl UsageStore for Storage {
     ) -> Result<Page<DayUsage>, Error> {
         let visible = Visible::from(scope);
         self.db.of(scope.account).read(move |c| list(c, &visible, filter, &page)).await
+    }
+
+    async fn list_statistics(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        days: DayRange,
+        page: PageRequest,
+    ) -> Result<Page<DayStatistics>, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .of(scope.account)
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| {
+                    statistics::list(c, &visible, agent, days, &page)
+                })
+            })
+            .await
     }
 }
 

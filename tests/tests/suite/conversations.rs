@@ -5,5 +5,7 @@ pub(crate) mod delete;
 pub(crate) mod get;
 pub(crate) mod list;
 pub(crate) mod messages;
+pub(crate) mod rate;
 pub(crate) mod send;
 pub(crate) mod stream;
+pub(crate) mod unrate;

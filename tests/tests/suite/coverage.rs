@@ -21,12 +21,13 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 45] = [
+const ENDPOINTS: [&Covers; 48] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
     &agents::update::COVERS,
     &agents::delete::COVERS,
+    &agents::statistics::COVERS,
     &files::upload::COVERS,
     &files::get::COVERS,
     &files::delete::COVERS,
@@ -45,6 +46,8 @@ const ENDPOINTS: [&Covers; 45] = [
     &conversations::get::COVERS,
     &conversations::messages::COVERS,
     &conversations::delete::COVERS,
+    &conversations::rate::COVERS,
+    &conversations::unrate::COVERS,
     &openai::models::LIST,
     &openai::models::GET,
     &openai::chat::COVERS,

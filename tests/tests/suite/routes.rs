@@ -36,6 +36,7 @@ enum Body {
     Key,
     Endpoint,
     EndpointChange,
+    Rating,
 }
 
 const fn route(
@@ -47,13 +48,16 @@ const fn route(
     Route { method, path, permission, body }
 }
 
+const RATING: &str = "/v1/conversations/{conversation_id}/messages/{n}/rating";
+
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 45] = [
+pub(crate) const ROUTES: [Route; 48] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
     route("PATCH", "/v1/agents/{agent_id}", "agents:write", Body::Change),
     route("DELETE", "/v1/agents/{agent_id}", "agents:write", Body::None),
+    route("GET", "/v1/agents/{agent_id}/statistics", "agents:read", Body::None),
     route("POST", "/v1/files", "sources:write", Body::File),
     route("GET", "/v1/files/{file_id}", "sources:read", Body::None),
     route("DELETE", "/v1/files/{file_id}", "sources:write", Body::None),
@@ -72,6 +76,8 @@ pub(crate) const ROUTES: [Route; 45] = [
     route("GET", "/v1/conversations/{conversation_id}", "conversations:read", Body::None),
     route("GET", "/v1/conversations/{conversation_id}/messages", "conversations:read", Body::None),
     route("DELETE", "/v1/conversations/{conversation_id}", "conversations:write", Body::None),
+    route("PUT", RATING, "conversations:write", Body::Rating),
+    route("DELETE", RATING, "conversations:write", Body::None),
     route("GET", "/v1/models", "conversations:write", Body::None),
     route("GET", "/v1/models/{agent_id}", "conversations:write", Body::None),
     route("POST", "/v1/chat/completions", "conversations:write", Body::Chat),
@@ -138,6 +144,8 @@ impl Names {
         let documents = client.list_all(&format!("/v1/sources/{text}/documents"), 1).await;
         let document = id(&documents[0]);
         let conversation = id(&client.ask(&agent, "Hello there").await);
+        let rating = format!("/v1/conversations/{conversation}/messages/2/rating");
+        client.put(&rating, json!({ "value": "down" })).await.expect(200);
         let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
         let key = json!({ "name": "Guide", "permissions": ["keys:write"], "agent_ids": [agent] });
         let key = id(&client.post("/v1/api_keys", key).await.expect(201));
@@ -171,6 +179,7 @@ impl Names {
             .replace("{source_id}", &self.source)
             .replace("{document_id}", &self.document)
             .replace("{conversation_id}", &self.conversation)
+            .replace("{n}", "2")
             .replace("{file_id}", &self.file)
             .replace("{key_id}", &self.key)
             .replace("{endpoint_id}", &self.endpoint)
@@ -215,7 +224,7 @@ impl Route {
 
     /// Whether it changes something, and therefore accepts an idempotency key.
     pub(crate) fn writes(&self) -> bool {
-        self.method != "GET" && self.permission.ends_with(":write")
+        !["GET", "PUT"].contains(&self.method) && self.permission.ends_with(":write")
     }
 
     /// The path of what a request to it has made, or of what its answer is about, to delete it.
@@ -251,6 +260,7 @@ impl Route {
             Body::Ping => Some(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })),
             Body::Key => Some(json!({ "name": "Guide", "permissions": ["keys:write"] })),
             Body::Endpoint => Some(json!({ "url": NOWHERE })),
+            Body::Rating => Some(json!({ "value": "up" })),
             Body::EndpointChange => Some(json!({ "description": "Ours" })),
             Body::Message => Some(json!({ "agent_id": names.agent, "message": "Hello there" })),
             Body::Chat => {

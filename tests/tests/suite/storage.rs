@@ -21,6 +21,7 @@ mod large_sources;
 mod migrations;
 mod objects;
 mod page_reasons;
+mod ratings;
 mod recovery;
 mod removals;
 mod sources;

@@ -7,6 +7,7 @@ use crate::audit::AuditRecord;
 use crate::content::{StoredDocument, StoredPassage};
 use crate::conversation::{Conversation, PlacedMessage};
 use crate::source::{CrawledPage, Source};
+use crate::statistics::DayStatistics;
 use crate::usage::DayUsage;
 use crate::webhook::{Delivery, WebhookEndpoint};
 
@@ -56,6 +57,12 @@ impl Listed for DayUsage {
     /// The beginning of its day, and its agent.
     fn position(&self) -> Position {
         Position::created(self.day.start(), self.agent_id)
+    }
+}
+
+impl Listed for DayStatistics {
+    fn position(&self) -> Position {
+        Position::Numbered(self.day.number())
     }
 }
 

@@ -12,13 +12,16 @@ use crate::access::{Account, ApiKey, KeyHash, KeyPatch, Scope};
 use crate::agent::{Agent, AgentPatch, AgentStatus};
 use crate::audit::{AuditFilter, AuditRecord};
 use crate::content::{PublicText, StoredDocument, StoredPassage};
-use crate::conversation::{Conversation, ConversationFilter, Message, PlacedMessage, Turn};
+use crate::conversation::{
+    Conversation, ConversationFilter, Message, NewRating, PlacedMessage, Rating, Turn,
+};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::{Claim, Claimed, Completion, Fingerprint, IdempotencyKey, KeptAnswer};
 use crate::job::NewJob;
 use crate::page::{Page, PageRequest};
 use crate::source::{CrawledPage, Source, SourceStatus, SourceType};
+use crate::statistics::{DayRange, DayStatistics};
 use crate::timestamp::Timestamp;
 use crate::upload::{ObjectKey, Upload};
 use crate::usage::{AccountQuotas, Consumption, Day, DayUsage, UsageFilter};
@@ -358,6 +361,26 @@ pub trait ConversationStore: Send + Sync {
         id: Id<kind::Conversation>,
         page: PageRequest,
     ) -> Result<Page<PlacedMessage>, Error>;
+    /// Rates the message with that number, from 1. Fails with [`Error::NotFound`] for the conversation and the
+    /// number, and with [`Error::InvalidOperation`] if the message is the user's. The counts of the conversation and of the
+    /// message's day change with it.
+    async fn rate_message(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        number: u64,
+        rating: NewRating,
+        now: Timestamp,
+    ) -> Result<Rating, Error>;
+    /// Removes the rating of a message. Fails as [`ConversationStore::rate_message`] does, and with
+    /// [`Error::NotFound`] if there is none.
+    async fn unrate_message(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        number: u64,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error>;
     /// Removes a conversation, its messages and the stored answers that contain it. Fails with
     /// [`Error::NotFound`].
     async fn delete_conversation(
@@ -411,6 +434,15 @@ pub trait UsageStore: Send + Sync {
         filter: UsageFilter,
         page: PageRequest,
     ) -> Result<Page<DayUsage>, Error>;
+    /// What became of an agent's messages by day, the latest day first, without days that have no messages. Fails with
+    /// [`Error::NotFound`].
+    async fn list_statistics(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        days: DayRange,
+        page: PageRequest,
+    ) -> Result<Page<DayStatistics>, Error>;
 }
 
 /// Idempotency records.

@@ -8,8 +8,8 @@ use crate::access::Scope;
 use crate::agent::AgentStatus;
 use crate::clock::{Clock, Entropy};
 use crate::conversation::{
-    Conversation, ConversationFilter, Message, MessageText, Metadata, PlacedMessage, Role, Turn,
-    cite,
+    Channel, Conversation, ConversationCounts, ConversationFilter, Message, MessageText, Metadata,
+    NewRating, PlacedMessage, Rating, Role, Turn, cite,
 };
 use crate::error::Error;
 use crate::fairness::{FairPermit, FairPool};
@@ -39,6 +39,8 @@ pub struct NewMessage {
     pub text: MessageText,
     /// Pairs for a new conversation.
     pub metadata: Metadata,
+    /// The interface that it came through.
+    pub channel: Channel,
     /// What differs from a message of a stored conversation.
     pub handling: Handling,
 }
@@ -203,6 +205,8 @@ impl Conversations {
                 account_id: agent.account_id,
                 agent_id: agent.id,
                 metadata: message.metadata,
+                channel: message.channel,
+                counts: ConversationCounts::default(),
                 created_at: question.timestamp,
                 updated_at: now,
             },
@@ -258,6 +262,30 @@ impl Conversations {
             .find_conversation(scope, id)
             .await?
             .ok_or_else(|| Error::not_found("conversation", id))
+    }
+
+    /// Rates the reply with that number, replacing an earlier rating. Fails with [`Error::NotFound`] for the
+    /// conversation and the number, and with [`Error::InvalidOperation`] for a message of the user.
+    pub async fn rate(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        number: u64,
+        rating: NewRating,
+    ) -> Result<Rating, Error> {
+        self.store.rate_message(scope, id, number, rating, self.clock.now()).await
+    }
+
+    /// Removes the rating of the reply with that number. Fails as [`Conversations::rate`] does, and with
+    /// [`Error::NotFound`] if there is none.
+    pub async fn unrate(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        number: u64,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        self.store.unrate_message(scope, id, number, completion).await
     }
 
     /// Deletes a conversation. Fails with [`Error::NotFound`].

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::page::{Page, PageRequest};
 use crate::ports::UsageStore;
+use crate::statistics::{DayRange, DayStatistics};
 use crate::timestamp::Timestamp;
 use crate::usage::{
     AccountQuotas, Allowance, Allowances, Day, DayUsage, DefaultQuotas, Quota, Standing,
@@ -95,6 +96,17 @@ impl Quotas {
         page: PageRequest,
     ) -> Result<Page<DayUsage>, Error> {
         self.store.list_usage(scope, filter, page).await
+    }
+
+    /// What became of an agent's messages by day, the latest day first. Fails with [`Error::NotFound`] for the agent.
+    pub async fn statistics(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        days: DayRange,
+        page: PageRequest,
+    ) -> Result<Page<DayStatistics>, Error> {
+        self.store.list_statistics(scope, agent, days, page).await
     }
 
     /// What an account, by its name, may use and keep, and what it has used of this month and keeps.

@@ -4,6 +4,7 @@ pub(super) mod create;
 pub(super) mod delete;
 pub(super) mod get;
 pub(super) mod list;
+pub(super) mod statistics;
 pub(super) mod update;
 
 use actix_web::http::StatusCode;

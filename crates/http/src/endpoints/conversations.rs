@@ -4,14 +4,18 @@ pub(super) mod delete;
 pub(super) mod get;
 pub(super) mod list;
 pub(super) mod messages;
+pub(super) mod rate;
 pub(super) mod send;
+pub(super) mod unrate;
 
 use std::collections::BTreeMap;
 
-use cicerone_domain::conversation::{CitedPassage, PlacedMessage};
-use cicerone_domain::{Citation, Conversation, Id, Message, Role, Timestamp, kind};
+use cicerone_domain::conversation::{CitedPassage, PlacedMessage, Rating};
+use cicerone_domain::{Citation, Conversation, Error, Id, Role, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::context::Incoming;
 
 /// An ordered exchange between an end user and an agent.
 #[derive(Debug, Serialize, ToSchema)]
@@ -22,6 +26,14 @@ pub(super) struct ConversationView<'a> {
     #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
     agent_id: Id<kind::Agent>,
     metadata: &'a BTreeMap<String, String>,
+    /// The interface through which it began. More may be added.
+    #[schema(examples("api", "openai", "mcp"))]
+    channel: &'static str,
+    /// The number of its messages.
+    message_count: u64,
+    /// The number of replies that are based on no source.
+    unanswered_count: u64,
+    ratings: RatingCountsView,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     /// The time of the last message.
@@ -58,6 +70,13 @@ impl<'a> From<&'a Conversation> for ConversationView<'a> {
             id: conversation.id,
             agent_id: conversation.agent_id,
             metadata: conversation.metadata.pairs(),
+            channel: conversation.channel.name(),
+            message_count: conversation.counts.messages,
+            unanswered_count: conversation.counts.unanswered,
+            ratings: RatingCountsView {
+                up: conversation.counts.rated_up,
+                down: conversation.counts.rated_down,
+            },
             created_at: conversation.created_at,
             updated_at: conversation.updated_at,
             messages: None,
@@ -66,10 +85,54 @@ impl<'a> From<&'a Conversation> for ConversationView<'a> {
     }
 }
 
+/// How many replies of a conversation are rated up and down.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = RatingCounts)]
+struct RatingCountsView {
+    up: u64,
+    down: u64,
+}
+
+/// A rating of a reply.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Rating)]
+pub(super) struct RatingView<'a> {
+    #[schema(pattern = "^(up|down)$")]
+    value: &'static str,
+    /// The words of the user, if there are any.
+    #[schema(required, max_length = 1000)]
+    comment: Option<&'a str>,
+    /// When the rating was given or last changed.
+    #[schema(value_type = String, format = DateTime)]
+    rated_at: Timestamp,
+}
+
+impl<'a> From<&'a Rating> for RatingView<'a> {
+    fn from(rating: &'a Rating) -> Self {
+        Self {
+            value: rating.value.name(),
+            comment: rating.comment.as_ref().map(|comment| comment.as_str()),
+            rated_at: rating.rated_at,
+        }
+    }
+}
+
+/// The number of a message in the path. Text that is not such a number gets the same error as that of a message that does
+/// not exist.
+fn number(incoming: &Incoming) -> Result<u64, Error> {
+    let text = incoming.request.match_info().iter().nth(1).map_or("", |(_, value)| value);
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|number| is_plain && *number > 0);
+    number.ok_or_else(|| Error::not_found("message", text))
+}
+
 /// One message.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Message)]
 pub(super) struct MessageView<'a> {
+    /// The number of the message in the conversation, from 1.
+    #[schema(minimum = 1)]
+    n: u64,
     #[schema(value_type = String, pattern = "^(user|assistant)$")]
     role: Role,
     content: &'a str,
@@ -77,26 +140,29 @@ pub(super) struct MessageView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     sources_used: Option<Vec<CitationView<'a>>>,
+    /// Whether the message is based on a source; absent from user messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    answered: Option<bool>,
+    /// What the user thinks of the message; null if it is not rated, absent from user messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<RatingView<'_>>, required = false)]
+    rating: Option<Option<RatingView<'a>>>,
     #[schema(value_type = String, format = DateTime)]
     timestamp: Timestamp,
 }
 
 impl<'a> From<&'a PlacedMessage> for MessageView<'a> {
     fn from(placed: &'a PlacedMessage) -> Self {
-        Self::from(&placed.message)
-    }
-}
-
-impl<'a> From<&'a Message> for MessageView<'a> {
-    fn from(message: &'a Message) -> Self {
-        let sources_used = match message.role {
-            Role::Assistant => Some(citations(&message.sources_used)),
-            Role::User => None,
-        };
+        let message = &placed.message;
+        let is_reply = message.role == Role::Assistant;
         Self {
+            n: placed.number(),
             role: message.role,
             content: &message.content,
-            sources_used,
+            sources_used: is_reply.then(|| citations(&message.sources_used)),
+            answered: is_reply.then_some(!message.sources_used.is_empty()),
+            rating: is_reply.then(|| placed.rating.as_ref().map(RatingView::from)),
             timestamp: message.timestamp,
         }
     }

@@ -3,7 +3,9 @@
 use cicerone_domain::limits;
 use serde_json::Value;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
-use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::schema::{
+    ArrayBuilder, KnownFormat, Object, ObjectBuilder, SchemaFormat, Type,
+};
 use utoipa::openapi::{RefOr, Required, Schema};
 
 use super::schema::{id, string};
@@ -22,6 +24,11 @@ fn query(
         .schema(Some(schema))
 }
 
+/// The number of a message.
+fn number() -> Object {
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).build()
+}
+
 /// The parameters of a path.
 pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
     let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
@@ -35,6 +42,7 @@ pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
             "key_id" => id("key_"),
             "endpoint_id" => id("whep_"),
             "delivery_id" => id("dlv_"),
+            "n" => number(),
             _ => string().build(),
         };
         ParameterBuilder::new()

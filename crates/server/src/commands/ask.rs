@@ -7,7 +7,7 @@ mod reply;
 pub(super) mod session;
 
 use cicerone_domain::Error;
-use cicerone_domain::conversation::{MessageText, Metadata};
+use cicerone_domain::conversation::{Channel, MessageText, Metadata};
 use cicerone_domain::services::{Handling, NewMessage};
 
 use crate::cli::AskArguments;
@@ -31,6 +31,7 @@ pub(crate) fn run(environment: Environment, arguments: AskArguments) -> Result<(
             conversation_id: None,
             text: question,
             metadata: Metadata::default(),
+            channel: Channel::Api,
             handling: Handling::default(),
         };
         let outcome = reply::give(&session.parts, &session.scope, message, json).await;

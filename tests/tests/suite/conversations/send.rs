@@ -34,7 +34,8 @@ async fn a_first_message_makes_a_conversation_and_is_answered_from_the_sources()
     assert_eq!(answer["agent_id"], agent.as_str());
     assert!(answer["reply"].as_str().unwrap().contains("nine o'clock"), "{answer}");
     assert_eq!(cited(&answer), json!([{ "id": source, "title": "Opening hours" }]));
-    assert_eq!(answer.as_object().unwrap().len(), 6, "{answer}");
+    assert_eq!(answer["n"], 2);
+    assert_eq!(answer.as_object().unwrap().len(), 7, "{answer}");
 }
 
 #[tokio::test]

@@ -23,7 +23,8 @@ async fn the_tokens_add_up_to_the_reply_that_is_stored() {
     assert!(streamed.text().contains("nine o'clock"), "{streamed:?}");
     let done = streamed.done();
     assert_eq!(cited(done), json!([{ "id": source, "title": "Opening hours" }]));
-    assert_eq!(done.as_object().unwrap().len(), 2, "{done}");
+    assert_eq!(done["n"], 2);
+    assert_eq!(done.as_object().unwrap().len(), 3, "{done}");
     let conversation = done["conversation_id"].as_str().unwrap();
     let whole = client.get(&format!("/v1/conversations/{conversation}")).await.expect(200);
     assert_eq!(whole["messages"][0]["content"], QUESTION);

@@ -63,6 +63,7 @@ async fn a_conversation_reads_back_with_its_messages_in_order() {
         let agent = world.agent().await;
         let mut one = world.first_turn(&agent, &[("user", "Ännchen"), ("b", "")]);
         one.reply.sources_used = vec![citation("Rom 🏛")];
+        one.conversation.counts.unanswered = 0;
         let stored = world.storage.append_turn(one.clone(), None).await.unwrap();
         assert_eq!(stored, one);
         let two = world.next_turn(&one.conversation, "And now?");
@@ -74,7 +75,8 @@ async fn a_conversation_reads_back_with_its_messages_in_order() {
         assert_eq!(conversation, two.conversation);
         let placed = [two.reply, two.question, one.reply, one.question];
         let placed = (0..4).rev().zip(placed);
-        let placed = placed.map(|(position, message)| PlacedMessage { position, message });
+        let placed =
+            placed.map(|(position, message)| PlacedMessage { position, message, rating: None });
         assert_eq!(messages, Page { items: placed.collect(), next: None });
         assert_eq!(world.storage.find_conversation(&scope, new_id()).await.unwrap(), None);
     })
@@ -281,7 +283,7 @@ async fn a_list_is_filtered_by_time_and_by_every_pair() {
         let between = ConversationFilter {
             created_after: Some(a.created_at),
             created_before: Some(c.created_at),
-            metadata: Vec::new(),
+            ..ConversationFilter::default()
         };
         assert_eq!(list(between).await, [b]);
     })

@@ -11,7 +11,7 @@ use cicerone_domain::agent::{
 use cicerone_domain::content::{
     CutDocument, Document, Extracted, Stretch, WarningReason, Warnings,
 };
-use cicerone_domain::conversation::{Metadata, Turn};
+use cicerone_domain::conversation::{Channel, ConversationCounts, Metadata, Turn};
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{
     Audience, Claim, Claimed, Completion, Fingerprint, IdempotencyKey, KeptAnswer, Subject,
@@ -234,6 +234,8 @@ impl World {
             account_id: self.account,
             agent_id: agent.id,
             metadata: Metadata::parse(pairs.collect::<BTreeMap<_, _>>()).unwrap(),
+            channel: Channel::Api,
+            counts: ConversationCounts { messages: 2, unanswered: 1, ..Default::default() },
             created_at: now,
             updated_at: now,
         };
@@ -243,7 +245,9 @@ impl World {
     /// A turn that continues a conversation.
     pub(super) fn next_turn(&self, conversation: &Conversation, question: &str) -> Turn {
         let now = self.now();
-        let conversation = Conversation { updated_at: now, ..conversation.clone() };
+        let mut conversation = Conversation { updated_at: now, ..conversation.clone() };
+        conversation.counts.messages += 2;
+        conversation.counts.unanswered += 1;
         turn(conversation, false, question, now)
     }
 

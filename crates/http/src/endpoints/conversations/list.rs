@@ -1,6 +1,6 @@
 //! `GET /v1/agents/{agent_id}/conversations`
 
-use cicerone_domain::conversation::ConversationFilter;
+use cicerone_domain::conversation::{Channel, ConversationFilter, RatingValue};
 use cicerone_domain::{Conversation, Error, Page, PageRequest};
 
 use super::ConversationView;
@@ -9,7 +9,7 @@ use crate::auth::permission::ConversationsRead;
 use crate::context::{Incoming, Shared};
 use crate::endpoint::{Endpoint, Tag};
 use crate::list::List;
-use crate::openapi::parameters::{metadata, moment};
+use crate::openapi::parameters::{metadata, moment, one_of};
 use crate::query::Query;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -20,6 +20,21 @@ pub(crate) fn endpoint() -> Endpoint {
             moment("created_after", "Return only conversations created after this time."),
             moment("created_before", "Return only conversations created before this time."),
             metadata(),
+            one_of(
+                "rating",
+                &RatingValue::ALL.map(RatingValue::name),
+                "Return only conversations with a reply that is rated so.",
+            ),
+            one_of(
+                "unanswered",
+                &["true"],
+                "Return only conversations with a reply that is based on no source.",
+            ),
+            one_of(
+                "channel",
+                &Channel::ALL.map(Channel::name),
+                "Return only conversations that began through this interface.",
+            ),
         ])
 }
 
@@ -37,6 +52,11 @@ impl List for Conversations {
             created_after: query.moment("created_after")?,
             created_before: query.moment("created_before")?,
             metadata: query.metadata()?,
+            rating: query.one_of("rating", RatingValue::from_name, "`up`, `down`")?,
+            unanswered: query
+                .one_of("unanswered", |text| (text == "true").then_some(true), "`true`")?
+                .unwrap_or_default(),
+            channel: query.one_of("channel", Channel::from_name, "`api`, `openai`, `mcp`")?,
         })
     }
 

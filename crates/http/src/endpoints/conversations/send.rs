@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use actix_web::http::{Method, StatusCode};
-use cicerone_domain::conversation::{Metadata, Turn};
+use cicerone_domain::conversation::{Channel, Metadata, Turn};
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{Completion, Subject};
 use cicerone_domain::ports::TokenSink;
@@ -97,6 +97,7 @@ impl Body for SendMessage {
             conversation_id: self.conversation_id.as_deref().map(named).transpose()?,
             text,
             metadata,
+            channel: Channel::Api,
             handling: Handling::default(),
         };
         Ok((message, self.stream.unwrap_or_default()))
@@ -184,6 +185,9 @@ struct ReplyView<'a> {
     /// The same as `id`. A message with this id continues the conversation.
     #[schema(value_type = String, pattern = "^conv_[0-9A-Za-z]{10}$")]
     conversation_id: Id<kind::Conversation>,
+    /// The number of the reply in the conversation, from 1. It names the message in other requests.
+    #[schema(minimum = 1)]
+    n: u64,
     /// When the conversation began.
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -198,6 +202,7 @@ impl<'a> From<&'a Turn> for ReplyView<'a> {
             reply: &turn.reply.content,
             sources_used: citations(&turn.reply.sources_used),
             conversation_id: conversation.id,
+            n: turn.number(),
             created_at: conversation.created_at,
         }
     }

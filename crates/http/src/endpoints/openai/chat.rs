@@ -4,6 +4,7 @@ mod events;
 mod view;
 
 use actix_web::http::{Method, StatusCode};
+use cicerone_domain::conversation::Channel;
 use cicerone_domain::conversation::Metadata;
 use cicerone_domain::services::{Handling, NewMessage};
 use cicerone_domain::{Error, Id};
@@ -143,6 +144,7 @@ impl Body for CreateChatCompletion {
             conversation_id: None,
             text: transcript.question,
             metadata,
+            channel: Channel::OpenAi,
             handling: Handling {
                 history: Some(transcript.history),
                 is_kept,

@@ -5,6 +5,7 @@ mod events;
 mod view;
 
 use actix_web::http::{Method, StatusCode};
+use cicerone_domain::conversation::Channel;
 use cicerone_domain::conversation::Metadata;
 use cicerone_domain::services::{Handling, NewMessage};
 use cicerone_domain::{Error, Id};
@@ -144,6 +145,7 @@ impl Body for CreateResponse {
             conversation_id: continued.map(Continued::conversation_id),
             text: transcript.question,
             metadata,
+            channel: Channel::OpenAi,
             handling: Handling {
                 history: (!continues).then_some(transcript.history),
                 is_kept,

@@ -1,6 +1,6 @@
 //! The tool `ask`: a question to the agent.
 
-use cicerone_domain::conversation::{Citation, Metadata, Turn};
+use cicerone_domain::conversation::{Channel, Citation, Metadata, Turn};
 use cicerone_domain::services::{Handling, NewMessage};
 use cicerone_domain::{Error, Id, MessageText, kind};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,8 @@ pub(super) struct Reply {
     /// The conversation, for follow-up questions.
     #[schema(value_type = String)]
     conversation_id: Id<kind::Conversation>,
+    /// The number of the answer in the conversation, from 1.
+    n: u64,
     /// The sources that the answer is based on, best first.
     #[schema(inline)]
     sources: Vec<Source>,
@@ -55,6 +57,7 @@ pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Reply, E
         conversation_id: arguments.conversation_id.map(named).transpose()?,
         text,
         metadata: Metadata::default(),
+        channel: Channel::Mcp,
         handling: Handling::default(),
     };
     let Tools { conversations, scope, times, .. } = tools.clone();
@@ -74,6 +77,7 @@ pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Reply, E
 impl From<Turn> for Reply {
     fn from(turn: Turn) -> Self {
         Self {
+            n: turn.number(),
             answer: turn.reply.content,
             conversation_id: turn.conversation.id,
             sources: turn.reply.sources_used.into_iter().map(Source::from).collect(),

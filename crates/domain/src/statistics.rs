@@ -1,0 +1,135 @@
+//! What became of an agent's messages, by day.
+
+use crate::error::Error;
+use crate::usage::Day;
+
+/// The longest latencies, in milliseconds, that each bucket but the last counts.
+pub const LATENCY_BOUNDS_MS: [u64; 9] = [50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
+/// The number of buckets.
+pub const LATENCY_BUCKETS: usize = LATENCY_BOUNDS_MS.len() + 1;
+
+/// The bucket that counts a latency.
+pub fn latency_bucket(millis: u64) -> usize {
+    LATENCY_BOUNDS_MS.iter().position(|bound| millis <= *bound).unwrap_or(LATENCY_BOUNDS_MS.len())
+}
+
+/// An agent's day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayStatistics {
+    /// The day.
+    pub day: Day,
+    /// Messages that were answered, also those that were not stored.
+    pub messages: u64,
+    /// Conversations that began.
+    pub conversations: u64,
+    /// Stored replies that cite a source.
+    pub answered: u64,
+    /// Stored replies that cite none.
+    pub unanswered: u64,
+    /// Replies of this day that are rated up.
+    pub rated_up: u64,
+    /// Replies of this day that are rated down.
+    pub rated_down: u64,
+    /// How long the stored replies took.
+    pub latencies: Latencies,
+}
+
+/// How long replies took, from the arrival of the question to the end of the reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Latencies {
+    /// The sum in milliseconds.
+    pub total_ms: u64,
+    /// The number of replies in each bucket.
+    pub buckets: [u64; LATENCY_BUCKETS],
+}
+
+impl Latencies {
+    fn count(&self) -> u64 {
+        self.buckets.iter().sum()
+    }
+
+    /// The mean in milliseconds; `None` without replies.
+    pub fn mean_ms(&self) -> Option<u64> {
+        self.total_ms.checked_div(self.count())
+    }
+
+    /// The latency in milliseconds that `percent` of the replies did not exceed, interpolated within its bucket; `None`
+    /// without replies. In the last bucket it is the lower bound.
+    pub fn percentile_ms(&self, percent: u64) -> Option<u64> {
+        let count = self.count();
+        if count == 0 {
+            return None;
+        }
+        let wanted = (count * percent).div_ceil(100).max(1);
+        let (mut below, mut low) = (0, 0);
+        for (bucket, high) in self.buckets.iter().zip(LATENCY_BOUNDS_MS) {
+            if below + bucket >= wanted {
+                return Some(low + (high - low) * (wanted - below) / bucket);
+            }
+            below += bucket;
+            low = high;
+        }
+        Some(low)
+    }
+}
+
+/// Which days are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DayRange {
+    /// The first day to return.
+    pub from: Option<Day>,
+    /// Up to this day, included.
+    pub to: Option<Day>,
+}
+
+impl DayRange {
+    /// Reads the parameters `from` and `to`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for the one that is no day.
+    pub fn parse(from: Option<&str>, to: Option<&str>) -> Result<Self, Error> {
+        Ok(Self {
+            from: from.map(|text| Day::parse("from", text)).transpose()?,
+            to: to.map(|text| Day::parse("to", text)).transpose()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LATENCY_BOUNDS_MS, Latencies, latency_bucket};
+
+    fn latencies(all: &[u64]) -> Latencies {
+        let mut latencies = Latencies { total_ms: all.iter().sum(), ..Latencies::default() };
+        all.iter().for_each(|millis| latencies.buckets[latency_bucket(*millis)] += 1);
+        latencies
+    }
+
+    #[test]
+    fn a_latency_is_counted_in_the_first_bucket_that_holds_it() {
+        for (millis, bucket) in [(0, 0), (50, 0), (51, 1), (30_000, 8), (30_001, 9), (u64::MAX, 9)]
+        {
+            assert_eq!(latency_bucket(millis), bucket, "{millis}");
+        }
+    }
+
+    #[test]
+    fn percentiles_lie_in_the_bucket_of_the_true_ones() {
+        let all: Vec<u64> = (1..=1_000).map(|number| number * number / 40).collect();
+        let found = latencies(&all);
+        for percent in [1, 10, 50, 90, 95, 99, 100] {
+            let place = usize::try_from((1_000 * percent) / 100).unwrap() - 1;
+            let bucket = latency_bucket(found.percentile_ms(percent).unwrap());
+            assert_eq!(bucket, latency_bucket(all[place]), "{percent} %");
+        }
+        assert_eq!(found.mean_ms(), Some(all.iter().sum::<u64>() / 1_000));
+    }
+
+    #[test]
+    fn nothing_has_no_latency_and_very_long_ones_have_the_last_bound() {
+        assert_eq!((latencies(&[]).mean_ms(), latencies(&[]).percentile_ms(50)), (None, None));
+        assert_eq!(latencies(&[600_000]).percentile_ms(50), LATENCY_BOUNDS_MS.last().copied());
+        assert_eq!(latencies(&[40]).percentile_ms(95), Some(50));
+    }
+}

@@ -1,0 +1,177 @@
+//! Ratings of replies, with the counts that change with them.
+
+use std::collections::HashMap;
+
+use cicerone_domain::conversation::{NewRating, Rating, RatingComment, RatingValue};
+use cicerone_domain::id::kind;
+use cicerone_domain::usage::Day;
+use cicerone_domain::{Error, Id, Role, Timestamp};
+use diesel::prelude::*;
+
+use super::require;
+use crate::columns::{named, time};
+use crate::connection::AnyConnection;
+use crate::dialect;
+use crate::error::TransactionError;
+use crate::schema::{conversations, messages, ratings, usage_days};
+use crate::scope::Visible;
+
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = ratings, treat_none_as_null = true, treat_none_as_default_value = false)]
+struct RatingRow {
+    conversation_id: String,
+    position: i64,
+    account_id: String,
+    value: String,
+    comment: Option<String>,
+    rated_at: i64,
+}
+
+impl TryFrom<RatingRow> for Rating {
+    type Error = TransactionError;
+
+    fn try_from(row: RatingRow) -> Result<Self, TransactionError> {
+        Ok(Self {
+            value: named("ratings.value", &row.value, RatingValue::from_name)?,
+            comment: row.comment.map(RatingComment::from_stored),
+            rated_at: time(row.rated_at),
+        })
+    }
+}
+
+/// A reply whose conversation is locked.
+pub(super) struct Reply {
+    conversation: String,
+    position: i64,
+    account: String,
+    agent: String,
+    /// The day on which it was made.
+    day: Day,
+}
+
+/// The reply with that number, of a conversation in the scope. Changes of the same conversation follow each other from
+/// here on.
+pub(super) fn require_reply(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Conversation>,
+    number: u64,
+) -> Result<Reply, TransactionError> {
+    dialect::lock_conversation(c, &id.to_string())?;
+    let conversation = require(c, visible, id)?;
+    let position = i64::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    let position = position.ok_or_else(|| Error::not_found("message", number))?;
+    let found: Option<(String, i64)> = messages::table
+        .find((id.to_string(), position))
+        .select((messages::role, messages::created_at))
+        .get_result(c)
+        .optional()?;
+    let (role, created_at) = found.ok_or_else(|| Error::not_found("message", number))?;
+    match named("messages.role", &role, Role::from_name)? {
+        Role::Assistant => Ok(Reply {
+            conversation: id.to_string(),
+            position,
+            account: conversation.account_id.to_string(),
+            agent: conversation.agent_id.to_string(),
+            day: Day::of(time(created_at)),
+        }),
+        Role::User => {
+            let message = format!("message {number} is the user's; only replies can be rated");
+            Err(Error::InvalidOperation(message).into())
+        }
+    }
+}
+
+fn find(c: &mut AnyConnection, reply: &Reply) -> Result<Option<Rating>, TransactionError> {
+    let row: Option<RatingRow> = ratings::table
+        .find((&reply.conversation, reply.position))
+        .select(RatingRow::as_select())
+        .get_result(c)
+        .optional()?;
+    row.map(Rating::try_from).transpose()
+}
+
+/// Rates a reply.
+pub(super) fn rate(
+    c: &mut AnyConnection,
+    reply: &Reply,
+    new: NewRating,
+    now: Timestamp,
+) -> Result<Rating, TransactionError> {
+    let before = find(c, reply)?;
+    let rating = Rating::after(before.clone(), new, now);
+    if before.as_ref() == Some(&rating) {
+        return Ok(rating);
+    }
+    let row = RatingRow {
+        conversation_id: reply.conversation.clone(),
+        position: reply.position,
+        account_id: reply.account.clone(),
+        value: rating.value.name().to_owned(),
+        comment: rating.comment.as_ref().map(ToString::to_string),
+        rated_at: rating.rated_at.as_millis(),
+    };
+    match &before {
+        Some(_) => {
+            let target = ratings::table.find((&reply.conversation, reply.position));
+            diesel::update(target).set(row).execute(c)?;
+        }
+        None => {
+            diesel::insert_into(ratings::table).values(row).execute(c)?;
+        }
+    }
+    count(c, reply, before.map(|before| before.value), Some(rating.value))?;
+    Ok(rating)
+}
+
+/// Removes the rating of a reply.
+pub(super) fn remove(
+    c: &mut AnyConnection,
+    reply: &Reply,
+    number: u64,
+) -> Result<(), TransactionError> {
+    let before = find(c, reply)?.ok_or_else(|| Error::not_found("rating", number))?;
+    diesel::delete(ratings::table.find((&reply.conversation, reply.position))).execute(c)?;
+    count(c, reply, Some(before.value), None)
+}
+
+/// Changes the counts of the conversation and of the day of the reply. A day that is no longer kept has no row to change.
+fn count(
+    c: &mut AnyConnection,
+    reply: &Reply,
+    before: Option<RatingValue>,
+    after: Option<RatingValue>,
+) -> Result<(), TransactionError> {
+    let change = |value| i64::from(after == Some(value)) - i64::from(before == Some(value));
+    let (up, down) = (change(RatingValue::Up), change(RatingValue::Down));
+    if (up, down) == (0, 0) {
+        return Ok(());
+    }
+    diesel::update(conversations::table.find(&reply.conversation))
+        .set((
+            conversations::rated_up.eq(conversations::rated_up + up),
+            conversations::rated_down.eq(conversations::rated_down + down),
+        ))
+        .execute(c)?;
+    diesel::update(usage_days::table.find((&reply.account, reply.day.number(), &reply.agent)))
+        .set((
+            usage_days::rated_up.eq(usage_days::rated_up + up),
+            usage_days::rated_down.eq(usage_days::rated_down + down),
+        ))
+        .execute(c)?;
+    Ok(())
+}
+
+/// The ratings of the messages of a conversation from one position to another, by position.
+pub(super) fn between(
+    c: &mut AnyConnection,
+    conversation: &str,
+    (low, high): (i64, i64),
+) -> Result<HashMap<i64, Rating>, TransactionError> {
+    let rows: Vec<RatingRow> = ratings::table
+        .filter(ratings::conversation_id.eq(conversation))
+        .filter(ratings::position.between(low, high))
+        .select(RatingRow::as_select())
+        .load(c)?;
+    rows.into_iter().map(|row| Ok((row.position, Rating::try_from(row)?))).collect()
+}

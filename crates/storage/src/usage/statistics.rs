@@ -1,0 +1,193 @@
+//! What became of an agent's messages, by day: columns of the usage of the day.
+
+use cicerone_domain::conversation::Turn;
+use cicerone_domain::id::kind;
+use cicerone_domain::statistics::{
+    DayRange, DayStatistics, LATENCY_BUCKETS, Latencies, latency_bucket,
+};
+use cicerone_domain::usage::Day;
+use cicerone_domain::{Id, Page, PageRequest};
+use diesel::prelude::*;
+
+use crate::agents;
+use crate::columns::{narrow, wide};
+use crate::connection::AnyConnection;
+use crate::error::TransactionError;
+use crate::pages::numbered_before;
+use crate::schema::usage_days;
+use crate::scope::Visible;
+
+/// The columns of a day, or what is added to them.
+#[derive(Debug, Clone, Default, Queryable, Selectable, Insertable)]
+#[diesel(table_name = usage_days)]
+pub(crate) struct StatisticsRow {
+    conversations: i64,
+    answered: i64,
+    unanswered: i64,
+    rated_up: i64,
+    rated_down: i64,
+    latency_ms: i64,
+    latency_1: i64,
+    latency_2: i64,
+    latency_3: i64,
+    latency_4: i64,
+    latency_5: i64,
+    latency_6: i64,
+    latency_7: i64,
+    latency_8: i64,
+    latency_9: i64,
+    latency_10: i64,
+}
+
+/// A column that becomes the sum of itself and a number.
+type Sum<C> = diesel::dsl::Eq<C, diesel::helper_types::Add<C, i64>>;
+
+/// A change of the columns that turns change.
+type Added = (
+    (
+        Sum<usage_days::conversations>,
+        Sum<usage_days::answered>,
+        Sum<usage_days::unanswered>,
+        Sum<usage_days::latency_ms>,
+    ),
+    (
+        Sum<usage_days::latency_1>,
+        Sum<usage_days::latency_2>,
+        Sum<usage_days::latency_3>,
+        Sum<usage_days::latency_4>,
+        Sum<usage_days::latency_5>,
+        Sum<usage_days::latency_6>,
+        Sum<usage_days::latency_7>,
+        Sum<usage_days::latency_8>,
+        Sum<usage_days::latency_9>,
+        Sum<usage_days::latency_10>,
+    ),
+);
+
+impl StatisticsRow {
+    /// What a turn adds.
+    pub(crate) fn of(turn: &Turn) -> Self {
+        let mut buckets = [0; LATENCY_BUCKETS];
+        if let Some(bucket) = buckets.get_mut(latency_bucket(turn.latency_ms())) {
+            *bucket = 1;
+        }
+        let is_answered = turn.is_answered();
+        let [
+            latency_1,
+            latency_2,
+            latency_3,
+            latency_4,
+            latency_5,
+            latency_6,
+            latency_7,
+            latency_8,
+            latency_9,
+            latency_10,
+        ] = buckets;
+        Self {
+            conversations: i64::from(turn.is_first),
+            answered: i64::from(is_answered),
+            unanswered: i64::from(!is_answered),
+            rated_up: 0,
+            rated_down: 0,
+            latency_ms: wide(turn.latency_ms()),
+            latency_1,
+            latency_2,
+            latency_3,
+            latency_4,
+            latency_5,
+            latency_6,
+            latency_7,
+            latency_8,
+            latency_9,
+            latency_10,
+        }
+    }
+
+    /// Adds it to the row that is there.
+    pub(crate) fn added(&self) -> Added {
+        use usage_days as days;
+        (
+            (
+                days::conversations.eq(days::conversations + self.conversations),
+                days::answered.eq(days::answered + self.answered),
+                days::unanswered.eq(days::unanswered + self.unanswered),
+                days::latency_ms.eq(days::latency_ms + self.latency_ms),
+            ),
+            (
+                days::latency_1.eq(days::latency_1 + self.latency_1),
+                days::latency_2.eq(days::latency_2 + self.latency_2),
+                days::latency_3.eq(days::latency_3 + self.latency_3),
+                days::latency_4.eq(days::latency_4 + self.latency_4),
+                days::latency_5.eq(days::latency_5 + self.latency_5),
+                days::latency_6.eq(days::latency_6 + self.latency_6),
+                days::latency_7.eq(days::latency_7 + self.latency_7),
+                days::latency_8.eq(days::latency_8 + self.latency_8),
+                days::latency_9.eq(days::latency_9 + self.latency_9),
+                days::latency_10.eq(days::latency_10 + self.latency_10),
+            ),
+        )
+    }
+
+    /// The statistics of a day with that many messages.
+    fn of_day(self, day: i64, messages: i64) -> Result<DayStatistics, TransactionError> {
+        let buckets = [
+            self.latency_1,
+            self.latency_2,
+            self.latency_3,
+            self.latency_4,
+            self.latency_5,
+            self.latency_6,
+            self.latency_7,
+            self.latency_8,
+            self.latency_9,
+            self.latency_10,
+        ];
+        let mut latencies = Latencies {
+            total_ms: narrow("usage_days.latency_ms", self.latency_ms)?,
+            ..Latencies::default()
+        };
+        for (bucket, stored) in latencies.buckets.iter_mut().zip(buckets) {
+            *bucket = narrow("usage_days.latency", stored)?;
+        }
+        Ok(DayStatistics {
+            day: Day::from_number(day),
+            messages: narrow("usage_days.messages", messages)?,
+            conversations: narrow("usage_days.conversations", self.conversations)?,
+            answered: narrow("usage_days.answered", self.answered)?,
+            unanswered: narrow("usage_days.unanswered", self.unanswered)?,
+            rated_up: narrow("usage_days.rated_up", self.rated_up)?,
+            rated_down: narrow("usage_days.rated_down", self.rated_down)?,
+            latencies,
+        })
+    }
+}
+
+/// A page of the days of an agent, the latest first.
+pub(super) fn list(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    agent: Id<kind::Agent>,
+    days: DayRange,
+    page: &PageRequest,
+) -> Result<Page<DayStatistics>, TransactionError> {
+    agents::require(c, visible, agent)?;
+    let mut query = usage_days::table
+        .filter(usage_days::account_id.eq(&visible.account))
+        .filter(usage_days::agent_id.eq(agent.to_string()))
+        .filter(usage_days::day.lt(numbered_before(page)?))
+        .order(usage_days::day.desc())
+        .limit(page.lookahead())
+        .select((usage_days::day, usage_days::messages, StatisticsRow::as_select()))
+        .into_boxed();
+    if let Some(from) = days.from {
+        query = query.filter(usage_days::day.ge(from.number()));
+    }
+    if let Some(to) = days.to {
+        query = query.filter(usage_days::day.le(to.number()));
+    }
+    let rows: Vec<(i64, i64, StatisticsRow)> = query.load(c)?;
+    let items: Result<Vec<_>, _> =
+        rows.into_iter().map(|(day, messages, row)| row.of_day(day, messages)).collect();
+    Ok(Page::from_lookahead(items?, page.size))
+}
