@@ -13,7 +13,7 @@ message = SendMessage(agent_id="agent_8kd02JwQ1z", message="Hello")
 assert message.to_dict() == {"agent_id": "agent_8kd02JwQ1z", "message": "Hello"}
 reply = Reply.from_dict({
     "id": "conv_8kd02JwQ1z", "agent_id": "agent_8kd02JwQ1z", "reply": "Hi", "sources_used": [],
-    "conversation_id": "conv_8kd02JwQ1z", "created_at": "2026-01-31T08:30:00.000Z",
+    "conversation_id": "conv_8kd02JwQ1z", "n": 2, "created_at": "2026-01-31T08:30:00.000Z",
 })
 assert reply.reply == "Hi" and isinstance(reply.created_at, datetime)
 assert UploadedFile.__name__ == "UploadedFile"
