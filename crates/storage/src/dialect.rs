@@ -3,6 +3,7 @@
 mod agent_locks;
 mod conversations;
 mod texts;
+mod usage;
 mod vectors;
 
 use cicerone_domain::job::Lane;
@@ -21,15 +22,15 @@ use crate::jobs::{JobRow, LEASED};
 use crate::keys::AccountRow;
 use crate::schema::{
     accounts, agents, api_keys, crawl_pages, discarded_objects, documents, idempotency,
-    installation, jobs, passages, sources, uploads, usage_days, usage_months, webhook_endpoints,
+    installation, jobs, passages, sources, uploads, webhook_endpoints,
 };
 use crate::sources::{DocumentRow, HeldSourceRow, PassageRow, SourceRow};
 use crate::storage::Limits;
-use crate::usage::{MonthRow, UsageRow};
 
 pub(crate) use agent_locks::{hold_agent, lock_agent};
 pub(crate) use conversations::{insert_messages, insert_metadata, lock_conversation};
 pub(crate) use texts::insert_texts;
+pub(crate) use usage::{add_month_usage, add_usage};
 pub(crate) use vectors::{expect_vectors, insert_vectors, next_without_vectors};
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
@@ -367,45 +368,6 @@ pub(crate) fn discard_object(c: &mut AnyConnection, key: &str, due_at: i64) -> Q
             .on_conflict(discarded_objects::object_key)
             .do_update()
             .set(discarded_objects::due_at.eq(due_at))
-    };
-    match c {
-        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
-    }
-}
-
-/// Adds to the usage of a day.
-pub(crate) fn add_usage(c: &mut AnyConnection, row: &UsageRow) -> QueryResult<()> {
-    let statement = || {
-        diesel::insert_into(usage_days::table)
-            .values(row)
-            .on_conflict((usage_days::account_id, usage_days::day, usage_days::agent_id))
-            .do_update()
-            .set((
-                usage_days::messages.eq(usage_days::messages + row.messages),
-                usage_days::prompt_tokens.eq(usage_days::prompt_tokens + row.prompt_tokens),
-                usage_days::completion_tokens
-                    .eq(usage_days::completion_tokens + row.completion_tokens),
-                row.statistics.added(),
-            ))
-    };
-    match c {
-        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
-    }
-}
-
-/// Adds to the usage of an account in a month.
-pub(crate) fn add_month_usage(c: &mut AnyConnection, row: &MonthRow) -> QueryResult<()> {
-    let statement = || {
-        diesel::insert_into(usage_months::table)
-            .values(row)
-            .on_conflict((usage_months::account_id, usage_months::month))
-            .do_update()
-            .set((
-                usage_months::messages.eq(usage_months::messages + row.messages),
-                usage_months::tokens.eq(usage_months::tokens + row.tokens),
-            ))
     };
     match c {
         AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),

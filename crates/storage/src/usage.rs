@@ -27,8 +27,6 @@ pub(crate) use statistics::StatisticsRow;
 /// The value of a quota column for an unlimited quota.
 const UNLIMITED: i64 = -1;
 
-#[derive(Insertable)]
-#[diesel(table_name = usage_days, treat_none_as_default_value = false)]
 pub(crate) struct UsageRow {
     pub(crate) account_id: String,
     pub(crate) day: i64,
@@ -36,17 +34,25 @@ pub(crate) struct UsageRow {
     pub(crate) messages: i64,
     pub(crate) prompt_tokens: i64,
     pub(crate) completion_tokens: i64,
-    #[diesel(embed)]
     pub(crate) statistics: StatisticsRow,
 }
 
+impl UsageRow {
+    /// What a reply adds to the counting columns of its day.
+    pub(crate) fn counts(&self) -> [i64; 17] {
+        let mut counts = [0; 17];
+        let usage = [self.messages, self.prompt_tokens, self.completion_tokens];
+        let all = usage.into_iter().chain(self.statistics.counts());
+        counts.iter_mut().zip(all).for_each(|(count, added)| *count = added);
+        counts
+    }
+}
+
 /// What an account used in a month.
-#[derive(Insertable)]
-#[diesel(table_name = usage_months)]
 pub(crate) struct MonthRow {
-    account_id: String,
+    pub(crate) account_id: String,
     /// The first day of the month.
-    month: i64,
+    pub(crate) month: i64,
     pub(crate) messages: i64,
     pub(crate) tokens: i64,
 }

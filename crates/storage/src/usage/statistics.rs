@@ -18,7 +18,7 @@ use crate::schema::usage_days;
 use crate::scope::Visible;
 
 /// The columns of a day, or what is added to them.
-#[derive(Debug, Clone, Default, Queryable, Selectable, Insertable)]
+#[derive(Debug, Clone, Default, Queryable, Selectable)]
 #[diesel(table_name = usage_days)]
 pub(crate) struct StatisticsRow {
     conversations: i64,
@@ -38,31 +38,6 @@ pub(crate) struct StatisticsRow {
     latency_9: i64,
     latency_10: i64,
 }
-
-/// A column that becomes the sum of itself and a number.
-type Sum<C> = diesel::dsl::Eq<C, diesel::helper_types::Add<C, i64>>;
-
-/// A change of the columns that turns change.
-type Added = (
-    (
-        Sum<usage_days::conversations>,
-        Sum<usage_days::answered>,
-        Sum<usage_days::unanswered>,
-        Sum<usage_days::latency_ms>,
-    ),
-    (
-        Sum<usage_days::latency_1>,
-        Sum<usage_days::latency_2>,
-        Sum<usage_days::latency_3>,
-        Sum<usage_days::latency_4>,
-        Sum<usage_days::latency_5>,
-        Sum<usage_days::latency_6>,
-        Sum<usage_days::latency_7>,
-        Sum<usage_days::latency_8>,
-        Sum<usage_days::latency_9>,
-        Sum<usage_days::latency_10>,
-    ),
-);
 
 impl StatisticsRow {
     /// What a turn adds.
@@ -104,29 +79,24 @@ impl StatisticsRow {
         }
     }
 
-    /// Adds it to the row that is there.
-    pub(crate) fn added(&self) -> Added {
-        use usage_days as days;
-        (
-            (
-                days::conversations.eq(days::conversations + self.conversations),
-                days::answered.eq(days::answered + self.answered),
-                days::unanswered.eq(days::unanswered + self.unanswered),
-                days::latency_ms.eq(days::latency_ms + self.latency_ms),
-            ),
-            (
-                days::latency_1.eq(days::latency_1 + self.latency_1),
-                days::latency_2.eq(days::latency_2 + self.latency_2),
-                days::latency_3.eq(days::latency_3 + self.latency_3),
-                days::latency_4.eq(days::latency_4 + self.latency_4),
-                days::latency_5.eq(days::latency_5 + self.latency_5),
-                days::latency_6.eq(days::latency_6 + self.latency_6),
-                days::latency_7.eq(days::latency_7 + self.latency_7),
-                days::latency_8.eq(days::latency_8 + self.latency_8),
-                days::latency_9.eq(days::latency_9 + self.latency_9),
-                days::latency_10.eq(days::latency_10 + self.latency_10),
-            ),
-        )
+    /// What a turn changes, in the order of the columns.
+    pub(super) const fn counts(&self) -> [i64; 14] {
+        [
+            self.conversations,
+            self.answered,
+            self.unanswered,
+            self.latency_ms,
+            self.latency_1,
+            self.latency_2,
+            self.latency_3,
+            self.latency_4,
+            self.latency_5,
+            self.latency_6,
+            self.latency_7,
+            self.latency_8,
+            self.latency_9,
+            self.latency_10,
+        ]
     }
 
     /// The statistics of a day with that many messages.
