@@ -23,6 +23,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::batch::Batch;
+use crate::warmer::Warmer;
 
 /// How often it looks for work that another server left.
 const POLL: Duration = Duration::from_secs(5);
@@ -79,6 +80,7 @@ pub struct Learner {
     /// it.
     floor: Option<f32>,
     state: Arc<Mutex<State>>,
+    warmer: Warmer,
 }
 
 /// The outcome of a step.
@@ -131,7 +133,8 @@ impl Learner {
     /// A learner over these ports. `floor` is the least cosine of a passage that answers a question
     /// in other words; if it is `None`, it is calibrated for each space.
     pub fn new(ports: LearnerPorts, floor: Option<f32>) -> Self {
-        Self { ports, floor, state: Arc::default() }
+        let warmer = Warmer::new(Arc::clone(&ports.index));
+        Self { ports, floor, state: Arc::default(), warmer }
     }
 
     /// Makes vectors until `stop`. A batch in progress is abandoned: its source is claimed again.
@@ -199,13 +202,7 @@ impl Learner {
             }
             Some(VectorWork::Complete { account, agent, generation }) => {
                 let version = AgentVersion { id: agent, account_id: account, generation };
-                let index = Arc::clone(&self.ports.index);
-                tokio::spawn(async move {
-                    if let Err(error) = index.synchronise(version).await {
-                        tracing::warn!(agent_id = %agent, error = &error as &dyn std::error::Error,
-                            "the index was not brought up to date; the next question does it");
-                    }
-                });
+                self.warmer.warm(version);
                 account
             }
             Some(VectorWork::Gone { account }) => account,

@@ -9,6 +9,7 @@
 
 mod housekeeper;
 mod learner;
+mod warmer;
 mod worker;
 
 pub use housekeeper::{Housekeeper, Retention, Swept};

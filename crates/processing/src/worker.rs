@@ -21,6 +21,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use crate::warmer::Warmer;
 use attempt::Outcome;
 pub use settings::WorkerSettings;
 
@@ -76,6 +77,7 @@ pub struct Worker {
     /// until it has actually ended.
     threads: FairPool<Id<kind::Account>>,
     lanes: Lanes,
+    warmer: Warmer,
 }
 
 /// The places of jobs, by lane. Each lane has as many again for accounts without a job in it, so
@@ -118,7 +120,8 @@ impl Worker {
     /// A worker over these ports.
     pub fn new(ports: WorkerPorts, settings: WorkerSettings) -> Self {
         let (threads, lanes) = (places(settings.parallel)(), Lanes::new(&settings));
-        Self { ports, settings, threads, lanes }
+        let warmer = Warmer::new(Arc::clone(&ports.index));
+        Self { ports, settings, threads, lanes, warmer }
     }
 
     /// Claims one job, from the first lane that has one, and carries it out.
@@ -389,12 +392,7 @@ impl Worker {
                 account_id: source.account_id,
                 generation: trained.version,
             };
-            let index = Arc::clone(&self.ports.index);
-            tokio::spawn(async move {
-                if let Err(error) = index.synchronise(version).await {
-                    tracing::warn!(agent_id = %version.id, error = &error as &dyn std::error::Error, "the index could not be updated; the next question will try again");
-                }
-            });
+            self.warmer.warm(version);
         }
     }
 }
