@@ -1,5 +1,6 @@
 //! Jobs: work on a source as rows with leases.
 
+use crate::content::Extracted;
 use crate::id::{Id, kind};
 use crate::limits;
 use crate::source::{Source, SourceType};
@@ -39,6 +40,17 @@ pub struct ClaimedJob {
     pub queued_at: Timestamp,
     /// The request that asked for it.
     pub request_id: Option<Id<kind::Request>>,
+}
+
+/// A job that succeeded, and what was extracted from its source.
+#[derive(Debug, Clone)]
+pub struct FinishedJob {
+    /// The right to end it.
+    pub lease: Lease,
+    /// The content of the source.
+    pub extracted: Extracted,
+    /// The id of the event that tells about it.
+    pub event: Id<kind::Event>,
 }
 
 /// A queue with workers of its own, so that quick work never waits for slow work.

@@ -120,6 +120,10 @@ pub const JOB_CRASHES: u32 = 3;
 pub const JOB_CRASHES_IN_ALL: u32 = 100;
 /// Attempts at a job that meets transient faults, after which its source fails.
 pub const JOB_ATTEMPTS: u32 = 5;
+/// Small jobs of one agent that are carried out together…
+pub const JOBS_TOGETHER: usize = 16;
+/// …and the stored bytes of a source that count as small.
+pub const SMALL_SOURCE_BYTES: i64 = 16 * 1_024;
 /// Life of a job's lease without a heartbeat.
 pub const JOB_LEASE_MILLIS: i64 = 30_000;
 /// Longest account or API key name.

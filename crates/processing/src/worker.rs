@@ -4,6 +4,7 @@ mod attempt;
 mod crawl;
 mod material;
 mod settings;
+mod together;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,9 +111,10 @@ fn places(count: usize) -> impl Fn() -> FairPool<Id<kind::Account>> {
     move || FairPool::new(count, count)
 }
 
-/// A claimed job and its place.
+/// A claimed job, those that are carried out together with it, and their place.
 struct Claimed {
     job: ClaimedJob,
+    alike: Vec<ClaimedJob>,
     place: FairPermit<Id<kind::Account>>,
 }
 
@@ -169,6 +171,7 @@ impl Worker {
         while !stop.is_cancelled() {
             match self.claim(lane).await {
                 Ok(Some(claimed)) => {
+                    let claimed = self.with_alike(claimed).await;
                     let (worker, release) = (self.clone(), release.clone());
                     jobs.spawn(async move { worker.carry_on(claimed, &release).await });
                 }
@@ -252,7 +255,7 @@ impl Worker {
         let job = self.ports.jobs.claim_job(which, token, now, until).await?;
         Ok(job.map(|job| {
             let place = self.lanes.of(lane).hold(job.source.account_id, 1);
-            Claimed { job, place }
+            Claimed { job, alike: Vec::new(), place }
         }))
     }
 
@@ -263,22 +266,18 @@ impl Worker {
         }
     }
 
-    /// Carries out a job. Its place is freed after its outcome is stored.
+    /// Carries out jobs. Their place is freed after their outcomes are stored.
     async fn carry(&self, claimed: Claimed, release: &CancellationToken) -> Result<Step, Error> {
-        let Claimed { job, place: _place } = claimed;
-        let span = tracing::info_span!(
-            "job",
-            job_id = %job.lease.job_id,
-            source_id = %job.source.id,
-            agent_id = %job.source.agent_id,
-            kind = job.source.content.source_type().name(),
-            request_id = job.request_id.map(tracing::field::display),
-        );
+        let Claimed { job, alike, place: _place } = claimed;
+        if !alike.is_empty() {
+            self.carry_together([vec![job], alike].concat(), release).await;
+            return Ok(Step::Done);
+        }
         let work = async {
             let outcome = self.attempt(&job, release).await;
             self.conclude(&job, &job.lease, outcome).await
         };
-        work.instrument(span).await
+        work.instrument(span(&job)).await
     }
 
     /// Stores the outcome of a job.
@@ -320,15 +319,20 @@ impl Worker {
             }
             Outcome::Lost => None,
         };
+        self.note(job, ended.as_ref(), now);
+        Ok(Step::Done)
+    }
+
+    /// Notes how a job ended; `None` if its lease was lost.
+    fn note(&self, job: &ClaimedJob, ended: Option<&Source>, now: Timestamp) {
         match ended {
-            Some(source) => self.ended(job, &source, now),
+            Some(source) => self.ended(job, source, now),
             None => {
                 tracing::info!(
                     "a job was cancelled: its source was deleted, or another worker has it"
                 )
             }
         }
-        Ok(Step::Done)
     }
 
     /// After a transient fault: puts the job back into the queue with a doubling pause, until its
@@ -395,6 +399,18 @@ impl Worker {
             self.warmer.warm(version);
         }
     }
+}
+
+/// The span of a job in the log and in traces.
+fn span(job: &ClaimedJob) -> tracing::Span {
+    tracing::info_span!(
+        "job",
+        job_id = %job.lease.job_id,
+        source_id = %job.source.id,
+        agent_id = %job.source.agent_id,
+        kind = job.source.content.source_type().name(),
+        request_id = job.request_id.map(tracing::field::display),
+    )
 }
 
 /// Reports that the store could not be reached between jobs, or for the outcome of one.

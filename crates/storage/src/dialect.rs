@@ -246,6 +246,30 @@ pub(crate) fn next_job(
     }
 }
 
+/// Those of these jobs that are queued and have not crashed, and whose sources belong to an agent and have at most `bytes`
+/// stored bytes, with their sources, in the order in which they are due. Locked as by [`next_job`].
+pub(crate) fn small_jobs(
+    c: &mut AnyConnection,
+    ids: &[String],
+    agent: &str,
+    bytes: i64,
+) -> QueryResult<Vec<Work>> {
+    let query = jobs::table
+        .inner_join(sources::table)
+        .filter(jobs::id.eq_any(ids))
+        .filter(jobs::state.eq(crate::jobs::QUEUED))
+        .filter(jobs::crashes_in_all.eq(0))
+        .filter(sources::agent_id.eq(agent))
+        .filter(sources::stored_bytes.le(bytes))
+        .order((jobs::due_at, jobs::queued_at, jobs::id));
+    match c {
+        AnyConnection::Postgres(c) => {
+            query.select(Work::as_select()).for_update().skip_locked().load(c)
+        }
+        AnyConnection::Sqlite(c) => query.select(Work::as_select()).load(c),
+    }
+}
+
 /// Loads the rows of a statement that diesel cannot express.
 pub(crate) fn load_sql<T>(c: &mut AnyConnection, sql: &str) -> QueryResult<Vec<T>>
 where

@@ -5,6 +5,7 @@
 //! deadlocks.
 
 mod claims;
+mod together;
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use cicerone_domain::content::Extracted;
 use cicerone_domain::event::Event;
 use cicerone_domain::id::kind;
 use cicerone_domain::job::{
-    Claimable, ClaimedJob, Crashes, Lane, Lease, NewJob, POISONED, Reclaim, Reclaimed,
+    Claimable, ClaimedJob, Crashes, FinishedJob, Lane, Lease, NewJob, POISONED, Reclaim, Reclaimed,
 };
 use cicerone_domain::ports::JobStore;
 use cicerone_domain::source::{PartialReading, Trained};
@@ -128,6 +129,21 @@ impl JobStore for Storage {
         Ok(None)
     }
 
+    async fn claim_alike(
+        &self,
+        job: &ClaimedJob,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<ClaimedJob>, Error> {
+        let (lease, account) = (job.lease.clone(), job.source.account_id);
+        let next = self.db.read(move |c| together::next(c, &lease, account, now)).await?;
+        if next.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (agent, token) = (job.source.agent_id, job.lease.token.clone());
+        self.db.of(account).write(move |c| together::claim(c, &next, agent, &token, until)).await
+    }
+
     async fn heartbeat(&self, lease: &Lease, until: Timestamp) -> Result<bool, Error> {
         let lease = lease.clone();
         self.db
@@ -162,6 +178,21 @@ impl JobStore for Storage {
                 Part::Ended(source) => return Ok(Some(source)),
             }
         }
+    }
+
+    async fn finish_together(
+        &self,
+        account: Id<kind::Account>,
+        finished: Vec<FinishedJob>,
+        now: Timestamp,
+    ) -> Result<Vec<Option<Source>>, Error> {
+        let quota = self.account_bytes;
+        let stored = finished.into_iter().map(|FinishedJob { lease, extracted, event }| {
+            let intake = Intake::new(lease.source_id, extracted);
+            (lease, intake, event)
+        });
+        let stored: Vec<_> = stored.collect();
+        self.db.of(account).write(move |c| together::finish(c, &stored, quota, now)).await
     }
 
     async fn finish_failed(
@@ -299,12 +330,8 @@ fn store_part(
     now: Timestamp,
 ) -> Result<Part, TransactionError> {
     let Some(source) = hold_lease(c, lease)? else { return Ok(Part::Lost) };
-    let extracted = intake.extracted();
-    let account = source.account_id;
     if intake.is_at_start() {
-        // Checked before anything is written: content that is far too large uses no disk space.
-        bytes::check(c, quota, account, extracted.character_count())?;
-        clear(c, &source)?;
+        prepare(c, &source, intake, quota)?;
     }
     let mut stored = intake.store_part(c, &source)?;
     while source.answers() && !stored.is_complete() {
@@ -313,6 +340,33 @@ fn store_part(
     if !stored.is_complete() {
         return Ok(Part::Stored(stored));
     }
+    train(c, &lease.job_id.to_string(), source, intake.extracted(), quota, event, now)
+        .map(Part::Ended)
+}
+
+/// Checks before anything is written that there is room, so that content that is far too large uses no disk space, and
+/// removes what an earlier attempt left.
+fn prepare(
+    c: &mut AnyConnection,
+    source: &Source,
+    intake: &Intake,
+    quota: Option<u64>,
+) -> Result<(), TransactionError> {
+    bytes::check(c, quota, source.account_id, intake.extracted().character_count())?;
+    clear(c, source)
+}
+
+/// Ends a job whose extracted content is stored: the source is trained with it.
+fn train(
+    c: &mut AnyConnection,
+    job: &str,
+    source: Source,
+    extracted: &Extracted,
+    quota: Option<u64>,
+    event: Id<kind::Event>,
+    now: Timestamp,
+) -> Result<Source, TransactionError> {
+    let account = source.account_id;
     let generation = raise_generation(c, &source.agent_id.to_string())?;
     show(c, &source, generation)?;
     let source = source.train(Trained {
@@ -321,9 +375,9 @@ fn store_part(
         version: narrow("agents.index_generation", generation)?,
         partial: PartialReading::of(extracted),
     });
-    let source = end(c, &lease.job_id.to_string(), source, event, now)?;
+    let source = end(c, job, source, event, now)?;
     bytes::check(c, quota, account, 0)?;
-    Ok(Part::Ended(source))
+    Ok(source)
 }
 
 /// Ends a job with a failure.

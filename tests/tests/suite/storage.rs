@@ -26,6 +26,7 @@ mod recovery;
 mod removals;
 mod sources;
 mod time_bounds;
+mod together;
 mod unkept;
 mod uploads;
 mod vectors;

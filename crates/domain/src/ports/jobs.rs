@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use crate::content::Extracted;
 use crate::error::Error;
 use crate::id::{Id, kind};
-use crate::job::{Claimable, ClaimedJob, Lane, Lease, Reclaim, Reclaimed};
+use crate::job::{Claimable, ClaimedJob, FinishedJob, Lane, Lease, Reclaim, Reclaimed};
 use crate::source::Source;
 use crate::timestamp::Timestamp;
 use crate::upload::ObjectKey;
@@ -30,6 +30,16 @@ pub trait JobStore: Send + Sync {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<ClaimedJob>, Error>;
+    /// Claims further jobs under the token of `job`, which was just claimed, to be carried out together with it: jobs
+    /// of the quick lane, of small sources ([`limits::SMALL_SOURCE_BYTES`](crate::limits::SMALL_SOURCE_BYTES)) of the same
+    /// agent, that come next in the account and have not crashed. There are fewer than
+    /// [`limits::JOBS_TOGETHER`](crate::limits::JOBS_TOGETHER). Claims none if `job` is not such a job itself.
+    async fn claim_alike(
+        &self,
+        job: &ClaimedJob,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<ClaimedJob>, Error>;
     /// Extends a lease.
     async fn heartbeat(&self, lease: &Lease, until: Timestamp) -> Result<bool, Error>;
     /// Stores what was extracted, and ends the job successfully. In one transaction the agent's
@@ -47,6 +57,14 @@ pub trait JobStore: Send + Sync {
         event: Id<kind::Event>,
         now: Timestamp,
     ) -> Result<Option<Source>, Error>;
+    /// Does the same for several jobs of small sources of one agent, in one transaction. Returns their sources, in
+    /// the same order. If it fails, nothing has changed.
+    async fn finish_together(
+        &self,
+        account: Id<kind::Account>,
+        finished: Vec<FinishedJob>,
+        now: Timestamp,
+    ) -> Result<Vec<Option<Source>>, Error>;
     /// Ends a job as failed. In one transaction the source becomes failed with `message` (replies
     /// still use its previous content), what the job has stored so far is removed, the event is
     /// written and the job is removed. Returns the source.

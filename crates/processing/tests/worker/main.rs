@@ -21,6 +21,43 @@ async fn a_text_is_trained_and_the_index_brought_up_to_date() {
     script.synchronised().await;
 }
 
+/// Runs a worker until nothing is left, with the texts of one agent in the queue.
+async fn carried_out_together(texts: &[&str]) -> Vec<String> {
+    let script = Script::new();
+    let (account, agent) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+    for content in texts {
+        script.queue_of(account, agent, text(content));
+    }
+    let (worker, stop) = (script.worker(), CancellationToken::new());
+    let running = tokio::spawn({
+        let stop = stop.clone();
+        async move { worker.run(stop).await }
+    });
+    script.synchronised().await;
+    stop.cancel();
+    assert!(running.await.is_ok());
+    script.log()
+}
+
+#[tokio::test]
+async fn small_texts_of_an_agent_are_stored_together() {
+    let log = carried_out_together(&["It was built in 1854.", "It is red.", "It is open."]).await;
+    assert_eq!(
+        log,
+        ["3 together", "trained 1 passages", "trained 1 passages", "trained 1 passages"]
+    );
+}
+
+/// One of them may be too large for the account's quota.
+#[tokio::test]
+async fn texts_that_cannot_be_stored_together_are_stored_alone() {
+    let long = "The lighthouse was built in 1854. ".repeat(10);
+    let log = carried_out_together(&["It is red.", &long, "It is open."]).await;
+    let (first, rest) = log.split_first().unwrap();
+    assert_eq!((first.as_str(), rest.len()), ("refused 3 together", 3));
+    assert!(rest.iter().all(|line| line.starts_with("trained ")), "{log:?}");
+}
+
 fn website(path: &str) -> SourceContent {
     let url = WebsiteUrl::from_stored(format!("https://example.com{path}"));
     SourceContent::Website { url, crawl_subpages: true }

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::job::{
-    Claimable, ClaimableAccounts, ClaimedJob, Lane, Lease, Reclaim, Reclaimed,
+    Claimable, ClaimableAccounts, ClaimedJob, FinishedJob, Lane, Lease, Reclaim, Reclaimed,
 };
 use cicerone_domain::ports::{
     JobStore, ObjectStore, PassageIndex, UploadStore, WorkListener, WorkSignal,
@@ -26,6 +26,9 @@ use cicerone_domain::{
 use cicerone_processing::{Worker, WorkerPorts, WorkerSettings};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+
+/// Characters of a source that cannot be stored together with others.
+const LARGE: u64 = 100;
 
 #[derive(Default)]
 struct State {
@@ -96,10 +99,19 @@ impl Script {
     }
 
     pub(crate) fn queue_for(&self, account_id: Id<kind::Account>, content: SourceContent) {
+        self.queue_of(account_id, Id::random(&SystemEntropy), content);
+    }
+
+    pub(crate) fn queue_of(
+        &self,
+        account_id: Id<kind::Account>,
+        agent_id: Id<kind::Agent>,
+        content: SourceContent,
+    ) {
         let source = Source {
             id: Id::random(&SystemEntropy),
             account_id,
-            agent_id: Id::random(&SystemEntropy),
+            agent_id,
             content,
             state: SourceState::Pending,
             progress: None,
@@ -244,6 +256,21 @@ impl JobStore for Script {
         Ok(Some(job))
     }
 
+    async fn claim_alike(
+        &self,
+        claimed: &ClaimedJob,
+        _now: Timestamp,
+        _until: Timestamp,
+    ) -> Result<Vec<ClaimedJob>, Error> {
+        let mut state = self.0.state.lock();
+        let is_alike = |job: &ClaimedJob| job.source.agent_id == claimed.source.agent_id;
+        let (mut alike, queue): (Vec<_>, Vec<_>) = state.queue.drain(..).partition(is_alike);
+        alike.iter_mut().for_each(|job| job.lease.token.clone_from(&claimed.lease.token));
+        state.queue = queue.into();
+        state.running.extend(alike.iter().cloned());
+        Ok(alike)
+    }
+
     async fn heartbeat(&self, _lease: &Lease, _until: Timestamp) -> Result<bool, Error> {
         Ok(!self.0.lease_lost.load(Ordering::SeqCst))
     }
@@ -262,6 +289,26 @@ impl JobStore for Script {
         let trained =
             Trained { character_count: 0, title: extracted.title, version: 1, partial: None };
         Ok(self.end(lease, line, SourceState::Trained(trained)))
+    }
+
+    async fn finish_together(
+        &self,
+        _account: Id<kind::Account>,
+        finished: Vec<FinishedJob>,
+        now: Timestamp,
+    ) -> Result<Vec<Option<Source>>, Error> {
+        let count = finished.len();
+        let is_large = |job: &FinishedJob| job.extracted.character_count() > LARGE;
+        if finished.iter().any(is_large) {
+            self.0.state.lock().log.push(format!("refused {count} together"));
+            return Err(out_of_reach());
+        }
+        self.0.state.lock().log.push(format!("{count} together"));
+        let mut sources = Vec::new();
+        for FinishedJob { lease, extracted, event } in finished {
+            sources.push(self.finish_trained(&lease, extracted, event, now).await?);
+        }
+        Ok(sources)
     }
 
     async fn finish_failed(

@@ -9,7 +9,7 @@ use cicerone_domain::{Source, Timestamp};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
-use super::{LEASED, QUEUED, request};
+use super::{JobRow, LEASED, QUEUED, request};
 use crate::columns::{id, narrow, time};
 use crate::connection::AnyConnection;
 use crate::dialect;
@@ -146,24 +146,32 @@ pub(super) fn claim(
         let Some((job, source)) = dialect::next_job(c, lane, account, now.as_millis())? else {
             continue;
         };
-        diesel::update(jobs::table.find(&job.id))
-            .set((
-                jobs::state.eq(LEASED),
-                jobs::lease_token.eq(token),
-                jobs::lease_until.eq(until.as_millis()),
-            ))
-            .execute(c)?;
-        let source = Source::try_from(source)?.begin_work();
-        update_state(c, &source)?;
-        let lease = Lease {
-            job_id: id("jobs.id", &job.id)?,
-            source_id: source.id,
-            token: token.to_owned(),
-        };
-        let attempts = narrow("jobs.attempts", job.attempts)?;
-        let request_id = request(job.request_id.as_deref())?;
-        let queued_at = time(job.queued_at);
-        return Ok(Some(ClaimedJob { lease, source, attempts, queued_at, request_id }));
+        return lease(c, &job, Source::try_from(source)?, token, until).map(Some);
     }
     Ok(None)
+}
+
+/// Leases a job whose row is locked; its source goes to processing.
+pub(super) fn lease(
+    c: &mut AnyConnection,
+    job: &JobRow,
+    source: Source,
+    token: &str,
+    until: Timestamp,
+) -> Result<ClaimedJob, TransactionError> {
+    diesel::update(jobs::table.find(&job.id))
+        .set((
+            jobs::state.eq(LEASED),
+            jobs::lease_token.eq(token),
+            jobs::lease_until.eq(until.as_millis()),
+        ))
+        .execute(c)?;
+    let source = source.begin_work();
+    update_state(c, &source)?;
+    let lease =
+        Lease { job_id: id("jobs.id", &job.id)?, source_id: source.id, token: token.to_owned() };
+    let attempts = narrow("jobs.attempts", job.attempts)?;
+    let request_id = request(job.request_id.as_deref())?;
+    let queued_at = time(job.queued_at);
+    Ok(ClaimedJob { lease, source, attempts, queued_at, request_id })
 }

@@ -38,7 +38,7 @@ async fn kept(world: &World) -> u64 {
     kept
 }
 
-async fn limit(world: &World, bytes: Quota) {
+pub(super) async fn limit(world: &World, bytes: Quota) {
     let quotas = AccountQuotas { bytes, ..AccountQuotas::default() };
     world.storage.set_quotas("ours", Some(quotas)).await.unwrap();
 }
