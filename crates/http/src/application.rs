@@ -10,6 +10,7 @@ use cicerone_domain::services::{
 use cicerone_domain::{Clock, Entropy, PublicUrl, UploadType};
 use ipnet::IpNet;
 
+use crate::console::ConsoleSettings;
 use crate::mcp::McpSettings;
 
 /// Detects the type of a file by its content.
@@ -101,6 +102,8 @@ pub struct HttpSettings {
     pub server_timing: bool,
     /// The MCP interface.
     pub mcp: McpSettings,
+    /// The console.
+    pub console: ConsoleSettings,
 }
 
 impl HttpSettings {
@@ -131,6 +134,7 @@ impl Default for HttpSettings {
             stop_grace: Duration::from_secs(30),
             server_timing: false,
             mcp: McpSettings::default(),
+            console: ConsoleSettings::default(),
         }
     }
 }

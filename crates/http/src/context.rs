@@ -18,6 +18,7 @@ use tokio::sync::watch;
 
 use crate::application::Application;
 use crate::auth::Gate;
+use crate::console::Console;
 use crate::cursor::Cursors;
 use crate::docs::Assets;
 use crate::query::Query;
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     /// Memory for answers and bodies.
     pub(crate) rooms: Rooms,
     pub(crate) assets: Assets,
+    /// The console; `None` if it is turned off.
+    pub(crate) console: Option<Console>,
     /// True once streams must end because the server stops.
     pub(crate) ending: watch::Receiver<bool>,
 }

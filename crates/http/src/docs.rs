@@ -6,17 +6,14 @@ use std::collections::HashMap;
 use std::io::{Cursor, Read as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use actix_web::http::header::{
-    CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, VARY,
-    X_CONTENT_TYPE_OPTIONS,
-};
+use actix_web::http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use cicerone_domain::Error;
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 use zip::ZipArchive;
 
-use crate::compression::{Effort, gzip, prefers_gzip};
+use crate::asset::Asset;
 use crate::error::RequestError;
 use crate::response::{Answer, JSON};
 
@@ -34,40 +31,6 @@ pub(crate) struct Assets {
     openapi: Arc<Asset>,
     /// The files of the reference page that have been requested.
     parts: Mutex<HashMap<String, Arc<Asset>>>,
-}
-
-/// Marks an answer that is the same for every caller: no memory is reserved for it.
-pub(crate) struct SharedByAll;
-
-struct Asset {
-    content_type: String,
-    plain: Bytes,
-    gzip: Option<Bytes>,
-}
-
-impl Asset {
-    fn new(content_type: String, plain: Bytes) -> Arc<Self> {
-        let gzip = gzip(&plain, Effort::Kept);
-        Arc::new(Self { content_type, plain, gzip })
-    }
-
-    fn answer(&self, request: &HttpRequest, headers: &[(HeaderName, &str)]) -> HttpResponse {
-        let mut response = HttpResponse::Ok();
-        response.insert_header((CONTENT_TYPE, self.content_type.as_str()));
-        response.insert_header((VARY, HeaderValue::from_static("accept-encoding")));
-        for header in headers {
-            response.insert_header(header.clone());
-        }
-        let mut response = match self.gzip.as_ref().filter(|_| prefers_gzip(request)) {
-            Some(gzip) => {
-                response.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
-                response.body(gzip.clone())
-            }
-            None => response.body(self.plain.clone()),
-        };
-        response.extensions_mut().insert(SharedByAll);
-        response
-    }
 }
 
 impl Assets {

@@ -13,12 +13,14 @@
 //! writes the outcome.
 
 mod application;
+mod asset;
 mod auth;
 mod body;
 mod change;
 mod client_address;
 mod compression;
 mod connection;
+mod console;
 mod context;
 mod cursor;
 mod deletion;
@@ -43,6 +45,7 @@ mod stream;
 mod unread;
 
 pub use application::{Application, DetectUploadType, HttpSettings};
+pub use console::ConsoleSettings;
 pub use mcp::{McpAgent, McpPipeError, McpSettings, ParseHostError};
 pub use openapi::openapi;
 pub use server::serve;

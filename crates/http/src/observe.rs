@@ -22,11 +22,11 @@ use cicerone_domain::{Error, Id};
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, Span, field};
 
+use crate::asset::SharedByAll;
 use crate::client_address::client_address;
 use crate::compression::{Effort, WORTHWHILE_BYTES, gzip, prefers_gzip};
 use crate::connection::Link;
 use crate::context::{App, RequestContext, RequestId, RoutePattern};
-use crate::docs::SharedByAll;
 use crate::error::{Problem, RequestError};
 use crate::sent::Sent;
 use crate::unread::Body;

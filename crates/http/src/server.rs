@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use crate::application::Application;
 use crate::auth::Gate;
 use crate::connection::{Connection, Places, Refuse, Times};
+use crate::console::{self, Console};
 use crate::context::{RoutePattern, Shared};
 use crate::cursor::Cursors;
 use crate::docs::Assets;
@@ -141,6 +142,7 @@ fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
         uploads_in_memory: FairPool::new(UPLOADS_IN_MEMORY, UPLOADS_IN_MEMORY.div_ceil(2)),
         rooms: Rooms::new(),
         assets: Assets::new(document(&application.extra_models)),
+        console: Console::new(&settings.console),
         ending,
         application,
     }
@@ -159,6 +161,7 @@ fn configure(config: &mut web::ServiceConfig) {
     for (path, endpoints) in resources {
         config.service(resource(path, endpoints));
     }
+    console::configure(config);
 }
 
 fn resource(path: &'static str, endpoints: Vec<Endpoint>) -> Resource {

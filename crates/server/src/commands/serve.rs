@@ -74,7 +74,7 @@ async fn serve(
     let server = cicerone_http::serve(listener, application)
         .map_err(|error| Failure::because("cannot start the HTTP server", &error))?;
     let handle = server.handle();
-    banner::print(address, &root)?;
+    banner::print(address, &root, configuration.settings.http.console)?;
     tracing::info!(%address, database = %configuration.database, files, connections, "serving");
 
     tokio::pin!(server);

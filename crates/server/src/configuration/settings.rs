@@ -138,6 +138,13 @@ pub(crate) struct HttpSection {
     pub(crate) keep_alive_seconds: u64,
     /// A client that reads nothing of its response for this long is disconnected.
     pub(crate) stall_seconds: u64,
+    /// Whether the console is served at `/console`: a web page for people, which uses the API with the key that
+    /// they enter.
+    pub(crate) console: bool,
+    /// The folder from which the files of the console are read at every request, for work on the console. Unset:
+    /// the files in the program are served.
+    #[schema(value_type = Option<String>)]
+    pub(crate) console_folder: Option<PathBuf>,
     /// Whether `/metrics` is served.
     pub(crate) metrics: bool,
     /// Whether replies have the header `Server-Timing`, which gives the milliseconds that each

@@ -10,14 +10,16 @@ use crate::output;
 
 /// Prints the address, and on the first start the key with commands to try. The first line is for
 /// programs too: those that start a server on port 0 read its address there.
-pub(super) fn print(address: SocketAddr, root: &RootKey) -> Result<(), Failure> {
-    output::print(&text(address, root))
+pub(super) fn print(address: SocketAddr, root: &RootKey, has_console: bool) -> Result<(), Failure> {
+    output::print(&text(address, root, has_console))
 }
 
-fn text(address: SocketAddr, root: &RootKey) -> String {
+fn text(address: SocketAddr, root: &RootKey, has_console: bool) -> String {
     let greeting = format!("cicerone is listening on http://{address}\n");
     match root {
-        RootKey::Generated(secret) => greeting + &first_steps(reachable(address), secret),
+        RootKey::Generated(secret) => {
+            greeting + &first_steps(reachable(address), secret, has_console)
+        }
         RootKey::Configured | RootKey::Existing => greeting,
     }
 }
@@ -33,8 +35,13 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 }
 
 /// Commands for any POSIX shell: ids are cut out with a pattern, so only curl is needed.
-fn first_steps(address: SocketAddr, secret: &KeySecret) -> String {
+fn first_steps(address: SocketAddr, secret: &KeySecret, has_console: bool) -> String {
     let secret = secret.reveal();
+    let console = if has_console {
+        format!("In a browser, with the same key: http://{address}/console\n")
+    } else {
+        String::new()
+    };
     format!(
         r#"
 This is the first start. The first line below holds the key of the account `default`, which is
@@ -49,7 +56,7 @@ SOURCE=$(post agents/$AGENT/sources "{{\"type\": \"text\", \"content\": \"$TEXT\
 while curl -s -H "Authorization: Bearer $KEY" "$URL/sources/$SOURCE" | grep -q '"status": *"p'; do sleep 1; done
 post conversations "{{\"agent_id\": \"$AGENT\", \"message\": \"When does the museum open?\"}}"
 
-The whole API: http://{address}/docs
+{console}The whole API: http://{address}/docs
 
 "#
     )
@@ -68,11 +75,15 @@ mod tests {
         let secret = KeySecret::generate(Id::random(&SystemEntropy), &SystemEntropy);
         let shown = secret.reveal().to_owned();
         let address = "0.0.0.0:8080".parse().unwrap();
-        let first = text(address, &RootKey::Generated(secret));
+        let first = text(address, &RootKey::Generated(secret), true);
+        assert!(first.contains("http://127.0.0.1:8080/console\n"));
         assert!(first.starts_with("cicerone is listening on http://0.0.0.0:8080\n"));
         assert!(first.contains(&shown) && first.contains("URL=http://127.0.0.1:8080/v1"));
         for root in [RootKey::Configured, RootKey::Existing] {
-            assert_eq!(text(address, &root), "cicerone is listening on http://0.0.0.0:8080\n");
+            assert_eq!(
+                text(address, &root, true),
+                "cicerone is listening on http://0.0.0.0:8080\n"
+            );
         }
     }
 }

@@ -64,6 +64,8 @@ impl Default for HttpSection {
             upload_seconds: http.upload_deadline.as_secs(),
             keep_alive_seconds: http.keep_alive.as_secs(),
             stall_seconds: http.stall_deadline.as_secs(),
+            console: http.console.is_enabled,
+            console_folder: None,
             metrics: true,
             server_timing: http.server_timing,
         }

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use cicerone_domain::usage::DefaultQuotas;
-use cicerone_http::HttpSettings;
+use cicerone_http::{ConsoleSettings, HttpSettings};
 use cicerone_ingestion::{CrawlSettings, SandboxSettings};
 use cicerone_processing::{Retention, WorkerSettings};
 use cicerone_retrieval::MeaningConfig;
@@ -42,6 +42,10 @@ impl Settings {
             keep_alive: Duration::from_secs(self.http.keep_alive_seconds),
             stall_deadline: Duration::from_secs(self.http.stall_seconds),
             server_timing: self.http.server_timing,
+            console: ConsoleSettings {
+                is_enabled: self.http.console,
+                folder: self.http.console_folder.clone(),
+            },
             ..default
         }
     }

@@ -1,0 +1,145 @@
+/** The console: signs in, finds the view of an address, and draws it inside the frame. */
+
+import { html, render } from './vendor/lit-html/lit-html.js';
+import { forgetDrafts, hasDrafts } from './lib/form.js';
+import { toApiError } from './lib/load.js';
+import { here, match } from './lib/router.js';
+import { can, learnContract, session, signIn, storedKey } from './lib/session.js';
+import { frame, rememberAgent } from './ui/frame.js';
+import * as layers from './ui/layers.js';
+import { shortcuts } from './ui/palette.js';
+import { applyScheme } from './ui/scheme.js';
+import { empty, heading, linkButton, waiting } from './ui/parts.js';
+import { routes } from './views/routes.js';
+import { signInView } from './views/sign-in.js';
+
+/**
+ * @typedef {object} View
+ * @property {string | (() => string)} title
+ * @property {() => unknown} render
+ * @property {(query: URLSearchParams) => void} [changed] Called if only the parameters of the address have changed.
+ * @property {boolean} [isWide] Whether it fills the frame.
+ *
+ * @typedef {object} Context
+ * @property {Record<string, string>} params
+ * @property {URLSearchParams} query
+ * @property {AbortSignal} signal Aborted when the view is left.
+ * @property {() => void} update Draws again soon.
+ */
+
+const root = /** @type {HTMLElement} */ (document.getElementById('app'));
+/** @type {{path: string, view: View, stop: AbortController} | null} */
+let current = null;
+let isDrawing = false;
+let isStarting = true;
+/** Whether the person has done nothing yet in this view, so that its heading has the focus. */
+let isNew = false;
+
+function update() {
+  if (isDrawing) return;
+  isDrawing = true;
+  queueMicrotask(() => {
+    isDrawing = false;
+    draw();
+  });
+}
+
+function draw() {
+  if (isStarting) return render(waiting(), root);
+  const view = session.me ? current?.view : signInView(update);
+  const title = typeof view?.title === 'function' ? view.title() : view?.title;
+  document.title = title ? `${title} · Cicerone` : 'Cicerone';
+  render(html`${session.me ? frame(view, update) : view?.render()}${layers.view()}`, root);
+  layers.afterDraw();
+  // The heading may have been drawn anew with what the view has read.
+  if (isNew && document.activeElement === document.body) focusHeading();
+}
+
+const focusHeading = () => /** @type {HTMLElement | null} */ (root.querySelector('h1'))?.focus({ preventScroll: true });
+
+/** Shows the view of the current address. */
+function navigate() {
+  if (!session.me) return update();
+  const { path, query } = here();
+  if (current?.path === path && current.view.changed) {
+    current.view.changed(query);
+    return update();
+  }
+  current?.stop.abort();
+  layers.closeAll();
+  const stop = new AbortController();
+  const found = find(path);
+  rememberAgent(found?.params.agent);
+  current = { path, stop, view: missing() };
+  if (found) {
+    current.view = found.route.needs.every(can) || !found.route.needs.length
+      ? found.route.view({ params: found.params, query, signal: stop.signal, update })
+      : refused(found.route.needs);
+  }
+  draw();
+  document.documentElement.dataset.menu = '';
+  scrollTo(0, 0);
+  isNew = true;
+  focusHeading();
+}
+
+/** @param {string} path */
+function find(path) {
+  for (const route of routes) {
+    const params = match(route.path, path);
+    if (params) return { route, params };
+  }
+  return null;
+}
+
+/** @returns {View} */
+const missing = () => ({
+  title: 'Not found',
+  render: () => html`${heading('Not found')}${empty('circle-question-mark', 'There is no such page', 'The address may be incomplete.', linkButton('#/', { label: 'Go to the beginning', icon: 'arrow-left' }))}`,
+});
+
+/** @param {string[]} needs @returns {View} */
+const refused = (needs) => ({
+  title: 'Not allowed',
+  render: () => html`${heading('Not allowed')}${empty('key-round', 'Your key may not see this', html`It lacks ${needs.filter((each) => !can(each)).map((each, index) => html`${index ? ', ' : ''}<code>${each}</code>`)}. Sign in with a key that has it.`)}`,
+});
+
+session.onChange = () => {
+  if (!session.me) {
+    current?.stop.abort();
+    current = null;
+    layers.closeAll();
+    forgetDrafts();
+    return update();
+  }
+  if (current) return update();
+  navigate();
+  learnContract().catch((error) => console.error(error));
+};
+
+async function start() {
+  applyScheme();
+  layers.start(update);
+  addEventListener('hashchange', navigate);
+  for (const name of ['pointerdown', 'keydown']) {
+    addEventListener(name, () => {
+      isNew = false;
+    }, { capture: true });
+  }
+  addEventListener('keydown', (event) => session.me && shortcuts(event, layers.isOpen()));
+  addEventListener('beforeunload', (event) => {
+    if (hasDrafts()) event.preventDefault();
+  });
+  // A file that misses its place must not replace the page.
+  for (const name of ['dragover', 'drop']) addEventListener(name, (event) => event.preventDefault());
+  const key = storedKey();
+  if (key) {
+    await signIn(key, true).catch((error) => {
+      session.notice = toApiError(error).message;
+    });
+  }
+  isStarting = false;
+  update();
+}
+
+start();

@@ -1,0 +1,50 @@
+/** Tables as spreadsheets copy and save them. */
+
+/**
+ * The rows of comma-, semicolon- or tab-separated text with quotes.
+ * @param {string} text
+ * @returns {string[][]}
+ */
+export function parse(text) {
+  const source = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
+  const first = source.slice(0, 2000).replace(/"[^"]*"/g, '').split('\n')[0];
+  // Spreadsheets copy with tabs, and commas stand in sentences too.
+  const separator = first.includes('\t') ? '\t' : first.split(';').length > first.split(',').length ? ';' : ',';
+  /** @type {string[][]} */
+  const rows = [];
+  /** @type {string[]} */
+  let row = [];
+  let cell = '';
+  let isQuoted = false;
+  for (let at = 0; at < source.length; at += 1) {
+    const letter = source[at];
+    if (isQuoted) {
+      if (letter !== '"') cell += letter;
+      else if (source[at + 1] === '"') {
+        cell += '"';
+        at += 1;
+      } else isQuoted = false;
+    } else if (letter === '"' && !cell) isQuoted = true;
+    else if (letter === separator || letter === '\n') {
+      row.push(cell);
+      cell = '';
+      if (letter === '\n') {
+        rows.push(row);
+        row = [];
+      }
+    } else cell += letter;
+  }
+  if (cell || row.length) rows.push([...row, cell]);
+  return rows.filter((each) => each.some((value) => value.trim()));
+}
+
+/**
+ * Questions and answers of a table: its first two columns, without a first row that names them.
+ * @param {string} text
+ * @returns {{question: string, answer: string}[]}
+ */
+export function pairs(text) {
+  const rows = parse(text);
+  const isHead = rows.length > 1 && /^(question|q|frage|pregunta|domanda)s?$/i.test(rows[0][0].trim());
+  return rows.slice(isHead ? 1 : 0).map(([question = '', answer = '']) => ({ question: question.trim(), answer: answer.trim() }));
+}

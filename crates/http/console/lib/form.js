@@ -1,0 +1,103 @@
+/** A form's values and errors. What was written stays until the server has it, also if the person goes elsewhere meanwhile. */
+
+import { ApiError, newKey } from './api.js';
+import { toApiError } from './load.js';
+
+/** Values of forms that were left before they were sent, by the name of the form. @type {Map<string, Record<string, any>>} */
+const drafts = new Map();
+
+/** Forgets all drafts, because another key may be used next. */
+export function forgetDrafts() {
+  drafts.clear();
+}
+
+/** Whether something was written that the server does not have. */
+export function hasDrafts() {
+  return drafts.size > 0;
+}
+
+export class Form {
+  /**
+   * @param {() => void} update
+   * @param {Record<string, any>} values
+   * @param {string} [name] The name of the form's draft; without one, what was written is lost with the view.
+   */
+  constructor(update, values, name = '') {
+    this.update = update;
+    this.name = name;
+    this.initial = values;
+    /** @type {Record<string, any>} */
+    this.values = { ...values, ...(drafts.get(name) || {}) };
+    /** @type {Record<string, string>} */
+    this.errors = {};
+    /** @type {ApiError | null} */
+    this.error = null;
+    this.isBusy = false;
+    this.key = newKey();
+  }
+
+  /** @param {string} field @param {any} value */
+  set(field, value) {
+    if (this.values[field] === value) return;
+    this.values[field] = value;
+    delete this.errors[field];
+    // Other values are another request.
+    this.key = newKey();
+    if (this.name) drafts.set(this.name, this.values);
+    this.update();
+  }
+
+  get isChanged() {
+    return Object.keys(this.values).some((field) => JSON.stringify(this.values[field]) !== JSON.stringify(this.initial[field]));
+  }
+
+  /** The values that differ from those at the beginning. */
+  get changes() {
+    return Object.fromEntries(Object.entries(this.values).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(this.initial[field])));
+  }
+
+  /** Begins anew with these values. @param {Record<string, any>} [values] */
+  reset(values = this.initial) {
+    drafts.delete(this.name);
+    Object.assign(this, { initial: values, values: { ...values }, errors: {}, error: null, key: newKey() });
+    this.update();
+  }
+
+  /**
+   * Sends what was written. If that fails, the values stay, and a repetition has the same idempotency key.
+   * @template T
+   * @param {(key: string) => Promise<T>} work
+   * @returns {Promise<T | undefined>}
+   */
+  async submit(work) {
+    if (this.isBusy) return undefined;
+    this.isBusy = true;
+    this.error = null;
+    this.errors = {};
+    this.update();
+    try {
+      const done = await work(this.key);
+      drafts.delete(this.name);
+      this.key = newKey();
+      return done;
+    } catch (error) {
+      this.fail(toApiError(error));
+      return undefined;
+    } finally {
+      this.isBusy = false;
+      this.update();
+    }
+  }
+
+  /** @param {ApiError} error */
+  fail(error) {
+    this.error = error;
+    const findings = error.errors.length ? error.errors : error.param ? [{ param: error.param, message: error.message }] : [];
+    for (const { param, message } of findings) {
+      const field = param.split(/[.[]/)[0];
+      if (field in this.values) this.errors[field] ??= message;
+    }
+    // A settled refusal belongs to its key; the same values may be accepted later.
+    if (error.status >= 400 && error.status < 500 && error.status !== 409) this.key = newKey();
+  }
+}

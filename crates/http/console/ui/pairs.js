@@ -1,0 +1,46 @@
+/** A table of questions and answers that can be written, or pasted from a spreadsheet. */
+
+import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { live } from '../vendor/lit-html/directives/live.js';
+import { pairs as parsePairs } from '../lib/csv.js';
+import { characters, number } from '../lib/format.js';
+import { LIMITS } from '../lib/limits.js';
+import { button, icon, textOf } from './parts.js';
+
+/** @typedef {{question: string, answer: string}} Pair */
+
+/** The pairs of which something was written. @param {Pair[]} pairs */
+export const written = (pairs) => pairs.filter((pair) => pair.question.trim() || pair.answer.trim());
+
+/** @param {import('../lib/form.js').Form} form The field `pairs` has the rows. */
+export function pairsTable(form) {
+  /** @type {Pair[]} */
+  const rows = form.values.pairs;
+  const put = (/** @type {number} */ index, /** @type {keyof Pair} */ column, /** @type {string} */ text) => form.set('pairs', rows.map((row, at) => (at === index ? { ...row, [column]: text } : row)));
+  const paste = (/** @type {ClipboardEvent} */ event, /** @type {number} */ index) => {
+    const text = event.clipboardData?.getData('text/plain') || '';
+    const found = /[\t\n]/.test(text.trim()) ? parsePairs(text) : [];
+    if (found.length < 1 || !found.some((pair) => pair.answer)) return;
+    event.preventDefault();
+    form.set('pairs', [...rows.slice(0, index), ...found, ...written(rows.slice(index))]);
+  };
+  const read = async (event) => {
+    const input = /** @type {HTMLInputElement} */ (event.target);
+    const file = input.files?.[0];
+    if (!file) return;
+    form.set('pairs', [...written(rows), ...parsePairs(await file.text())]);
+    input.value = '';
+  };
+  const used = written(rows).length;
+  const cell = (/** @type {Pair} */ row, /** @type {number} */ index, /** @type {keyof Pair} */ column) => {
+    const isLong = column === 'question' && characters(row.question) > LIMITS.question;
+    return html`<td><textarea rows="2" aria-label="${column === 'question' ? 'Question' : 'Answer'} ${index + 1}" aria-invalid=${isLong ? 'true' : nothing} .value=${live(row[column])}
+      @input=${(event) => put(index, column, textOf(event))} @paste=${(/** @type {ClipboardEvent} */ event) => paste(event, index)}></textarea></td>`;
+  };
+  return html`<div class="stack tight">
+    <div class="row apart"><p class="hint">Paste two columns from a spreadsheet, or CSV, into a question.</p><span class="limit ${used > LIMITS.pairs ? 'over' : ''}">${number(used)} / ${number(LIMITS.pairs)} pairs</span></div>
+    <div class="scroll pairs"><table class="table"><thead><tr><th scope="col">Question <span class="quiet">at most ${number(LIMITS.question)} characters</span></th><th scope="col">Answer</th><th scope="col"><span class="unseen">Remove</span></th></tr></thead>
+      <tbody>${rows.map((row, index) => html`<tr>${cell(row, index, 'question')}${cell(row, index, 'answer')}<td>${button({ label: `Remove pair ${index + 1}`, icon: 'x', kind: 'plain', small: true, hidden: true, disabled: rows.length === 1 }, () => form.set('pairs', rows.toSpliced(index, 1)))}</td></tr>`)}</tbody></table></div>
+    <div class="row">${button({ label: 'Add a row', icon: 'plus', small: true }, () => form.set('pairs', [...rows, { question: '', answer: '' }]))}
+      <label class="button small">${icon('file-up')}<span>Read a CSV file</span><input class="unseen" type="file" accept=".csv,.tsv,.txt,text/csv" @change=${read}></label></div></div>`;
+}

@@ -1,0 +1,130 @@
+/** Adds sources: files, a website, a text, questions and answers. */
+
+import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { newKey } from '../lib/api.js';
+import { Form } from '../lib/form.js';
+import { bytes } from '../lib/format.js';
+import { LIMITS } from '../lib/limits.js';
+import { toApiError } from '../lib/load.js';
+import { session } from '../lib/session.js';
+import { check, field } from '../ui/field.js';
+import { dialogForm, open, redraw, toast } from '../ui/layers.js';
+import { pairsTable, written } from '../ui/pairs.js';
+import { button, icon, sentence } from '../ui/parts.js';
+import { KINDS } from '../ui/source-kinds.js';
+
+/** Files that are sent at once. */
+const AT_ONCE = 2;
+const ORDER = ['file', 'website', 'text', 'qa'];
+
+/** Files on their way to an agent. */
+export class Uploads {
+  /** @param {string} agent @param {(source: any) => void} added @param {() => void} update */
+  constructor(agent, added, update) {
+    this.agent = agent;
+    this.added = added;
+    this.update = update;
+    /** @type {{file: File, keys: [string, string], state: 'waiting' | 'uploading' | 'failed', message: string}[]} */
+    this.queue = [];
+  }
+
+  /** @param {Iterable<File>} files */
+  add(files) {
+    const { max_upload_bytes: most } = session.me.capabilities;
+    for (const file of files) {
+      const isLarge = file.size > most;
+      this.queue.push({ file, keys: [newKey(), newKey()], state: isLarge ? 'failed' : 'waiting', message: isLarge ? `It has ${bytes(file.size)}; at most ${bytes(most)} are accepted.` : '' });
+    }
+    this.run();
+  }
+
+  run() {
+    for (const entry of this.queue) {
+      if (this.queue.filter((each) => each.state === 'uploading').length >= AT_ONCE) break;
+      if (entry.state === 'waiting') this.send(entry);
+    }
+    this.update();
+  }
+
+  /** @param {Uploads['queue'][0]} entry */
+  async send(entry) {
+    entry.state = 'uploading';
+    try {
+      const body = new FormData();
+      body.append('file', entry.file, entry.file.name);
+      const uploaded = await session.api.json('POST', 'v1/files', { body, key: entry.keys[0] });
+      const source = await session.api.json('POST', `v1/agents/${this.agent}/sources`, { body: { type: 'file', content: uploaded.id }, key: entry.keys[1] });
+      this.queue = this.queue.filter((each) => each !== entry);
+      this.added(source);
+    } catch (error) {
+      entry.state = 'failed';
+      entry.message = sentence(toApiError(error).message);
+      entry.keys = [newKey(), newKey()];
+    }
+    this.run();
+  }
+
+  view() {
+    if (!this.queue.length) return nothing;
+    return html`<ul class="uploads" aria-label="Files on their way">${this.queue.map((entry) => html`<li class=${entry.state}>${entry.state === 'failed' ? icon('circle-alert') : html`<span class="spinner" aria-hidden="true"></span>`}
+      <span class="grow"><span class="clip">${entry.file.name}</span> <span class="quiet small">${entry.state === 'failed' ? entry.message : entry.state === 'uploading' ? `sending ${bytes(entry.file.size)}` : 'waiting'}</span></span>
+      ${entry.state === 'failed' ? html`${button({ label: 'Send again', small: true }, () => {
+        entry.state = 'waiting';
+        this.run();
+      })}${button({ label: `Forget ${entry.file.name}`, icon: 'x', kind: 'plain', small: true, hidden: true }, () => {
+        this.queue = this.queue.filter((each) => each !== entry);
+        this.update();
+      })}` : nothing}</li>`)}</ul>`;
+  }
+}
+
+/**
+ * Asks what to add.
+ * @param {{agent: string, kind: string, uploads: Uploads, added: (source: any) => void}} options
+ */
+export function addSource({ agent, kind, uploads, added }) {
+  let shown = ORDER.includes(kind) ? kind : 'file';
+  const forms = {
+    website: new Form(redraw, { content: '', crawl_subpages: true }, `website ${agent}`),
+    text: new Form(redraw, { content: '' }, `text ${agent}`),
+    qa: new Form(redraw, { content: '', pairs: [{ question: '', answer: '' }] }, `pairs ${agent}`),
+  };
+  const values = {
+    website: () => ({ type: 'website', content: forms.website.values.content.trim(), crawl_subpages: forms.website.values.crawl_subpages }),
+    text: () => ({ type: 'text', content: forms.text.values.content }),
+    qa: () => ({ type: 'qa', content: JSON.stringify(written(forms.qa.values.pairs)) }),
+  };
+  const files = (/** @type {(result?: any) => void} */ close) => html`<label class="dropzone" @dragover=${(event) => event.preventDefault()} @drop=${(event) => {
+    event.preventDefault();
+    uploads.add(event.dataTransfer?.files || []);
+    close();
+  }}>${icon('upload', 26)}<b>Drop files here, or choose them</b><span class="quiet small">PDF, Word, OpenDocument, RTF, PowerPoint, Excel, CSV, EPUB, mail, HTML or text. At most ${bytes(session.me.capabilities.max_upload_bytes)} each.</span>
+    <input class="unseen" type="file" name="files" multiple @change=${(event) => {
+      uploads.add(/** @type {HTMLInputElement} */ (event.target).files || []);
+      close();
+    }}></label>`;
+  /** @type {Record<string, () => unknown>} */
+  const fields = {
+    website: () => html`${field(forms.website, { name: 'content', label: 'Address', type: 'url', most: LIMITS.url, required: true, autofocus: true, placeholder: 'https://museum.example', spellcheck: false })}
+      ${check(forms.website, { name: 'crawl_subpages', label: 'Follow its links', hint: 'To other pages of the same host, as far as robots.txt allows. Which pages were read, and why others were not, is shown while it goes on.' })}`,
+    text: () => field(forms.text, { name: 'content', label: 'Text', rows: 12, most: LIMITS.text, required: true, autofocus: true, hint: 'Its first line becomes its title.' }),
+    qa: () => html`${pairsTable(forms.qa)}${forms.qa.errors.content ? html`<p class="objection">${icon('circle-alert', 13)}${forms.qa.errors.content}</p>` : nothing}`,
+  };
+  open({
+    title: 'Add content',
+    content: (close) => {
+      const form = forms[/** @type {'text'} */ (shown)];
+      const send = (key) => session.api.json('POST', `v1/agents/${agent}/sources`, { body: values[/** @type {'text'} */ (shown)](), key });
+      const done = (source) => {
+        added(source);
+        toast('Added. It is being read.');
+        close();
+      };
+      return html`<div class="stack wide-dialog"><div class="choice kinds" role="group" aria-label="Type of content">${ORDER.map((each) => html`<button type="button" aria-pressed=${each === shown ? 'true' : 'false'} @click=${() => {
+        shown = each;
+        redraw();
+      }}>${icon(KINDS[each].icon)}<span>${each === 'file' ? 'Files' : KINDS[each].label}</span></button>`)}</div>
+      ${shown === 'file' ? files(close) : dialogForm(form, { fields: fields[shown](), action: 'Add', close, send, done })}</div>`;
+    },
+  });
+}

@@ -1,0 +1,56 @@
+/** All agents of the account. */
+
+import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { repeat } from '../vendor/lit-html/directives/repeat.js';
+import { Form } from '../lib/form.js';
+import { Paged } from '../lib/load.js';
+import { go, to } from '../lib/router.js';
+import { can, isRestricted, session } from '../lib/session.js';
+import { dialogForm, open, redraw, toast } from '../ui/layers.js';
+import { badge, button, empty, heading, icon, more, waiting, when } from '../ui/parts.js';
+import { NEW_AGENT, answering, bodyOf, nameAndPrompt } from './agent-form.js';
+
+/** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
+export function agentsView(context) {
+  const list = new Paged(context, 'v1/agents');
+  const mayCreate = can('agents:write') && !isRestricted();
+  if (context.query.has('create') && mayCreate) queueMicrotask(create);
+  const action = () => button({ label: 'New agent', icon: 'plus', kind: 'primary' }, create);
+  return {
+    title: 'Agents',
+    changed: (query) => {
+      if (query.has('create') && mayCreate) create();
+    },
+    render: () => html`${heading('Agents', { about: 'Each answers from sources of its own.', actions: mayCreate && list.items.length ? action() : nothing })}
+      ${!list.isLoaded && !list.error ? waiting() : nothing}
+      ${list.isLoaded && !list.items.length ? empty('bot', 'No agents yet', mayCreate ? 'An agent answers questions from the sources that you give it. Create one, then drop a file or a website into it.' : 'Your key may not create any. Ask the owner of the account for one.', mayCreate ? action() : nothing) : nothing}
+      ${list.items.length ? html`<ul class="tiles">${repeat(list.items, (agent) => agent.id, tile)}</ul>` : nothing}${more(list)}`,
+  };
+}
+
+/** @param {any} agent */
+const tile = (agent) => html`<li class="tile"><a class="cover" href=${to(['agents', agent.id])}><span class="unseen">Open ${agent.name}</span></a>
+  <div class="row apart top"><h2>${agent.name}</h2>${badge(agent.status)}</div>
+  <p class="quiet lines">${agent.system_prompt || 'No instructions.'}</p>
+  <p class="small quiet row apart"><span>${agent.model}</span><span>changed ${when(agent.updated_at)}</span></p>
+  <div class="row tight links">${can('conversations:write') ? html`<a class="button small" href=${to(['agents', agent.id, 'playground'])}>${icon('message-circle')}Ask</a>` : nothing}
+  ${can('sources:read') ? html`<a class="button small" href=${to(['agents', agent.id, 'sources'])}>${icon('book-open')}Sources</a>` : nothing}</div></li>`;
+
+/** Asks for a new agent. */
+export function create() {
+  const form = new Form(redraw, NEW_AGENT, 'agent');
+  open({
+    title: 'New agent',
+    content: (close) => dialogForm(form, {
+      fields: html`${nameAndPrompt(form)}<details class="more-fields"><summary>${icon('chevron-right')}How it answers</summary><div class="stack">${answering(form)}</div></details>`,
+      action: 'Create', close, send: (key) => session.api.json('POST', 'v1/agents', { body: bodyOf(form.values), key }),
+      done: (agent) => {
+        close();
+        toast(`${agent.name} was created.`);
+        go(can('sources:read') ? to(['agents', agent.id, 'sources']) : to(['agents', agent.id]));
+      },
+    }),
+  }).then(() => {
+    if (location.hash.endsWith('?create=1')) go('#/agents', { replace: true });
+  });
+}
