@@ -19,6 +19,7 @@ mod backup;
 mod command_line;
 mod connections;
 mod consistency;
+mod console;
 mod conversations;
 mod coverage;
 mod deletion;

@@ -1,0 +1,43 @@
+"""The console in a real browser. Called by console.sh."""
+
+import sys
+
+from playwright.sync_api import sync_playwright
+
+import hostile
+import keyboard
+import look
+import museum
+import newcomer
+import restricted
+import units
+import world
+
+
+def main():
+    axe = sys.argv[1]
+    wanted = sys.argv[2:]
+    with sync_playwright() as playwright, world.site(museum.pages) as site, world.site(lambda *_: (204, "text/plain", b"")) as hook:
+        browser = world.launch(playwright)
+        address = f"{hook}/hook"
+        made = {}
+        steps = {
+            "units": lambda: units.units(browser),
+            "newcomer": lambda: newcomer.newcomer(browser, address),
+            "keyboard": lambda: keyboard.keyboard(browser),
+            "museum": lambda: made.update(museum.build(site, address)),
+            "restricted": lambda: restricted.restricted(browser, made),
+            "look": lambda: look.look(browser, made, museum.views(made), axe),
+            "hostile": lambda: hostile.hostile(browser, hook),
+        }
+        for name, step in steps.items():
+            if wanted and name not in wanted:
+                continue
+            step()
+            print(f"console: {name}", flush=True)
+        browser.close()
+    print("console: all is well")
+
+
+if __name__ == "__main__":
+    main()

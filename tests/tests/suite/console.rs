@@ -1,0 +1,158 @@
+//! The console: its files over HTTP, and its views in a real browser (`tests/console/console.sh`).
+
+use std::path::Path;
+use std::process::Command;
+
+use cicerone_tests::{ROOT_KEY, Server};
+use tempfile::TempDir;
+
+use crate::world::{program, server};
+
+/// The status with which the script says that it cannot run here.
+const SKIPPED: i32 = 77;
+
+/// The path of a file of the console on this server, as its page names it.
+async fn path_of(server: &Server, file: &str) -> String {
+    let answer = server.client().anonymous().get("/console").await;
+    let page = answer.text();
+    let end = page.find(&format!("/{file}\"")).unwrap_or_else(|| panic!("{file}: {page}"));
+    let start = page[..end].rfind("console/").unwrap();
+    format!("/{}/{file}", &page[start..end])
+}
+
+/// A server with these lines in the section `http` of its settings.
+fn server_with(settings: &str) -> (Server, TempDir) {
+    let folder = TempDir::with_prefix("cicerone-test-").unwrap();
+    let file = folder.path().join("cicerone.toml");
+    std::fs::write(&file, format!("[http]\n{settings}\n")).unwrap();
+    let server = Server::of(&program()).env("CICERONE_CONFIG", file.to_str().unwrap());
+    (server.start(), folder)
+}
+
+#[tokio::test]
+async fn the_page_loads_nothing_from_elsewhere_and_has_nothing_inline() {
+    let page = server().client().anonymous().get("/console").await;
+    assert_eq!(page.status, 200, "{}", page.text());
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = page.header("content-security-policy").unwrap();
+    for part in [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types lit-html",
+    ] {
+        assert!(policy.contains(part), "{policy}");
+    }
+    assert!(!policy.contains("unsafe"), "{policy}");
+    for (name, value) in [
+        ("referrer-policy", "no-referrer"),
+        ("cache-control", "no-cache"),
+        ("x-content-type-options", "nosniff"),
+        ("cross-origin-opener-policy", "same-origin"),
+    ] {
+        assert_eq!(page.header(name), Some(value), "{name}");
+    }
+    assert!(!page.text().contains("//"), "{}", page.text());
+    assert!(
+        !page.text().contains("<style") && !page.text().contains("<script>"),
+        "{}",
+        page.text()
+    );
+}
+
+#[tokio::test]
+async fn files_are_kept_by_browsers_until_another_version_is_served() {
+    let anonymous = server().client().anonymous();
+    for (file, content_type) in [
+        ("app.js", "text/javascript; charset=utf-8"),
+        ("vendor/lit-html/directives/repeat.js", "text/javascript; charset=utf-8"),
+        ("tokens.css", "text/css; charset=utf-8"),
+        ("mark.svg", "image/svg+xml"),
+    ] {
+        let path = path_of(server(), file).await;
+        let answer = anonymous.get(&path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        assert_eq!(answer.header("content-type"), Some(content_type), "{path}");
+        let caching = answer.header("cache-control").unwrap();
+        assert_eq!(caching, "public, max-age=31536000, immutable", "{path}");
+        assert_eq!(answer.header("vary"), Some("accept-encoding"), "{path}");
+        let head = anonymous.request("HEAD", &path).send().await;
+        assert_eq!((head.status, head.body.len()), (200, 0), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn other_versions_files_and_methods_are_refused() {
+    let anonymous = server().client().anonymous();
+    let path = path_of(server(), "app.js").await;
+    for missing in [
+        "/console/0000000000000000/app.js".to_owned(),
+        path.replace("app.js", "vendor.json"),
+        path.replace("app.js", "../../Cargo.toml"),
+        path.replace("app.js", "%2e%2e/%2e%2e/Cargo.toml"),
+        path.replace("/app.js", ""),
+    ] {
+        let answer = anonymous.get(&missing).await;
+        assert_eq!(answer.status, 404, "{missing}");
+    }
+    for path in ["/console", path.as_str()] {
+        let answer = anonymous.post_nothing(path).await;
+        assert_eq!(answer.status, 405, "{path}");
+        assert_eq!(answer.header("allow"), Some("GET, HEAD"), "{path}");
+    }
+    let slash = anonymous.get("/console/").await;
+    assert_eq!((slash.status, slash.header("location")), (308, Some("../console")));
+}
+
+#[tokio::test]
+async fn the_console_can_be_turned_off() {
+    let (server, _folder) = server_with("console = false");
+    let anonymous = server.client().anonymous();
+    for path in ["/console", "/console/", "/console/folder/app.js"] {
+        assert_eq!(anonymous.get(path).await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn files_can_be_served_from_a_folder_while_they_are_changed() {
+    let files = TempDir::with_prefix("cicerone-test-").unwrap();
+    let write = |name: &str, text: &str| std::fs::write(files.path().join(name), text).unwrap();
+    write("index.html", "first {version}");
+    let (server, _folder) =
+        server_with(&format!("console_folder = \"{}\"", files.path().display()));
+    let anonymous = server.client().anonymous();
+    assert_eq!(anonymous.get("/console").await.text(), "first folder");
+    write("index.html", "second");
+    write("app.js", "let one;");
+    assert_eq!(anonymous.get("/console").await.text(), "second");
+    let script = anonymous.get("/console/folder/app.js").await;
+    assert_eq!((script.text(), script.header("cache-control")), ("let one;", Some("no-store")));
+    std::fs::write(files.path().parent().unwrap().join("cicerone-console-secret"), "secret")
+        .unwrap();
+    for path in ["%2e%2e/cicerone-console-secret", "..%2fcicerone-console-secret", "/etc/passwd"] {
+        let answer = anonymous.get(&format!("/console/folder/{path}")).await;
+        assert_eq!(answer.status, 404, "{path}: {}", answer.text());
+    }
+    std::fs::remove_file(files.path().parent().unwrap().join("cicerone-console-secret")).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_can_use_it_in_a_real_browser() {
+    let server = Server::of(&program()).env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8").start();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("console/console.sh");
+    let output = Command::new(script)
+        .arg(format!("http://{}", server.address()))
+        .env("CICERONE_API_KEY", ROOT_KEY)
+        .output()
+        .unwrap();
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if output.status.code() == Some(SKIPPED) {
+        eprint!("{}", said(&output.stderr));
+        return;
+    }
+    let (out, error) = (said(&output.stdout), said(&output.stderr));
+    assert!(output.status.success(), "{out}\n{error}");
+    assert!(out.contains("all is well"), "{out}\n{error}");
+}
