@@ -4,6 +4,7 @@ pub(crate) mod corpus;
 pub(crate) mod load;
 mod many;
 pub(crate) mod memory;
+mod receipts;
 mod table;
 
 use std::sync::Arc;
@@ -62,6 +63,15 @@ enum What {
         #[arg(long, default_value_t = 6)]
         seconds: u64,
     },
+    /// The rate of turns with and without receipts, each in turn with the other, on both databases
+    Receipts {
+        /// Rounds, of which the medians are compared
+        #[arg(long, default_value_t = 10)]
+        rounds: usize,
+        /// Seconds for each load in a round
+        #[arg(long, default_value_t = 5)]
+        seconds: u64,
+    },
     /// The table of `docs/performance.md`: turns, reads and learning beside what they are compared with, in one run
     Table {
         /// Rounds, of which the medians are shown
@@ -93,6 +103,9 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         What::Idle => idle(&program).await,
         What::Many { agents, connections, seconds } => {
             many::run(&program, agents, connections, Duration::from_secs(seconds)).await
+        }
+        What::Receipts { rounds, seconds } => {
+            receipts::run(&program, rounds, Duration::from_secs(seconds)).await
         }
         What::Table { rounds, seconds, json } => {
             let extent = table::Extent { rounds, duration: Duration::from_secs(seconds) };

@@ -2,6 +2,7 @@
 
 mod channel;
 mod rating;
+mod receipt;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,9 @@ use crate::usage::{Day, DayUsage, TokenCount};
 
 pub use channel::Channel;
 pub use rating::{NewRating, Rating, RatingComment, RatingValue};
+pub use receipt::{
+    Asked, EncodedReceipt, FoundReceipt, Receipt, ReceiptHit, ReceiptStage, ReceiptTerm,
+};
 
 /// An ordered exchange between an end user and an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -314,6 +318,8 @@ pub struct Turn {
     pub tokens: TokenCount,
     /// The number of messages that the conversation must have before this turn; `None` for any.
     pub after: Option<u64>,
+    /// What the reply was made from, if that is to be stored.
+    pub receipt: Option<EncodedReceipt>,
 }
 
 impl Turn {
@@ -393,6 +399,7 @@ mod tests {
             reply: message(Role::Assistant, day),
             tokens: TokenCount { prompt: 7, completion: 5 },
             after: None,
+            receipt: None,
         };
         let usage = turn.usage();
         assert_eq!((usage.day, usage.agent_id, usage.messages), (Day::from_number(1), agent, 1));

@@ -61,6 +61,9 @@ pub enum Error {
         /// The id as given.
         id: String,
     },
+    /// The reply was stored without a receipt.
+    #[error("this reply has no receipt")]
+    NoReceipt,
     /// The current state of the resource does not allow the operation.
     #[error("{0}")]
     Conflict(String),
@@ -112,7 +115,10 @@ impl Error {
     /// is released, so that the request can be corrected or repeated.
     pub const fn is_settled(&self) -> bool {
         match self {
-            Self::NotFound { .. } | Self::Conflict(_) | Self::Validation { .. } => true,
+            Self::NotFound { .. }
+            | Self::NoReceipt
+            | Self::Conflict(_)
+            | Self::Validation { .. } => true,
             Self::Missing { .. }
             | Self::Invalid(_)
             | Self::InvalidOperation(_)

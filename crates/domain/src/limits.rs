@@ -104,6 +104,12 @@ pub const HISTORY_BYTES: usize = 64 * 1_024;
 pub const CLIENT_MESSAGES: usize = 2_048;
 /// Most passages that a reply is based on.
 pub const REPLY_PASSAGES: usize = 8;
+/// Most bytes of a stored receipt of a reply (4 KiB).
+pub const RECEIPT_BYTES: usize = 4 * 1_024;
+/// Most words of the question in a receipt.
+pub const RECEIPT_TERMS: usize = 16;
+/// Longest word of the question in a receipt, in bytes; a longer one is left out.
+pub const RECEIPT_TERM_BYTES: usize = 128;
 /// Longest comment of a rating.
 pub const RATING_COMMENT_CHARS: usize = 1_000;
 /// Longest text of a passage in a citation; a longer one is cut at a word.

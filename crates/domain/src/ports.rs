@@ -11,6 +11,7 @@
 //! [`Error::ClaimLost`](crate::Error::ClaimLost), and changes nothing, if the claim is no longer held.
 //! Other errors are documented with the method.
 
+mod conversations;
 mod crawl;
 mod index;
 mod jobs;
@@ -20,6 +21,7 @@ mod stages;
 mod stores;
 mod webhooks;
 
+pub use conversations::{ConversationContext, ConversationStore};
 pub use crawl::CrawlStore;
 pub use index::{AgentContent, PassageFeed, PassageIndex, Wanted, WholeContent};
 pub use jobs::{Housekeeping, JobStore, WorkListener, WorkSignal};
@@ -32,7 +34,7 @@ pub use model::{
 };
 pub use stages::{Stage, StageObserver, Stages};
 pub use stores::{
-    AgentStore, AuditStore, ConversationContext, ConversationStore, Health, IdempotencyStore,
-    KeyStore, ObjectStore, SourceFilter, SourceStore, Spool, SpooledFile, UploadStore, UsageStore,
+    AgentStore, AuditStore, Health, IdempotencyStore, KeyStore, ObjectStore, SourceFilter,
+    SourceStore, Spool, SpooledFile, UploadStore, UsageStore,
 };
 pub use webhooks::{CheckTarget, DeliveryStore, TargetRefused, WebhookStore};

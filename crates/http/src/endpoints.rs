@@ -50,6 +50,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         conversations::delete::endpoint(),
         conversations::rate::endpoint(),
         conversations::unrate::endpoint(),
+        conversations::receipt::endpoint(),
         openai::models::list::endpoint(),
         openai::models::get::endpoint(),
         openai::chat::endpoint(),

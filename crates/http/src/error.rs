@@ -309,7 +309,7 @@ fn domain_problem(error: &Error) -> Problem {
             "the API key was changed while the request was carried out; try again",
         )
         .retry_after(1),
-        Error::NotFound { .. } => Problem::not_found(error.to_string()),
+        Error::NotFound { .. } | Error::NoReceipt => Problem::not_found(error.to_string()),
         Error::Conflict(message) => Problem::conflict(message.clone()),
         Error::ClaimLost => Problem::conflict(error.to_string()).retry_after(1),
         Error::QuotaExceeded { until, now, .. } => {

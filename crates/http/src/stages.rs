@@ -77,6 +77,23 @@ impl StageObserver for StageTimes {
         times.end(now);
         times.current = Some((stage, now));
     }
+
+    fn taken(&self) -> Vec<(Stage, Duration)> {
+        let now = Instant::now();
+        let times = self.times();
+        let running = |stage: Stage| {
+            let began = times.current.filter(|(current, _)| *current == stage);
+            began.map(|(_, began)| now.saturating_duration_since(began))
+        };
+        let until_now = |(stage, taken): (&Stage, &Option<Duration>)| match (taken, running(*stage))
+        {
+            (None, None) => None,
+            (taken, running) => {
+                Some((*stage, taken.unwrap_or_default() + running.unwrap_or_default()))
+            }
+        };
+        Stage::ALL.iter().zip(&times.taken).filter_map(until_now).collect()
+    }
 }
 
 impl Times {

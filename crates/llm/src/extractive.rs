@@ -42,7 +42,7 @@ pub struct Extractive {
 impl Extractive {
     /// Replies to a request, and passes the reply on word by word.
     pub fn answer(&self, request: &ReplyRequest, tokens: Option<&TokenSink>) -> ModelReply {
-        let reply = self.compose(request);
+        let reply = ModelReply { sent: request.passages.len(), ..self.compose(request) };
         if let Some(tokens) = tokens {
             request.stages.begin(Stage::Tokens);
             pieces::of(&reply.text).for_each(|piece| tokens.send(piece));

@@ -40,6 +40,7 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
             retention_days: None,
             answer_floor: AnswerFloor::default(),
             public_sources: false,
+            receipts: true,
         },
         history: Vec::new(),
         question: question.to_owned(),

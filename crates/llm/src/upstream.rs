@@ -259,7 +259,8 @@ impl Upstream {
             let sent = request.passages.get(..prompt.passages).unwrap_or_default();
             cited = attribution::attribute(&text, sent);
         }
-        ModelReply { text, cited, tokens }
+        let (model, sent) = (Some(model.to_owned()), prompt.passages);
+        ModelReply { text, cited, tokens, model, sent }
     }
 
     /// Estimates the tokens of a prompt and its reply, for an upstream that does not count them.

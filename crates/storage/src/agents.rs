@@ -42,6 +42,7 @@ struct AgentRow {
     retention_days: Option<i64>,
     answer_floor: String,
     public_sources: bool,
+    receipts: bool,
 }
 
 impl From<&Agent> for AgentRow {
@@ -61,6 +62,7 @@ impl From<&Agent> for AgentRow {
             retention_days: agent.profile.retention_days.map(|days| days.get().into()),
             answer_floor: agent.profile.answer_floor.name().to_owned(),
             public_sources: agent.profile.public_sources,
+            receipts: agent.profile.receipts,
         }
     }
 }
@@ -86,6 +88,7 @@ impl TryFrom<AgentRow> for Agent {
                     AnswerFloor::from_name,
                 )?,
                 public_sources: row.public_sources,
+                receipts: row.receipts,
             },
             status: named("agents.status", &row.status, AgentStatus::from_name)?,
             created_at: time(row.created_at),

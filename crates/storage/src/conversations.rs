@@ -1,14 +1,16 @@
 //! Conversations and their messages.
 
+mod list;
 mod ratings;
+mod receipts;
 mod turn;
 
 use std::collections::HashMap;
 
 use async_trait::async_trait;
 use cicerone_domain::conversation::{
-    Channel, ConversationCounts, ConversationFilter, Metadata, NewRating, PlacedMessage, Rating,
-    RatingValue, Turn,
+    Channel, ConversationCounts, ConversationFilter, EncodedReceipt, FoundReceipt, Metadata,
+    NewRating, PlacedMessage, Rating, Turn,
 };
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
@@ -16,7 +18,7 @@ use cicerone_domain::ports::{ConversationContext, ConversationStore};
 use cicerone_domain::{
     Conversation, Error, Id, Message, Page, PageRequest, Role, Scope, Timestamp,
 };
-use diesel::dsl::{exists, sql};
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 
@@ -26,14 +28,11 @@ use crate::connection::AnyConnection;
 use crate::dialect::{Begin, transaction};
 use crate::error::TransactionError;
 use crate::idempotency::erase_of;
-use crate::pages::{Size, created_before, fitting, numbered_before, octet_length};
+use crate::pages::{Size, fitting, numbered_before, octet_length};
 use crate::removal::{AGENT_IS_THERE, Removed, remove};
 use crate::schema::{conversation_metadata, conversations, messages};
 use crate::scope::Visible;
 use crate::storage::Storage;
-
-/// Most conversations with a metadata pair for which they are collected first.
-const FEW: i64 = 1_000;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = conversations)]
@@ -61,16 +60,38 @@ pub(crate) struct MetadataRow {
     account_id: String,
 }
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = messages, treat_none_as_default_value = false)]
-pub(crate) struct MessageRow {
-    conversation_id: String,
+/// A message as it is read. The receipts of replies are read alone, so that nothing else pays for them.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = messages)]
+struct MessageRow {
     position: i64,
-    account_id: String,
     role: String,
     content: String,
     sources_used: Option<String>,
     created_at: i64,
+}
+
+/// A message as a reply needs it: without the citations, which are larger than most messages.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = messages)]
+struct HistoryRow {
+    role: String,
+    content: String,
+    created_at: i64,
+}
+
+/// A message to store.
+#[derive(Insertable)]
+#[diesel(table_name = messages, treat_none_as_default_value = false)]
+pub(crate) struct NewMessageRow<'a> {
+    conversation_id: String,
+    position: i64,
+    account_id: String,
+    role: &'static str,
+    content: &'a str,
+    sources_used: Option<String>,
+    created_at: i64,
+    receipt: Option<&'a str>,
 }
 
 impl TryFrom<ConversationRow> for Conversation {
@@ -96,21 +117,36 @@ impl TryFrom<ConversationRow> for Conversation {
     }
 }
 
-impl MessageRow {
+impl<'a> NewMessageRow<'a> {
     fn new(
         conversation: &Conversation,
         position: i64,
-        message: &Message,
+        message: &'a Message,
+        receipt: Option<&'a EncodedReceipt>,
     ) -> Result<Self, TransactionError> {
         let cited = !message.sources_used.is_empty();
         Ok(Self {
             conversation_id: conversation.id.to_string(),
             position,
             account_id: conversation.account_id.to_string(),
-            role: message.role.name().to_owned(),
-            content: message.content.clone(),
+            role: message.role.name(),
+            content: &message.content,
             sources_used: cited.then(|| to_json(&message.sources_used)).transpose()?,
             created_at: message.timestamp.as_millis(),
+            receipt: receipt.map(EncodedReceipt::as_str),
+        })
+    }
+}
+
+impl TryFrom<HistoryRow> for Message {
+    type Error = TransactionError;
+
+    fn try_from(row: HistoryRow) -> Result<Self, TransactionError> {
+        Ok(Self {
+            role: named("messages.role", &row.role, Role::from_name)?,
+            content: row.content,
+            sources_used: Vec::new(),
+            timestamp: time(row.created_at),
         })
     }
 }
@@ -187,7 +223,7 @@ impl ConversationStore for Storage {
         self.db
             .of(scope.account)
             .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| list(c, &visible, agent, &filter, &page))
+                transaction(c, Begin::Snapshot, |c| list::list(c, &visible, agent, &filter, &page))
             })
             .await
     }
@@ -258,6 +294,21 @@ impl ConversationStore for Storage {
             ratings::remove(c, &reply, number)
         };
         self.db.of(scope.account).write_completing(completion, unrate).await
+    }
+
+    async fn find_receipt(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        number: u64,
+    ) -> Result<FoundReceipt, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .of(scope.account)
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| receipts::find(c, &visible, id, number))
+            })
+            .await
     }
 
     async fn delete_conversation(
@@ -338,6 +389,12 @@ fn require(
     find(c, visible, id)?.ok_or_else(|| Error::not_found("conversation", id).into())
 }
 
+/// The position of the message with that number in a conversation.
+fn position_of(number: u64) -> Result<i64, TransactionError> {
+    let position = i64::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    position.ok_or_else(|| Error::not_found("message", number).into())
+}
+
 /// A page of a conversation's messages, newest first. The caller has checked that the conversation
 /// is in the scope.
 fn list_messages(
@@ -386,96 +443,8 @@ fn context(
         .filter(messages::conversation_id.eq(conversation.id.to_string()))
         .order(messages::position.desc())
         .limit(wide(messages))
-        .select(MessageRow::as_select())
+        .select(HistoryRow::as_select())
         .load(c)?;
     let history: Result<Vec<_>, _> = newest.into_iter().rev().map(Message::try_from).collect();
     Ok(ConversationContext { agent, conversation: Some((conversation, history?)) })
-}
-
-/// The first of these pairs that only a few of the agent's conversations have, if any.
-fn rare_pair(
-    c: &mut AnyConnection,
-    agent: &str,
-    pairs: &[(String, String)],
-) -> Result<Option<usize>, TransactionError> {
-    for (number, (name, value)) in pairs.iter().enumerate() {
-        let beyond: Option<String> = conversation_metadata::table
-            .filter(conversation_metadata::agent_id.eq(agent))
-            .filter(conversation_metadata::name.eq(name))
-            .filter(conversation_metadata::value.eq(value))
-            .select(conversation_metadata::conversation_id)
-            .offset(FEW)
-            .limit(1)
-            .get_result(c)
-            .optional()?;
-        if beyond.is_none() {
-            return Ok(Some(number));
-        }
-    }
-    Ok(None)
-}
-
-fn list(
-    c: &mut AnyConnection,
-    visible: &Visible,
-    agent: Id<kind::Agent>,
-    filter: &ConversationFilter,
-    page: &PageRequest,
-) -> Result<Page<Conversation>, TransactionError> {
-    agents::require(c, visible, agent)?;
-    let agent = agent.to_string();
-    let mut query = conversations::table
-        .filter(conversations::account_id.eq(&visible.account))
-        .filter(conversations::agent_id.eq(&agent))
-        .filter(conversations::removed_at.is_null())
-        .order((conversations::created_at.desc(), conversations::id.desc()))
-        .limit(page.lookahead())
-        .select(ConversationRow::as_select())
-        .into_boxed();
-    if let Some(after) = filter.created_after {
-        query = query.filter(conversations::created_at.gt(after.as_millis()));
-    }
-    if let Some(before) = filter.created_before {
-        query = query.filter(conversations::created_at.lt(before.as_millis()));
-    }
-    // Written out, so that the conditions are those of the partial indexes.
-    if filter.unanswered {
-        query = query.filter(sql::<Bool>("unanswered > 0"));
-    }
-    match filter.rating {
-        Some(RatingValue::Up) => query = query.filter(sql::<Bool>("rated_up > 0")),
-        Some(RatingValue::Down) => query = query.filter(sql::<Bool>("rated_down > 0")),
-        None => {}
-    }
-    if let Some(channel) = filter.channel {
-        query = query.filter(conversations::channel.eq(channel.name()));
-    }
-    let rare = rare_pair(c, &agent, &filter.metadata)?;
-    for (number, (name, value)) in filter.metadata.iter().enumerate() {
-        // Few conversations have a rare pair: they are collected, and the other pairs are looked up
-        // for each of them. Collecting all conversations that have a common pair costs more than
-        // the list.
-        if rare == Some(number) {
-            let with_pair = conversation_metadata::table
-                .filter(conversation_metadata::agent_id.eq(&agent))
-                .filter(conversation_metadata::name.eq(name))
-                .filter(conversation_metadata::value.eq(value))
-                .select(conversation_metadata::conversation_id);
-            query = query.filter(conversations::id.eq_any(with_pair));
-        } else {
-            let pair = conversation_metadata::table
-                .filter(conversation_metadata::conversation_id.eq(conversations::id))
-                .filter(conversation_metadata::name.eq(name))
-                .filter(conversation_metadata::value.eq(value));
-            query = query.filter(exists(pair.select(conversation_metadata::conversation_id)));
-        }
-    }
-    if let Some((at, id)) = created_before(page)? {
-        query = query
-            .filter(conversations::created_at.le(at))
-            .filter(conversations::created_at.lt(at).or(conversations::id.lt(id)));
-    }
-    let items: Result<Vec<Conversation>, _> =
-        query.load(c)?.into_iter().map(Conversation::try_from).collect();
-    Ok(Page::from_lookahead(items?, page.size))
 }

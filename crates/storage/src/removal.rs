@@ -386,16 +386,18 @@ fn delete_conversation(
         return Ok(false);
     }
     let of_conversation = || messages::table.filter(messages::conversation_id.eq(id));
-    let rows: Vec<(i64, Size, Size)> = of_conversation()
+    let rows: Vec<(i64, Size, Size, Size)> = of_conversation()
         .order(messages::position)
         .limit(part.limit())
         .select((
             messages::position,
             octet_length(messages::content.nullable()),
             octet_length(messages::sources_used),
+            octet_length(messages::receipt),
         ))
         .load(c)?;
-    let rows = rows.into_iter().map(|(position, text, sources)| (position, [text, sources]));
+    let sizes = |(position, text, sources, receipt)| (position, [text, sources, receipt]);
+    let rows = rows.into_iter().map(sizes);
     if let Some(last) = part.take(rows.collect()) {
         diesel::delete(of_conversation().filter(messages::position.le(last))).execute(c)?;
     }

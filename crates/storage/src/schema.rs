@@ -61,6 +61,7 @@ table! {
         removed_at -> Nullable<BigInt>,
         answer_floor -> Text,
         public_sources -> Bool,
+        receipts -> Bool,
     }
 }
 
@@ -284,6 +285,7 @@ table! {
         content -> Text,
         sources_used -> Nullable<Text>,
         created_at -> BigInt,
+        receipt -> Nullable<Text>,
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod get;
 pub(crate) mod list;
 pub(crate) mod messages;
 pub(crate) mod rate;
+pub(crate) mod receipt;
 pub(crate) mod send;
 pub(crate) mod stream;
 pub(crate) mod unrate;

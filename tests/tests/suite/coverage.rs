@@ -21,7 +21,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 48] = [
+const ENDPOINTS: [&Covers; 49] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -48,6 +48,7 @@ const ENDPOINTS: [&Covers; 48] = [
     &conversations::delete::COVERS,
     &conversations::rate::COVERS,
     &conversations::unrate::COVERS,
+    &conversations::receipt::COVERS,
     &openai::models::LIST,
     &openai::models::GET,
     &openai::chat::COVERS,

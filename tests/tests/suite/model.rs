@@ -103,6 +103,7 @@ fn request() -> ReplyRequest {
             retention_days: None,
             answer_floor: AnswerFloor::default(),
             public_sources: false,
+            receipts: true,
         },
         history: Vec::new(),
         question: "When does it open?".to_owned(),

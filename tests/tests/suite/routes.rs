@@ -49,9 +49,10 @@ const fn route(
 }
 
 const RATING: &str = "/v1/conversations/{conversation_id}/messages/{n}/rating";
+const RECEIPT: &str = "/v1/conversations/{conversation_id}/messages/{n}/receipt";
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 48] = [
+pub(crate) const ROUTES: [Route; 49] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -78,6 +79,7 @@ pub(crate) const ROUTES: [Route; 48] = [
     route("DELETE", "/v1/conversations/{conversation_id}", "conversations:write", Body::None),
     route("PUT", RATING, "conversations:write", Body::Rating),
     route("DELETE", RATING, "conversations:write", Body::None),
+    route("GET", RECEIPT, "conversations:read", Body::None),
     route("GET", "/v1/models", "conversations:write", Body::None),
     route("GET", "/v1/models/{agent_id}", "conversations:write", Body::None),
     route("POST", "/v1/chat/completions", "conversations:write", Body::Chat),

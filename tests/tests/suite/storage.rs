@@ -22,6 +22,7 @@ mod migrations;
 mod objects;
 mod page_reasons;
 mod ratings;
+mod receipts;
 mod recovery;
 mod removals;
 mod sources;

@@ -15,5 +15,6 @@ pub(crate) fn profile() -> AgentProfile {
         retention_days: None,
         answer_floor: AnswerFloor::default(),
         public_sources: false,
+        receipts: true,
     }
 }

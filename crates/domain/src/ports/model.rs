@@ -38,6 +38,10 @@ pub struct ModelReply {
     pub cited: Vec<usize>,
     /// The tokens that it used.
     pub tokens: TokenCount,
+    /// The name that the upstream was asked for; `None` for a reply of this machine.
+    pub model: Option<String>,
+    /// How many of the passages the model was given: the first ones.
+    pub sent: usize,
 }
 
 /// Receives the fragments of a reply as they are generated. If the receiver is dropped, the reply

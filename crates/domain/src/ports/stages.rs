@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A part of the time that a reply takes. They follow each other in this order; those from
 /// [`Stage::Prompt`] on may come again if another upstream is asked.
@@ -59,6 +60,10 @@ impl Stage {
 pub trait StageObserver: Send + Sync {
     /// A stage begins, and the one before ends.
     fn begins(&self, stage: Stage);
+    /// How long each stage took that was reached, up to now, in their order.
+    fn taken(&self) -> Vec<(Stage, Duration)> {
+        Vec::new()
+    }
 }
 
 /// Notifies the observer of a reply, if there is one, of each stage.
@@ -76,6 +81,11 @@ impl Stages {
         if let Some(observer) = &self.0 {
             observer.begins(stage);
         }
+    }
+
+    /// How long each stage took that was reached, up to now, in their order; nothing if nobody measures.
+    pub fn taken(&self) -> Vec<(Stage, Duration)> {
+        self.0.as_ref().map(|observer| observer.taken()).unwrap_or_default()
     }
 }
 

@@ -12,9 +12,6 @@ use crate::access::{Account, ApiKey, KeyHash, KeyPatch, Scope};
 use crate::agent::{Agent, AgentPatch, AgentStatus};
 use crate::audit::{AuditFilter, AuditRecord};
 use crate::content::{PublicText, StoredDocument, StoredPassage};
-use crate::conversation::{
-    Conversation, ConversationFilter, Message, NewRating, PlacedMessage, Rating, Turn,
-};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::{Claim, Claimed, Completion, Fingerprint, IdempotencyKey, KeptAnswer};
@@ -297,99 +294,6 @@ pub trait SpooledFile: Send {
     async fn append(&mut self, piece: Bytes) -> Result<(), Error>;
     /// Everything that was written.
     async fn into_bytes(self: Box<Self>) -> Result<Bytes, Error>;
-}
-
-/// What a reply needs from the store, read in one transaction.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ConversationContext {
-    /// The agent.
-    pub agent: Agent,
-    /// The conversation that is continued, with its last messages, oldest first.
-    pub conversation: Option<(Conversation, Vec<Message>)>,
-}
-
-/// Conversations.
-#[async_trait]
-pub trait ConversationStore: Send + Sync {
-    /// The agent that a message is for, and the conversation that it continues with its last
-    /// `messages` messages. Fails with [`Error::NotFound`] if the agent is not in `scope` or the
-    /// conversation not in the account, and with [`Error::Conflict`] if the conversation belongs
-    /// to another agent.
-    async fn context(
-        &self,
-        scope: &Scope,
-        agent: Id<kind::Agent>,
-        conversation: Option<Id<kind::Conversation>>,
-        messages: usize,
-    ) -> Result<ConversationContext, Error>;
-    /// Stores a question and its reply behind the last message of the conversation, never between
-    /// another question and its reply. Fails with [`Error::NotFound`] if the agent, or the conversation
-    /// that was to go on, was deleted meanwhile, and with [`Error::Conflict`] if the conversation does not have
-    /// [`Turn::after`] messages.
-    async fn append_turn(
-        &self,
-        turn: Turn,
-        completion: Option<Completion<Turn>>,
-    ) -> Result<Turn, Error>;
-    /// Counts the reply of a turn of which nothing is stored. Fails with [`Error::NotFound`] if the agent
-    /// was deleted meanwhile.
-    async fn count_reply(
-        &self,
-        turn: Turn,
-        completion: Option<Completion<Turn>>,
-    ) -> Result<Turn, Error>;
-    /// Conversations of an agent, newest first. Fails with [`Error::NotFound`] if the agent is
-    /// not in `scope`.
-    async fn list_conversations(
-        &self,
-        scope: &Scope,
-        agent: Id<kind::Agent>,
-        filter: ConversationFilter,
-        page: PageRequest,
-    ) -> Result<Page<Conversation>, Error>;
-    /// The conversation with a page of its newest messages, as many as fit into
-    /// [`LIST_BYTES`](crate::limits::LIST_BYTES), newest first.
-    async fn find_conversation(
-        &self,
-        scope: &Scope,
-        id: Id<kind::Conversation>,
-    ) -> Result<Option<(Conversation, Page<PlacedMessage>)>, Error>;
-    /// A page of a conversation's messages, newest first. Fails with [`Error::NotFound`].
-    async fn list_messages(
-        &self,
-        scope: &Scope,
-        id: Id<kind::Conversation>,
-        page: PageRequest,
-    ) -> Result<Page<PlacedMessage>, Error>;
-    /// Rates the message with that number, from 1. Fails with [`Error::NotFound`] for the conversation and the
-    /// number, and with [`Error::InvalidOperation`] if the message is the user's. The counts of the conversation and of the
-    /// message's day change with it.
-    async fn rate_message(
-        &self,
-        scope: &Scope,
-        id: Id<kind::Conversation>,
-        number: u64,
-        rating: NewRating,
-        now: Timestamp,
-    ) -> Result<Rating, Error>;
-    /// Removes the rating of a message. Fails as [`ConversationStore::rate_message`] does, and with
-    /// [`Error::NotFound`] if there is none.
-    async fn unrate_message(
-        &self,
-        scope: &Scope,
-        id: Id<kind::Conversation>,
-        number: u64,
-        completion: Option<Completion<()>>,
-    ) -> Result<(), Error>;
-    /// Removes a conversation, its messages and the stored answers that contain it. Fails with
-    /// [`Error::NotFound`].
-    async fn delete_conversation(
-        &self,
-        scope: &Scope,
-        id: Id<kind::Conversation>,
-        now: Timestamp,
-        completion: Option<Completion<()>>,
-    ) -> Result<(), Error>;
 }
 
 /// The audit log. Records of changes are written with these: see [`Completion`].

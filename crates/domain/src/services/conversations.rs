@@ -8,8 +8,8 @@ use crate::access::Scope;
 use crate::agent::AgentStatus;
 use crate::clock::{Clock, Entropy};
 use crate::conversation::{
-    Channel, Conversation, ConversationCounts, ConversationFilter, Message, MessageText, Metadata,
-    NewRating, PlacedMessage, Rating, Role, Turn, cite,
+    Asked, Channel, Conversation, ConversationCounts, ConversationFilter, FoundReceipt, Message,
+    MessageText, Metadata, NewRating, PlacedMessage, Rating, Receipt, Role, Turn, cite,
 };
 use crate::error::Error;
 use crate::fairness::{FairPermit, FairPool};
@@ -41,6 +41,8 @@ pub struct NewMessage {
     pub metadata: Metadata,
     /// The interface that it came through.
     pub channel: Channel,
+    /// The request that it came with, for the receipt of its reply.
+    pub request_id: Option<Id<kind::Request>>,
     /// What differs from a message of a stored conversation.
     pub handling: Handling,
 }
@@ -168,11 +170,21 @@ impl Conversations {
         };
         // The account takes no turn at the processors while it waits for another machine.
         let vector = self.index.meaning(version, &query, &stages).await;
+        let by_meaning = vector.is_some();
         stages.begin(Stage::Wait);
         let mut turn = Some(self.thinking.turn(agent.account_id).await);
         stages.begin(Stage::Search);
         let limit = limits::REPLY_PASSAGES;
         let found = self.index.search_with(version, &query, vector, limit).await?;
+        let asked = Asked {
+            request_id: message.request_id,
+            generation: version.generation,
+            history_messages: history.len(),
+            context_messages: query.context.len(),
+            by_meaning,
+        };
+        let keeps_receipt = agent.profile.receipts && message.handling.is_kept;
+        let mut receipt = keeps_receipt.then(|| Receipt::of_search(asked, &found));
         let passages: Vec<Hit> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
         if !self.model.is_local(&agent.profile) {
             turn = None;
@@ -193,24 +205,25 @@ impl Conversations {
             .await
             .map_err(|error| Error::ModelUnavailable(Box::new(error)))?;
         drop(turn);
+        if let Some(receipt) = &mut receipt {
+            receipt.complete(&answered, stages.taken());
+        }
+        let receipt = receipt.map(Receipt::encode).transpose().map_err(Error::internal)?;
 
         let now = self.clock.now().max(question.timestamp);
         let is_first = conversation.is_none();
-        let conversation = match conversation {
-            Some(conversation) => {
-                Conversation { updated_at: conversation.updated_at.max(now), ..conversation }
-            }
-            None => Conversation {
-                id: message.handling.new_id.unwrap_or_else(|| Id::random(self.entropy.as_ref())),
-                account_id: agent.account_id,
-                agent_id: agent.id,
-                metadata: message.metadata,
-                channel: message.channel,
-                counts: ConversationCounts::default(),
-                created_at: question.timestamp,
-                updated_at: now,
-            },
-        };
+        let conversation = conversation.unwrap_or_else(|| Conversation {
+            id: message.handling.new_id.unwrap_or_else(|| Id::random(self.entropy.as_ref())),
+            account_id: agent.account_id,
+            agent_id: agent.id,
+            metadata: message.metadata,
+            channel: message.channel,
+            counts: ConversationCounts::default(),
+            created_at: question.timestamp,
+            updated_at: now,
+        });
+        let updated_at = conversation.updated_at.max(now);
+        let conversation = Conversation { updated_at, ..conversation };
         let reply = Message {
             role: Role::Assistant,
             content: answered.text,
@@ -219,7 +232,8 @@ impl Conversations {
         };
         let tokens = answered.tokens;
         let after = message.handling.after;
-        let turn = Turn { conversation, is_first, question, reply, tokens, after };
+        let receipt = receipt.flatten();
+        let turn = Turn { conversation, is_first, question, reply, tokens, after, receipt };
         stages.begin(Stage::Commit);
         let stored = match message.handling.is_kept {
             true => self.store.append_turn(turn, completion).await,
@@ -286,6 +300,17 @@ impl Conversations {
         completion: Option<Completion<()>>,
     ) -> Result<(), Error> {
         self.store.unrate_message(scope, id, number, completion).await
+    }
+
+    /// What the reply with that number was made from. Fails with [`Error::NotFound`] for the conversation and the
+    /// number, with [`Error::InvalidOperation`] for a message of the user, and with [`Error::NoReceipt`].
+    pub async fn receipt(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Conversation>,
+        number: u64,
+    ) -> Result<FoundReceipt, Error> {
+        self.store.find_receipt(scope, id, number).await
     }
 
     /// Deletes a conversation. Fails with [`Error::NotFound`].

@@ -48,6 +48,8 @@ pub(super) struct AgentView<'a> {
     /// Whether anybody who knows the address of a document may read its text, without a key. Ids of documents are no
     /// secrets: this publishes all texts of the agent. It has an effect only if the server has a public address.
     public_sources: bool,
+    /// Whether replies are stored with receipts, which say what they were made from.
+    receipts: bool,
     /// A `paused` agent accepts no new conversations.
     #[schema(value_type = String, pattern = "^(active|paused)$")]
     status: AgentStatus,
@@ -71,6 +73,7 @@ impl<'a> From<&'a Agent> for AgentView<'a> {
             retention_days: profile.retention_days.map(RetentionDays::get),
             answer_floor: profile.answer_floor,
             public_sources: profile.public_sources,
+            receipts: profile.receipts,
             status: agent.status,
             created_at: agent.created_at,
             updated_at: agent.updated_at,

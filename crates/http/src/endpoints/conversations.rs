@@ -5,6 +5,7 @@ pub(super) mod get;
 pub(super) mod list;
 pub(super) mod messages;
 pub(super) mod rate;
+pub(super) mod receipt;
 pub(super) mod send;
 pub(super) mod unrate;
 

@@ -26,7 +26,12 @@ fn the_matching_pair_gives_its_whole_answer() {
     let reply = reply("How do refunds work?", vec![pair("How do refunds work?", &long), other]);
     assert_eq!(
         reply,
-        ModelReply { text: long.trim().to_owned(), cited: vec![0], ..ModelReply::default() }
+        ModelReply {
+            text: long.trim().to_owned(),
+            cited: vec![0],
+            sent: 2,
+            ..ModelReply::default()
+        }
     );
 }
 
@@ -40,6 +45,7 @@ fn a_pair_that_covers_little_steps_back_behind_a_passage_that_covers_much() {
         ModelReply {
             text: "Parcels to Norway take nine days.".into(),
             cited: vec![1],
+            sent: 2,
             ..ModelReply::default()
         }
     );

@@ -32,6 +32,7 @@ pub(crate) fn run(environment: Environment, arguments: AskArguments) -> Result<(
             text: question,
             metadata: Metadata::default(),
             channel: Channel::Api,
+            request_id: None,
             handling: Handling::default(),
         };
         let outcome = reply::give(&session.parts, &session.scope, message, json).await;

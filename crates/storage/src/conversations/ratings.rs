@@ -8,7 +8,7 @@ use cicerone_domain::usage::Day;
 use cicerone_domain::{Error, Id, Role, Timestamp};
 use diesel::prelude::*;
 
-use super::require;
+use super::{position_of, require};
 use crate::columns::{named, time};
 use crate::connection::AnyConnection;
 use crate::dialect;
@@ -59,8 +59,7 @@ pub(super) fn require_reply(
 ) -> Result<Reply, TransactionError> {
     dialect::lock_conversation(c, &id.to_string())?;
     let conversation = require(c, visible, id)?;
-    let position = i64::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    let position = position.ok_or_else(|| Error::not_found("message", number))?;
+    let position = position_of(number)?;
     let found: Option<(String, i64)> = messages::table
         .find((id.to_string(), position))
         .select((messages::role, messages::created_at))

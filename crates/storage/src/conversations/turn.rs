@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 use diesel::sql_types::BigInt;
 
-use super::{ConversationRow, MessageRow, MetadataRow};
+use super::{ConversationRow, MetadataRow, NewMessageRow};
 use crate::columns::{narrow, time, to_json, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
@@ -34,8 +34,8 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transac
         return Err(Error::Conflict(message.to_owned()).into());
     }
     let rows = [
-        MessageRow::new(&turn.conversation, first, &turn.question)?,
-        MessageRow::new(&turn.conversation, first + 1, &turn.reply)?,
+        NewMessageRow::new(&turn.conversation, first, &turn.question, None)?,
+        NewMessageRow::new(&turn.conversation, first + 1, &turn.reply, turn.receipt.as_ref())?,
     ];
     dialect::insert_messages(c, &rows)?;
     usage::count(c, &turn, StatisticsRow::of(&turn))?;

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 
 use crate::connection::AnyConnection;
-use crate::conversations::{MessageRow, MetadataRow};
+use crate::conversations::{MetadataRow, NewMessageRow};
 use crate::schema::{conversation_metadata, conversations, messages};
 
 /// Locks a conversation's row, so that its turns and the ratings of its replies follow each other.
@@ -30,7 +30,10 @@ pub(crate) fn insert_metadata(c: &mut AnyConnection, rows: &[MetadataRow]) -> Qu
 
 /// Adds the two messages of a turn. SQLite takes them one by one: a statement with a fixed number
 /// of rows is prepared only once, and there is no round trip to a server.
-pub(crate) fn insert_messages(c: &mut AnyConnection, rows: &[MessageRow; 2]) -> QueryResult<()> {
+pub(crate) fn insert_messages(
+    c: &mut AnyConnection,
+    rows: &[NewMessageRow<'_>; 2],
+) -> QueryResult<()> {
     match c {
         AnyConnection::Postgres(c) => {
             diesel::insert_into(messages::table).values(rows.as_slice()).execute(c).map(|_| ())

@@ -123,6 +123,11 @@ impl PassageRow {
         Ok(StoredPassage { document_id, passage: self.try_into()? })
     }
 
+    /// Its number within the source.
+    pub(crate) const fn position(&self) -> i64 {
+        self.position
+    }
+
     /// Bytes of its longer texts.
     pub(crate) fn size(&self) -> usize {
         let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);

@@ -30,6 +30,7 @@ async fn an_agent_with_a_name_alone_has_every_default() {
         "retention_days": null,
         "answer_floor": "balanced",
         "public_sources": false,
+        "receipts": true,
         "status": "active",
         "created_at": agent["created_at"],
         "updated_at": agent["created_at"],
@@ -43,6 +44,7 @@ async fn an_agent_keeps_every_field_as_given() {
         "name": "Führer durchs Haus", "model": "gpt-3.5-turbo", "system_prompt": "Sei knapp.",
         "temperature": 1.25, "max_tokens": 77, "retention_days": 30, "answer_floor": "cautious",
         "public_sources": true,
+        "receipts": false,
     });
     let agent = client().post("/v1/agents", body.clone()).await.expect(201);
     for (field, value) in body.as_object().unwrap() {
@@ -64,7 +66,7 @@ async fn each_model_of_the_specification_is_taken() {
 async fn optional_fields_that_are_null_take_their_defaults() {
     let body = json!({
         "name": "Guide", "model": null, "system_prompt": null, "temperature": null,
-        "max_tokens": null, "answer_floor": null, "public_sources": null,
+        "max_tokens": null, "answer_floor": null, "public_sources": null, "receipts": null,
     });
     let agent = client().post("/v1/agents", body).await.expect(201);
     assert_eq!(agent["model"], "gpt-4o");
@@ -73,6 +75,7 @@ async fn optional_fields_that_are_null_take_their_defaults() {
     assert_eq!(agent["max_tokens"], 1024);
     assert_eq!(agent["answer_floor"], "balanced");
     assert_eq!(agent["public_sources"], false);
+    assert_eq!(agent["receipts"], true);
 }
 
 #[tokio::test]
@@ -112,6 +115,7 @@ async fn a_bad_value_is_refused_with_the_name_of_its_field() {
         ("answer_floor", json!("")),
         ("answer_floor", json!(0.5)),
         ("public_sources", json!("yes")),
+        ("receipts", json!(1)),
         ("max_tokens", json!(-1)),
         ("max_tokens", json!(4097)),
         ("max_tokens", json!(1.5)),

@@ -40,6 +40,8 @@ async fn only_the_fields_that_are_given_change() {
         ("answer_floor", json!("cautious")),
         ("public_sources", json!(true)),
         ("public_sources", json!(false)),
+        ("receipts", json!(false)),
+        ("receipts", json!(true)),
         ("status", json!("paused")),
     ];
     let (mut expected, path) = agent(&client).await;

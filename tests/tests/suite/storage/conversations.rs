@@ -79,6 +79,9 @@ async fn a_conversation_reads_back_with_its_messages_in_order() {
             placed.map(|(position, message)| PlacedMessage { position, message, rating: None });
         assert_eq!(messages, Page { items: placed.collect(), next: None });
         assert_eq!(world.storage.find_conversation(&scope, new_id()).await.unwrap(), None);
+        let context = world.storage.context(&scope, agent.id, Some(id), 9).await.unwrap();
+        let (_, history) = context.conversation.unwrap();
+        assert!(history.iter().all(|message| message.sources_used.is_empty()), "{history:?}");
     })
     .await;
 }

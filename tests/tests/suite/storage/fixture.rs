@@ -115,6 +115,7 @@ impl World {
                 retention_days: None,
                 answer_floor: AnswerFloor::Cautious,
                 public_sources: true,
+                receipts: false,
             },
             status: AgentStatus::Active,
             created_at: now,
@@ -430,7 +431,7 @@ fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timesta
     let reply = message(Role::Assistant, format!("Re: {question}"));
     let question = message(Role::User, question.to_owned());
     let tokens = TokenCount { prompt: 7, completion: 3 };
-    Turn { conversation, is_first, question, reply, tokens, after: None }
+    Turn { conversation, is_first, question, reply, tokens, after: None, receipt: None }
 }
 
 /// A completion with the answer 201 and `body`, about `subject`.

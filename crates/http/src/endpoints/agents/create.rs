@@ -54,6 +54,8 @@ struct CreateAgent {
     /// secrets: this publishes all texts of the agent. It has an effect only if the server has a public address. Null for
     /// false.
     public_sources: Option<bool>,
+    /// Whether replies are stored with receipts, which say what they were made from; null for true.
+    receipts: Option<bool>,
 }
 
 impl Body for CreateAgent {
@@ -69,6 +71,7 @@ impl Body for CreateAgent {
             retention_days: self.retention_days,
             answer_floor: self.answer_floor,
             public_sources: self.public_sources,
+            receipts: self.receipts,
         };
         Ok(AgentProfile::parse(draft, current.knows_model)?)
     }

@@ -2,8 +2,8 @@
 
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::agent::{
-    AnswerFloor, MODEL_DEFAULT, ModelName, ReplyTokens, RetentionDays, SystemPrompt, Temperature,
-    parse_status,
+    AnswerFloor, MODEL_DEFAULT, ModelName, RECEIPTS_DEFAULT, ReplyTokens, RetentionDays,
+    SystemPrompt, Temperature, parse_status,
 };
 use cicerone_domain::{AgentName, AgentPatch, Error};
 use serde::Deserialize;
@@ -72,6 +72,11 @@ struct UpdateAgent {
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     public_sources: Given<bool>,
+    /// Whether replies are stored with receipts, which say what they were made from; null for true. Receipts that exist
+    /// are kept.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    receipts: Given<bool>,
     #[serde(default, deserialize_with = "not_null")]
     #[schema(schema_with = status)]
     status: Option<String>,
@@ -95,6 +100,7 @@ impl Body for UpdateAgent {
             retention_days: self.retention_days.or_none(RetentionDays::parse)?,
             answer_floor: self.answer_floor.or_default(|name| AnswerFloor::parse(&name))?,
             public_sources: self.public_sources.or(false),
+            receipts: self.receipts.or(RECEIPTS_DEFAULT),
             status: self.status.as_deref().map(parse_status).transpose()?,
         })
     }
@@ -128,7 +134,7 @@ mod tests {
     #[test]
     fn null_sets_a_field_to_its_default() {
         let json = r#"{"model": null, "system_prompt": null, "temperature": null,
-            "max_tokens": null, "retention_days": null, "answer_floor": null, "public_sources": null,
+            "max_tokens": null, "retention_days": null, "answer_floor": null, "public_sources": null, "receipts": null,
             "status": "paused"}"#;
         let patch = patch(json).unwrap();
         assert_eq!(patch.model.unwrap().as_str(), "gpt-4o");
@@ -137,7 +143,7 @@ mod tests {
         assert_eq!(patch.max_tokens.unwrap().get(), 1_024);
         assert_eq!(patch.retention_days, Some(None));
         assert_eq!(patch.answer_floor, Some(AnswerFloor::Balanced));
-        assert_eq!(patch.public_sources, Some(false));
+        assert_eq!((patch.public_sources, patch.receipts), (Some(false), Some(true)));
         assert_eq!((patch.name, patch.status), (None, Some(AgentStatus::Paused)));
     }
 

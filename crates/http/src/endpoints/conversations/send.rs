@@ -98,6 +98,7 @@ impl Body for SendMessage {
             text,
             metadata,
             channel: Channel::Api,
+            request_id: None,
             handling: Handling::default(),
         };
         Ok((message, self.stream.unwrap_or_default()))
@@ -115,7 +116,8 @@ async fn handle(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let ((message, is_streamed), key) = incoming.keyed_body::<SendMessage>(&app).await?;
+    let ((mut message, is_streamed), key) = incoming.keyed_body::<SendMessage>(&app).await?;
+    message.request_id = Some(caller.request_id());
     let change = Change::new(&app, &caller, key);
     let times = StageTimes::new(caller.context().authenticated_in.get());
     let clock = times.clone();

@@ -145,6 +145,7 @@ impl Body for CreateChatCompletion {
             text: transcript.question,
             metadata,
             channel: Channel::OpenAi,
+            request_id: None,
             handling: Handling {
                 history: Some(transcript.history),
                 is_kept,

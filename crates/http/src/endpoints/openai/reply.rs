@@ -29,9 +29,10 @@ pub(super) async fn in_one_piece(
     caller: &Authorized<ConversationsWrite>,
     app: &App,
     key: Option<Keyed>,
-    asked: Asked,
+    mut asked: Asked,
     whole: fn(&Kept) -> StoredResponse,
 ) -> Answer {
+    asked.message.request_id = Some(caller.request_id());
     let times = StageTimes::new(caller.context().authenticated_in.get());
     let clock = times.clone();
     let work = |app: App, caller: Arc<Caller>, completion| async move {
@@ -50,9 +51,10 @@ pub(super) async fn as_events<S: Script<Kept = Kept>>(
     app: &App,
     incoming: &Incoming,
     key: Option<Keyed>,
-    asked: Asked,
+    mut asked: Asked,
     script: S,
 ) -> Answer {
+    asked.message.request_id = Some(caller.request_id());
     let times = StageTimes::new(caller.context().authenticated_in.get());
     let clock = times.clone();
     let (sink, tokens) = TokenSink::channel();

@@ -146,6 +146,7 @@ impl Body for CreateResponse {
             text: transcript.question,
             metadata,
             channel: Channel::OpenAi,
+            request_id: None,
             handling: Handling {
                 history: (!continues).then_some(transcript.history),
                 is_kept,

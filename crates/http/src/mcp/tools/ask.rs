@@ -58,6 +58,7 @@ pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Reply, E
         text,
         metadata: Metadata::default(),
         channel: Channel::Mcp,
+        request_id: tools.request_id,
         handling: Handling::default(),
     };
     let Tools { conversations, scope, times, .. } = tools.clone();

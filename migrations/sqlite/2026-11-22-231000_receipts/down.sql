@@ -1,0 +1,2 @@
+ALTER TABLE agents DROP COLUMN receipts;
+ALTER TABLE messages DROP COLUMN receipt;
