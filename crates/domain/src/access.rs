@@ -95,6 +95,8 @@ pub enum Permission {
     ConversationsRead,
     /// Send messages, delete conversations.
     ConversationsWrite,
+    /// Export conversations.
+    ConversationsExport,
     /// Read webhook endpoints and deliveries.
     WebhooksRead,
     /// Manage webhook endpoints.
@@ -107,13 +109,14 @@ pub enum Permission {
 
 impl Permission {
     /// All of them, in the order that the documentation lists them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::AgentsRead,
         Self::AgentsWrite,
         Self::SourcesRead,
         Self::SourcesWrite,
         Self::ConversationsRead,
         Self::ConversationsWrite,
+        Self::ConversationsExport,
         Self::WebhooksRead,
         Self::WebhooksWrite,
         Self::KeysRead,
@@ -129,6 +132,7 @@ impl Permission {
             Self::SourcesWrite => "sources:write",
             Self::ConversationsRead => "conversations:read",
             Self::ConversationsWrite => "conversations:write",
+            Self::ConversationsExport => "conversations:export",
             Self::WebhooksRead => "webhooks:read",
             Self::WebhooksWrite => "webhooks:write",
             Self::KeysRead => "keys:read",

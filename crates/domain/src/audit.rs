@@ -29,6 +29,8 @@ pub enum AuditAction {
     SourceDeleted,
     /// A conversation was deleted.
     ConversationDeleted,
+    /// The conversations of an agent were exported.
+    ConversationsExported,
     /// A file was deleted.
     FileDeleted,
     /// A request carried a key of the account that is mistyped, expired or deleted.
@@ -37,7 +39,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ApiKeyCreated,
         Self::ApiKeyUpdated,
         Self::ApiKeyDeleted,
@@ -48,6 +50,7 @@ impl AuditAction {
         Self::AgentDeleted,
         Self::SourceDeleted,
         Self::ConversationDeleted,
+        Self::ConversationsExported,
         Self::FileDeleted,
         Self::AuthenticationFailed,
     ];
@@ -65,6 +68,7 @@ impl AuditAction {
             Self::AgentDeleted => "agent.deleted",
             Self::SourceDeleted => "source.deleted",
             Self::ConversationDeleted => "conversation.deleted",
+            Self::ConversationsExported => "conversations.exported",
             Self::FileDeleted => "file.deleted",
             Self::AuthenticationFailed => "authentication.failed",
         }

@@ -1,8 +1,10 @@
 //! Conversations and their messages.
 
+mod batch;
 mod channel;
 mod rating;
 mod receipt;
+mod search;
 
 use std::collections::BTreeMap;
 
@@ -18,11 +20,13 @@ use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 use crate::usage::{Day, DayUsage, TokenCount};
 
+pub use batch::{Batch, NumberedText, ReadConversation, ReadFrom};
 pub use channel::Channel;
 pub use rating::{NewRating, Rating, RatingComment, RatingValue};
 pub use receipt::{
     Asked, EncodedReceipt, FoundReceipt, Receipt, ReceiptHit, ReceiptStage, ReceiptTerm,
 };
+pub use search::{ListedConversation, Look, SearchWords, TextMatch};
 
 /// An ordered exchange between an end user and an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]

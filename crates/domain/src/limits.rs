@@ -104,6 +104,28 @@ pub const HISTORY_BYTES: usize = 64 * 1_024;
 pub const CLIENT_MESSAGES: usize = 2_048;
 /// Most passages that a reply is based on.
 pub const REPLY_PASSAGES: usize = 8;
+/// Longest text that is searched for in conversations.
+pub const CONVERSATION_SEARCH_CHARS: usize = 200;
+/// Most words that are searched for in conversations at once.
+pub const CONVERSATION_SEARCH_WORDS: usize = 8;
+/// Longest text of a message that is shown around a word that was found.
+pub const MATCH_CHARS: usize = 200;
+/// Most conversations that one request for a search looks at.
+pub const SEARCHED_CONVERSATIONS: usize = 2_000;
+/// Most bytes of texts that one request for a search looks at (16 MiB), except for the rest of a batch.
+pub const SEARCHED_BYTES: usize = 16 * 1_024 * 1_024;
+/// The time after which a request for a search ends with what it has found.
+pub const SEARCH_MILLIS: i64 = 2_000;
+/// Most conversations that are read at a time with their messages.
+pub const BATCH_CONVERSATIONS: u32 = 64;
+/// Most messages that are read at a time with their conversations.
+pub const BATCH_MESSAGES: u64 = 1_000;
+/// Most bytes of texts and citations that are read at a time (1 MiB), unless a single message is larger.
+pub const BATCH_BYTES: usize = 1_024 * 1_024;
+/// Exports in progress at once, and as many in reserve for accounts that have fewer than their share.
+pub const EXPORTS: u64 = 8;
+/// Most exports of an account at once.
+pub const ACCOUNT_EXPORTS: u64 = 2;
 /// Most bytes of a stored receipt of a reply (4 KiB).
 pub const RECEIPT_BYTES: usize = 4 * 1_024;
 /// Most words of the question in a receipt.

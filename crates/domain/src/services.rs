@@ -16,7 +16,9 @@ mod webhooks;
 
 pub use agents::Agents;
 pub use audit::Audit;
-pub use conversations::{Accepted, ConversationLimits, Conversations, Handling, NewMessage};
+pub use conversations::{
+    Accepted, ConversationLimits, Conversations, Export, Handling, NewMessage,
+};
 pub use idempotency::{Admission, Idempotency};
 pub use keys::{Issued, Keys, NewKey, RootKey};
 pub use quotas::{QuotaPass, Quotas};

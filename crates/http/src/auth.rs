@@ -140,6 +140,8 @@ pub(crate) mod permission {
     pub(crate) enum ConversationsRead {}
     /// See [`Permission::ConversationsWrite`].
     pub(crate) enum ConversationsWrite {}
+    /// See [`Permission::ConversationsExport`].
+    pub(crate) enum ConversationsExport {}
     /// See [`Permission::WebhooksRead`].
     pub(crate) enum WebhooksRead {}
     /// See [`Permission::WebhooksWrite`].
@@ -166,6 +168,9 @@ pub(crate) mod permission {
     }
     impl Required for ConversationsWrite {
         const PERMISSION: Permission = Permission::ConversationsWrite;
+    }
+    impl Required for ConversationsExport {
+        const PERMISSION: Permission = Permission::ConversationsExport;
     }
     impl Required for WebhooksRead {
         const PERMISSION: Permission = Permission::WebhooksRead;

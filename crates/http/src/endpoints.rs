@@ -45,6 +45,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         files::delete::endpoint(),
         conversations::send::endpoint(),
         conversations::list::endpoint(),
+        conversations::export::endpoint(),
         conversations::get::endpoint(),
         conversations::messages::endpoint(),
         conversations::delete::endpoint(),

@@ -78,6 +78,9 @@ pub(crate) enum RequestError {
     /// The server stops before the request is complete.
     #[error("the server is stopping")]
     Stopping,
+    /// The account, or the server, has as many exports in progress as it may have.
+    #[error("too many exports are in progress")]
+    ExportsBusy,
     /// The error was already turned into its answer, and logged if necessary.
     #[error("{}", .0.message)]
     Reported(Box<Problem>),
@@ -261,6 +264,11 @@ impl RequestError {
                 Problem::unavailable("service_unavailable", "the server is stopping; try again")
                     .retry_after(1)
             }
+            Self::ExportsBusy => Problem::unavailable(
+                "service_unavailable",
+                "too many exports are in progress; try again when one of them has ended",
+            )
+            .retry_after(5),
             Self::Reported(problem) => (**problem).clone(),
         }
     }

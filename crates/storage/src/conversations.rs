@@ -1,5 +1,6 @@
 //! Conversations and their messages.
 
+mod batches;
 mod list;
 mod ratings;
 mod receipts;
@@ -9,8 +10,8 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use cicerone_domain::conversation::{
-    Channel, ConversationCounts, ConversationFilter, EncodedReceipt, FoundReceipt, Metadata,
-    NewRating, PlacedMessage, Rating, Turn,
+    Batch, Channel, ConversationCounts, ConversationFilter, EncodedReceipt, FoundReceipt, Metadata,
+    NewRating, NumberedText, PlacedMessage, Rating, ReadFrom, Turn,
 };
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
@@ -228,6 +229,26 @@ impl ConversationStore for Storage {
             .await
     }
 
+    async fn read_texts(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: ConversationFilter,
+        from: ReadFrom,
+    ) -> Result<Batch<NumberedText>, Error> {
+        self.read_batch(scope, agent, filter, from).await
+    }
+
+    async fn read_messages(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: ConversationFilter,
+        from: ReadFrom,
+    ) -> Result<Batch<PlacedMessage>, Error> {
+        self.read_batch(scope, agent, filter, from).await
+    }
+
     async fn find_conversation(
         &self,
         scope: &Scope,
@@ -326,6 +347,27 @@ impl ConversationStore for Storage {
             erase_of(c, &conversation)
         })
         .await
+    }
+}
+
+impl Storage {
+    /// The next batch of an agent's conversations, read at one moment.
+    async fn read_batch<M: batches::Detail>(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: ConversationFilter,
+        from: ReadFrom,
+    ) -> Result<Batch<M>, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .of(scope.account)
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| {
+                    batches::read(c, &visible, agent, &filter, from.clone())
+                })
+            })
+            .await
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 49] = [
+const ENDPOINTS: [&Covers; 50] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -43,6 +43,7 @@ const ENDPOINTS: [&Covers; 49] = [
     &sources::document::COVERS,
     &conversations::send::COVERS,
     &conversations::list::COVERS,
+    &conversations::export::COVERS,
     &conversations::get::COVERS,
     &conversations::messages::COVERS,
     &conversations::delete::COVERS,

@@ -9,13 +9,14 @@ use serde_json::json;
 use crate::routes::{Names, ROUTES, Route};
 use crate::world::{account, own_server, server};
 
-const PERMISSIONS: [&str; 10] = [
+const PERMISSIONS: [&str; 11] = [
     "agents:read",
     "agents:write",
     "sources:read",
     "sources:write",
     "conversations:read",
     "conversations:write",
+    "conversations:export",
     "webhooks:read",
     "webhooks:write",
     "keys:read",

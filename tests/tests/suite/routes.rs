@@ -49,10 +49,11 @@ const fn route(
 }
 
 const RATING: &str = "/v1/conversations/{conversation_id}/messages/{n}/rating";
+const EXPORT: &str = "/v1/agents/{agent_id}/conversations/export";
 const RECEIPT: &str = "/v1/conversations/{conversation_id}/messages/{n}/receipt";
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 49] = [
+pub(crate) const ROUTES: [Route; 50] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -74,6 +75,7 @@ pub(crate) const ROUTES: [Route; 49] = [
     route("GET", "/v1/documents/{document_id}", "sources:read", Body::None),
     route("POST", "/v1/conversations", "conversations:write", Body::Message),
     route("GET", "/v1/agents/{agent_id}/conversations", "conversations:read", Body::None),
+    route("GET", EXPORT, "conversations:export", Body::None),
     route("GET", "/v1/conversations/{conversation_id}", "conversations:read", Body::None),
     route("GET", "/v1/conversations/{conversation_id}/messages", "conversations:read", Body::None),
     route("DELETE", "/v1/conversations/{conversation_id}", "conversations:write", Body::None),

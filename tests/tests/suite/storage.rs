@@ -4,6 +4,7 @@
 //! fails if `CI` is set.
 
 mod agents;
+mod batches;
 mod bytes;
 mod claims;
 mod conversations;

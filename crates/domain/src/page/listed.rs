@@ -5,7 +5,7 @@ use crate::access::ApiKey;
 use crate::agent::Agent;
 use crate::audit::AuditRecord;
 use crate::content::{StoredDocument, StoredPassage};
-use crate::conversation::{Conversation, PlacedMessage};
+use crate::conversation::{Conversation, ListedConversation, PlacedMessage};
 use crate::source::{CrawledPage, Source};
 use crate::statistics::DayStatistics;
 use crate::usage::DayUsage;
@@ -26,6 +26,12 @@ impl Listed for Source {
 impl Listed for Conversation {
     fn position(&self) -> Position {
         Position::created(self.created_at, self.id)
+    }
+}
+
+impl Listed for ListedConversation {
+    fn position(&self) -> Position {
+        self.conversation.position()
     }
 }
 

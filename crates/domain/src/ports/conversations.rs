@@ -5,7 +5,8 @@ use async_trait::async_trait;
 use crate::access::Scope;
 use crate::agent::Agent;
 use crate::conversation::{
-    Conversation, ConversationFilter, FoundReceipt, Message, NewRating, PlacedMessage, Rating, Turn,
+    Batch, Conversation, ConversationFilter, FoundReceipt, Message, NewRating, NumberedText,
+    PlacedMessage, Rating, ReadFrom, Turn,
 };
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -61,6 +62,24 @@ pub trait ConversationStore: Send + Sync {
         filter: ConversationFilter,
         page: PageRequest,
     ) -> Result<Page<Conversation>, Error>;
+    /// Conversations of an agent with the texts of their messages, newest conversation first. Fails with
+    /// [`Error::NotFound`] if the agent is not in `scope`.
+    async fn read_texts(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: ConversationFilter,
+        from: ReadFrom,
+    ) -> Result<Batch<NumberedText>, Error>;
+    /// Conversations of an agent with their messages, newest conversation first. Fails with [`Error::NotFound`] if the
+    /// agent is not in `scope`.
+    async fn read_messages(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        filter: ConversationFilter,
+        from: ReadFrom,
+    ) -> Result<Batch<PlacedMessage>, Error>;
     /// The conversation with a page of its newest messages, as many as fit into
     /// [`LIST_BYTES`](crate::limits::LIST_BYTES), newest first.
     async fn find_conversation(

@@ -68,6 +68,17 @@ impl Audit {
         }
     }
 
+    /// Stores a record of something that the holder of `key` does now and that changes nothing.
+    pub async fn note(
+        &self,
+        key: &ApiKey,
+        action: AuditAction,
+        target_id: Option<String>,
+        origin: Origin,
+    ) -> Result<(), Error> {
+        self.store.insert_records(vec![self.record(key, action, target_id, origin)]).await
+    }
+
     /// Remembers a request whose `secret` was not valid, until [`Audit::store_failures`] stores it. A
     /// secret that names no key belongs to no account and is ignored here.
     pub fn note_failure(

@@ -1,6 +1,8 @@
 //! Use cases of conversations: from a message to a stored reply.
 
+mod export;
 mod handling;
+mod search;
 
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ use crate::retrieval::{AgentVersion, Hit, Query};
 use crate::services::quotas::{QuotaPass, Quotas};
 use crate::services::thinking::Thinking;
 
+pub use export::Export;
 pub use handling::Handling;
 
 /// A message to answer, already parsed.
@@ -73,6 +76,7 @@ pub struct Conversations {
     replies: FairPool<Id<kind::Account>>,
     /// The turns of work that takes processor time: searches, and replies of a local model.
     thinking: Thinking,
+    exports: export::Exports,
     /// The address at which everybody reaches the server.
     public_url: Option<PublicUrl>,
 }
@@ -102,8 +106,8 @@ impl Conversations {
         let places = u64::try_from(bounds.replies).unwrap_or(u64::MAX);
         let replies = FairPool::new(places, places);
         let thinking = Thinking::default();
-        let public_url = None;
-        Self { store, index, model, clock, entropy, quotas, replies, thinking, public_url }
+        let (exports, public_url) = (export::Exports::default(), None);
+        Self { store, index, model, clock, entropy, quotas, replies, thinking, exports, public_url }
     }
 
     /// Cites documents without an address by their page on this server, if their agent publishes its sources.

@@ -1,6 +1,7 @@
 //! Conversations: what their endpoints share.
 
 pub(super) mod delete;
+pub(super) mod export;
 pub(super) mod get;
 pub(super) mod list;
 pub(super) mod messages;
@@ -11,7 +12,7 @@ pub(super) mod unrate;
 
 use std::collections::BTreeMap;
 
-use cicerone_domain::conversation::{CitedPassage, PlacedMessage, Rating};
+use cicerone_domain::conversation::{CitedPassage, ListedConversation, PlacedMessage, Rating};
 use cicerone_domain::{Citation, Conversation, Error, Id, Role, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -40,6 +41,10 @@ pub(super) struct ConversationView<'a> {
     /// The time of the last message.
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
+    /// Where the first word of `text` was found; absent unless `text` was searched for.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    found: Option<MatchView<'a>>,
     /// Oldest first; absent from lists of conversations. At most 4 MiB of JSON: if the conversation
     /// is longer, the newest messages that fit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,10 +85,31 @@ impl<'a> From<&'a Conversation> for ConversationView<'a> {
             },
             created_at: conversation.created_at,
             updated_at: conversation.updated_at,
+            found: None,
             messages: None,
             messages_cursor: None,
         }
     }
+}
+
+impl<'a> From<&'a ListedConversation> for ConversationView<'a> {
+    fn from(listed: &'a ListedConversation) -> Self {
+        let found = listed.found.as_ref();
+        let found = found.map(|found| MatchView { n: found.number, text: &found.text });
+        Self { found, ..Self::from(&listed.conversation) }
+    }
+}
+
+/// Where a search found its first word.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Match)]
+struct MatchView<'a> {
+    /// The number of the message in the conversation, from 1.
+    #[schema(minimum = 1)]
+    n: u64,
+    /// The text of the message around the word.
+    #[schema(max_length = 200)]
+    text: &'a str,
 }
 
 /// How many replies of a conversation are rated up and down.

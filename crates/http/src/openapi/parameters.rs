@@ -100,6 +100,23 @@ pub(crate) fn agent(about: &str) -> Parameter {
     query("agent_id", about, id("agent_")).build()
 }
 
+/// `text`
+pub(crate) fn searched_text() -> Parameter {
+    let about = format!(
+        "Return only conversations in whose messages each of these words occurs, as a part of another word too and without \
+         regard to case; at most {} words. A request looks at up to {} conversations, 16 MiB of text or 2 s of time, \
+         and then returns what it has found: a page may have fewer items than it could, even none, while `has_more` is true. Follow \
+         `next_cursor` instead of counting.",
+        limits::CONVERSATION_SEARCH_WORDS,
+        limits::SEARCHED_CONVERSATIONS,
+    );
+    let schema = string()
+        .min_length(Some(1))
+        .max_length(Some(limits::CONVERSATION_SEARCH_CHARS))
+        .pattern(Some("^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"));
+    query("text", about, schema).build()
+}
+
 /// `metadata`
 pub(crate) fn metadata() -> Parameter {
     let about = format!(

@@ -1,7 +1,10 @@
 //! `GET /v1/agents/{agent_id}/conversations`
 
-use cicerone_domain::conversation::{Channel, ConversationFilter, RatingValue};
-use cicerone_domain::{Conversation, Error, Page, PageRequest};
+use cicerone_domain::conversation::{
+    Channel, ConversationFilter, ListedConversation, RatingValue, SearchWords,
+};
+use cicerone_domain::{Error, Page, PageRequest};
+use utoipa::openapi::path::Parameter;
 
 use super::ConversationView;
 use crate::auth::Authorized;
@@ -9,64 +12,84 @@ use crate::auth::permission::ConversationsRead;
 use crate::context::{Incoming, Shared};
 use crate::endpoint::{Endpoint, Tag};
 use crate::list::List;
-use crate::openapi::parameters::{metadata, moment, one_of};
+use crate::openapi::parameters::{metadata, moment, one_of, searched_text};
 use crate::query::Query;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Conversations>(Tag::Conversations, "/v1/agents/{agent_id}/conversations")
         .named("listConversations", "List conversations")
         .details("Newest first, without their messages.")
-        .query([
-            moment("created_after", "Return only conversations created after this time."),
-            moment("created_before", "Return only conversations created before this time."),
-            metadata(),
-            one_of(
-                "rating",
-                &RatingValue::ALL.map(RatingValue::name),
-                "Return only conversations with a reply that is rated so.",
-            ),
-            one_of(
-                "unanswered",
-                &["true"],
-                "Return only conversations with a reply that is based on no source.",
-            ),
-            one_of(
-                "channel",
-                &Channel::ALL.map(Channel::name),
-                "Return only conversations that began through this interface.",
-            ),
-        ])
+        .query(filters())
+        .query([searched_text()])
+}
+
+/// The parameters that choose conversations.
+pub(super) fn filters() -> [Parameter; 6] {
+    [
+        moment("created_after", "Return only conversations created after this time."),
+        moment("created_before", "Return only conversations created before this time."),
+        metadata(),
+        one_of(
+            "rating",
+            &RatingValue::ALL.map(RatingValue::name),
+            "Return only conversations with a reply that is rated so.",
+        ),
+        one_of(
+            "unanswered",
+            &["true"],
+            "Return only conversations with a reply that is based on no source.",
+        ),
+        one_of(
+            "channel",
+            &Channel::ALL.map(Channel::name),
+            "Return only conversations that began through this interface.",
+        ),
+    ]
+}
+
+/// Reads the parameters that choose conversations.
+pub(super) fn filter(query: &Query) -> Result<ConversationFilter, Error> {
+    Ok(ConversationFilter {
+        created_after: query.moment("created_after")?,
+        created_before: query.moment("created_before")?,
+        metadata: query.metadata()?,
+        rating: query.one_of("rating", RatingValue::from_name, "`up`, `down`")?,
+        unanswered: query
+            .one_of("unanswered", |text| (text == "true").then_some(true), "`true`")?
+            .unwrap_or_default(),
+        channel: query.one_of("channel", Channel::from_name, "`api`, `openai`, `mcp`")?,
+    })
 }
 
 struct Conversations;
 
 impl List for Conversations {
     type Permission = ConversationsRead;
-    type Item = Conversation;
+    type Item = ListedConversation;
     type View<'a> = ConversationView<'a>;
-    type Filter = ConversationFilter;
+    /// Which conversations, and what is searched for in them.
+    type Filter = (ConversationFilter, Option<SearchWords>);
     const NAME: &'static str = "conversations";
 
-    fn filter(query: &Query) -> Result<ConversationFilter, Error> {
-        Ok(ConversationFilter {
-            created_after: query.moment("created_after")?,
-            created_before: query.moment("created_before")?,
-            metadata: query.metadata()?,
-            rating: query.one_of("rating", RatingValue::from_name, "`up`, `down`")?,
-            unanswered: query
-                .one_of("unanswered", |text| (text == "true").then_some(true), "`true`")?
-                .unwrap_or_default(),
-            channel: query.one_of("channel", Channel::from_name, "`api`, `openai`, `mcp`")?,
-        })
+    fn filter(query: &Query) -> Result<Self::Filter, Error> {
+        let words = query.one("text")?.map(SearchWords::parse).transpose()?;
+        Ok((filter(query)?, words))
     }
 
     async fn page(
         app: &Shared,
         caller: &Authorized<ConversationsRead>,
         incoming: &Incoming,
-        filter: ConversationFilter,
+        (filter, words): Self::Filter,
         page: PageRequest,
-    ) -> Result<Page<Conversation>, Error> {
-        app.conversations.list(caller.scope(), incoming.path_id()?, filter, page).await
+    ) -> Result<Page<ListedConversation>, Error> {
+        let (scope, agent) = (caller.scope(), incoming.path_id()?);
+        match words {
+            Some(words) => app.conversations.search(scope, agent, filter, &words, page).await,
+            None => {
+                let page = app.conversations.list(scope, agent, filter, page).await?;
+                Ok(page.map(ListedConversation::from))
+            }
+        }
     }
 }

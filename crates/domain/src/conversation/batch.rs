@@ -1,0 +1,46 @@
+//! Reading all conversations of an agent with their messages, in batches.
+
+use crate::conversation::Conversation;
+use crate::id::{Id, kind};
+use crate::page::Position;
+
+/// Where the reading of conversations goes on. The default is the beginning of the list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReadFrom {
+    /// The position in the list of the last conversation that was read, in whole or in part.
+    pub after: Option<Position>,
+    /// The conversation that was read in part, which is the one at `after`, and the position of its next message.
+    pub within: Option<(Id<kind::Conversation>, i64)>,
+}
+
+/// Some conversations of an agent, newest first, with their messages, oldest first.
+///
+/// A batch has at most [`BATCH_CONVERSATIONS`](crate::limits::BATCH_CONVERSATIONS),
+/// [`BATCH_MESSAGES`](crate::limits::BATCH_MESSAGES) and [`BATCH_BYTES`](crate::limits::BATCH_BYTES) of texts, and at
+/// least one message if any is left. It was read at one moment; another batch is read at another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch<M> {
+    /// The conversations. If the batch goes on with a conversation that was read in part, it has only this one, or none
+    /// if it was deleted in between.
+    pub read: Vec<ReadConversation<M>>,
+    /// Where to go on; `None` at the end of the list.
+    pub next: Option<ReadFrom>,
+}
+
+/// A conversation with messages that follow each other. Only the last one of a batch can lack messages at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadConversation<M> {
+    /// The conversation.
+    pub conversation: Conversation,
+    /// Its messages, oldest first.
+    pub messages: Vec<M>,
+}
+
+/// The text of a message, with its number in the conversation, from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberedText {
+    /// The number.
+    pub number: u64,
+    /// The text.
+    pub text: String,
+}
