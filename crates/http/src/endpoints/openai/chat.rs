@@ -4,8 +4,7 @@ mod events;
 mod view;
 
 use actix_web::http::{Method, StatusCode};
-use cicerone_domain::conversation::Channel;
-use cicerone_domain::conversation::Metadata;
+use cicerone_domain::conversation::{Channel, Metadata};
 use cicerone_domain::services::{Handling, NewMessage};
 use cicerone_domain::{Error, Id};
 use serde::Deserialize;
@@ -13,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::kept::{Frame, Kept, Stored};
 use super::parameters::{Named, Parameters, Rule, most_tokens};
-use super::reply::{Asked, as_events, in_one_piece, subject};
+use super::reply::{Asked, answer, subject};
 use super::transcript::{Notation, Reader};
 use super::{Unread, model};
 use crate::auth::Authorized;
@@ -171,12 +170,8 @@ async fn handle(
         message.handling.new_id = Some(conversation_id);
         frame.stored = Some(Stored::first(conversation_id));
     }
-    if is_streamed {
-        let events = ChatEvents::new(frame.clone(), includes_usage);
-        as_events(&caller, &app, &incoming, key, Asked { message, frame }, events).await
-    } else {
-        in_one_piece(&caller, &app, key, Asked { message, frame }, whole).await
-    }
+    let events = is_streamed.then(|| ChatEvents::new(frame.clone(), includes_usage));
+    answer(&caller, &app, &incoming, key, Asked { message, frame }, events, whole).await
 }
 
 fn whole(kept: &Kept) -> StoredResponse {

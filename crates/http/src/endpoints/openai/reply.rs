@@ -24,8 +24,24 @@ pub(super) struct Asked {
     pub(super) frame: Frame,
 }
 
+/// Answers with the events that `script` writes, if there is one, and otherwise with the reply as `whole` writes it.
+pub(super) async fn answer<S: Script<Kept = Kept>>(
+    caller: &Authorized<ConversationsWrite>,
+    app: &App,
+    incoming: &Incoming,
+    key: Option<Keyed>,
+    asked: Asked,
+    script: Option<S>,
+    whole: fn(&Kept) -> StoredResponse,
+) -> Answer {
+    match script {
+        Some(script) => as_events(caller, app, incoming, key, asked, script).await,
+        None => in_one_piece(caller, app, key, asked, whole).await,
+    }
+}
+
 /// Answers with the reply as `whole` writes it.
-pub(super) async fn in_one_piece(
+async fn in_one_piece(
     caller: &Authorized<ConversationsWrite>,
     app: &App,
     key: Option<Keyed>,
@@ -46,7 +62,7 @@ pub(super) async fn in_one_piece(
 }
 
 /// Answers with the events that `script` writes.
-pub(super) async fn as_events<S: Script<Kept = Kept>>(
+async fn as_events<S: Script<Kept = Kept>>(
     caller: &Authorized<ConversationsWrite>,
     app: &App,
     incoming: &Incoming,

@@ -5,8 +5,7 @@ mod events;
 mod view;
 
 use actix_web::http::{Method, StatusCode};
-use cicerone_domain::conversation::Channel;
-use cicerone_domain::conversation::Metadata;
+use cicerone_domain::conversation::{Channel, Metadata};
 use cicerone_domain::services::{Handling, NewMessage};
 use cicerone_domain::{Error, Id};
 use serde::Deserialize;
@@ -14,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::kept::{Frame, Kept, Stored};
 use super::parameters::{Named, Parameters, Rule, most_tokens};
-use super::reply::{Asked, as_events, in_one_piece, subject};
+use super::reply::{Asked, answer, subject};
 use super::transcript::{Notation, Reader};
 use super::{Unread, model};
 use crate::auth::Authorized;
@@ -182,12 +181,8 @@ async fn handle(
         frame.id = continued::response_id(stored);
         frame.stored = Some(stored);
     }
-    if is_streamed {
-        let events = ResponseEvents::new(frame.clone());
-        as_events(&caller, &app, &incoming, key, Asked { message, frame }, events).await
-    } else {
-        in_one_piece(&caller, &app, key, Asked { message, frame }, whole).await
-    }
+    let events = is_streamed.then(|| ResponseEvents::new(frame.clone()));
+    answer(&caller, &app, &incoming, key, Asked { message, frame }, events, whole).await
 }
 
 fn whole(kept: &Kept) -> StoredResponse {
