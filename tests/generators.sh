@@ -6,31 +6,12 @@
 # target directory. Usage: tests/generators.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source tests/packages.sh
+name="generators"
 document="$PWD/docs/openapi.json"
 checks="$PWD/tests/generators"
 work="${CARGO_TARGET_DIR:-$PWD/target}/generators"
-mkdir -p "$work"
-
-skip() {
-  echo "generators: skipped, $1" >&2
-  exit 77
-}
-command -v python3 >/dev/null || skip "python3 is not installed"
-command -v npm >/dev/null || skip "npm is not installed"
-
-cp "$checks/package.json" "$checks/requirements.txt" "$work/"
-cd "$work"
-if ! cmp -s requirements.txt installed-requirements.txt; then
-  rm -rf python && python3 -m venv python || skip "python3 has no venv"
-  python/bin/pip install --quiet --disable-pip-version-check --timeout 15 --retries 1 -r requirements.txt ||
-    skip "PyPI is not reached"
-  cp requirements.txt installed-requirements.txt
-fi
-if ! cmp -s package.json installed-package.json; then
-  npm install --silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=15000 ||
-    skip "npm is not reached"
-  cp package.json installed-package.json
-fi
+install_packages
 export PATH="$work/python/bin:$work/node_modules/.bin:$PATH"
 
 echo "openapi-python-client"

@@ -9,33 +9,14 @@
 set -euo pipefail
 program="$1" server="$2" agent="$3" folder="$4"
 cd "$(dirname "$0")/../.."
+source tests/packages.sh
+name="MCP clients"
 checks="$PWD/tests/clients/mcp"
 work="${CARGO_TARGET_DIR:-$PWD/target}/mcp-clients"
 # Lower this if an entry of the baseline goes.
 baseline_entries=7
-mkdir -p "$work"
-
-skip() {
-  echo "MCP clients: skipped, $1" >&2
-  exit 77
-}
-command -v python3 >/dev/null || skip "python3 is not installed"
-command -v npm >/dev/null || skip "npm is not installed"
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "npm has this version of Node.js for x86-64 Linux only"
-
-cp "$checks/package.json" "$checks/requirements.txt" "$checks"/*.mjs "$work/"
-cd "$work"
-if ! cmp -s requirements.txt installed-requirements.txt; then
-  rm -rf python && python3 -m venv python || skip "python3 has no venv"
-  python/bin/pip install --quiet --disable-pip-version-check --timeout 15 --retries 1 -r requirements.txt ||
-    skip "PyPI is not reached"
-  cp requirements.txt installed-requirements.txt
-fi
-if ! cmp -s package.json installed-package.json; then
-  npm install --silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=15000 ||
-    skip "npm is not reached"
-  cp package.json installed-package.json
-fi
+install_packages "$checks"/*.mjs
 export PATH="$work/python/bin:$work/node_modules/node/bin:$work/node_modules/.bin:$PATH"
 url="$server/mcp/agents/$agent"
 

@@ -10,30 +10,11 @@
 #   PAUSED    a paused agent
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source tests/packages.sh
+name="clients"
 checks="$PWD/tests/clients/openai"
 work="${CARGO_TARGET_DIR:-$PWD/target}/openai-clients"
-mkdir -p "$work"
-
-skip() {
-  echo "clients: skipped, $1" >&2
-  exit 77
-}
-command -v python3 >/dev/null || skip "python3 is not installed"
-command -v npm >/dev/null || skip "npm is not installed"
-
-cp "$checks/package.json" "$checks/requirements.txt" "$checks"/*.py "$checks"/*.mjs "$work/"
-cd "$work"
-if ! cmp -s requirements.txt installed-requirements.txt; then
-  rm -rf python && python3 -m venv python || skip "python3 has no venv"
-  python/bin/pip install --quiet --disable-pip-version-check --timeout 15 --retries 1 -r requirements.txt ||
-    skip "PyPI is not reached"
-  cp requirements.txt installed-requirements.txt
-fi
-if ! cmp -s package.json installed-package.json; then
-  npm install --silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=15000 ||
-    skip "npm is not reached"
-  cp package.json installed-package.json
-fi
+install_packages "$checks"/*.py "$checks"/*.mjs
 # A proxy of the environment is for other hosts.
 export NO_PROXY="*" no_proxy="*"
 
