@@ -63,6 +63,8 @@ pub struct AgentProfile {
     pub public_sources: bool,
     /// Whether its replies are stored with receipts.
     pub receipts: bool,
+    /// Whether its replies end with a list of their sources for clients that may drop other citations.
+    pub source_list: bool,
 }
 
 /// The name of an agent: 1 to 100 characters, not only white space.
@@ -293,6 +295,8 @@ pub struct AgentDraft {
     pub public_sources: Option<bool>,
     /// See [`AgentProfile::receipts`].
     pub receipts: Option<bool>,
+    /// See [`AgentProfile::source_list`].
+    pub source_list: Option<bool>,
 }
 
 /// A change: `None` leaves a field as it is.
@@ -316,6 +320,8 @@ pub struct AgentPatch {
     pub public_sources: Option<bool>,
     /// See [`AgentProfile::receipts`].
     pub receipts: Option<bool>,
+    /// See [`AgentProfile::source_list`].
+    pub source_list: Option<bool>,
     /// Pauses or resumes the agent.
     pub status: Option<AgentStatus>,
 }
@@ -353,6 +359,7 @@ impl AgentProfile {
             },
             public_sources: draft.public_sources.unwrap_or_default(),
             receipts: draft.receipts.unwrap_or(RECEIPTS_DEFAULT),
+            source_list: draft.source_list.unwrap_or_default(),
         })
     }
 }
@@ -370,6 +377,7 @@ impl Agent {
             answer_floor,
             public_sources,
             receipts,
+            source_list,
             status,
         } = patch;
         let profile = &mut self.profile;
@@ -388,6 +396,7 @@ impl Agent {
         profile.answer_floor = answer_floor.unwrap_or(profile.answer_floor);
         profile.public_sources = public_sources.unwrap_or(profile.public_sources);
         profile.receipts = receipts.unwrap_or(profile.receipts);
+        profile.source_list = source_list.unwrap_or(profile.source_list);
         self.status = status.unwrap_or(self.status);
         self.updated_at = self.updated_at.max(now);
     }

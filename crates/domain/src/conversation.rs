@@ -324,6 +324,10 @@ pub struct Turn {
     pub after: Option<u64>,
     /// What the reply was made from, if that is to be stored.
     pub receipt: Option<EncodedReceipt>,
+    /// Whether the bound on tokens ended the reply.
+    pub is_cut: bool,
+    /// Whether the agent ends replies with a list of their sources for clients that may drop other citations.
+    pub lists_sources: bool,
 }
 
 impl Turn {
@@ -404,6 +408,8 @@ mod tests {
             tokens: TokenCount { prompt: 7, completion: 5 },
             after: None,
             receipt: None,
+            is_cut: false,
+            lists_sources: false,
         };
         let usage = turn.usage();
         assert_eq!((usage.day, usage.agent_id, usage.messages), (Day::from_number(1), agent, 1));

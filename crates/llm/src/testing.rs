@@ -41,6 +41,7 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
             answer_floor: AnswerFloor::default(),
             public_sources: false,
             receipts: true,
+            source_list: false,
         },
         history: Vec::new(),
         question: question.to_owned(),

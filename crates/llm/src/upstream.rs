@@ -22,7 +22,7 @@ use url::Url;
 use self::breaker::Breaker;
 use self::draft::Draft;
 pub(crate) use self::failure::{Failure, Remedy};
-use self::read::Pace;
+use self::read::{End, Pace};
 pub(crate) use self::read::{bytes as bytes_of, error as error_of};
 use self::wire::{CompletionRequest, PromptMessage, StreamOptions, Usage};
 use crate::attribution;
@@ -128,7 +128,7 @@ impl Upstream {
             let outcome = self.attempt(&body, &mut draft).await;
             *is_started = tokens.is_some() && draft.is_started();
             let failure = match outcome {
-                Ok(usage) => return Ok(self.finish(request, draft, model, &prompt, usage)),
+                Ok(end) => return Ok(self.finish(request, draft, model, &prompt, end)),
                 Err(failure) => failure,
             };
             retry += 1;
@@ -197,7 +197,7 @@ impl Upstream {
         &self,
         body: &CompletionRequest<'_>,
         draft: &mut Draft,
-    ) -> Result<Option<Usage>, Failure> {
+    ) -> Result<End, Failure> {
         let first = Instant::now() + seconds(self.config.first_token_seconds);
         let sent = self.client.post(self.url.clone()).json(body).send();
         let response = if body.stream {
@@ -245,10 +245,10 @@ impl Upstream {
         draft: Draft,
         model: &str,
         prompt: &Prompt,
-        usage: Option<Usage>,
+        end: End,
     ) -> ModelReply {
         let (text, mut cited) = draft.finish();
-        let tokens = match usage {
+        let tokens = match end.usage {
             Some(Usage { prompt_tokens, completion_tokens }) => {
                 TokenCount { prompt: prompt_tokens, completion: completion_tokens }
             }
@@ -260,7 +260,7 @@ impl Upstream {
             cited = attribution::attribute(&text, sent);
         }
         let (model, sent) = (Some(model.to_owned()), prompt.passages);
-        ModelReply { text, cited, tokens, model, sent }
+        ModelReply { text, cited, tokens, model, sent, is_cut: end.is_cut }
     }
 
     /// Estimates the tokens of a prompt and its reply, for an upstream that does not count them.

@@ -294,8 +294,8 @@ pub(crate) struct KeyArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) account: String,
     /// What it may do: `*`, or agents:read, agents:write, sources:read, sources:write,
-    /// conversations:read, conversations:write, conversations:export, webhooks:read, webhooks:write, keys:read,
-    /// keys:write. May be repeated.
+    /// conversations:read, conversations:write, conversations:export, webhooks:read, webhooks:write,
+    /// keys:read, keys:write. May be repeated.
     #[arg(long = "permission", value_name = "PERMISSION", required = true)]
     pub(crate) permissions: Vec<String>,
     /// Restrict the key to this agent. May be repeated.

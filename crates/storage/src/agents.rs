@@ -43,6 +43,7 @@ struct AgentRow {
     answer_floor: String,
     public_sources: bool,
     receipts: bool,
+    source_list: bool,
 }
 
 impl From<&Agent> for AgentRow {
@@ -63,6 +64,7 @@ impl From<&Agent> for AgentRow {
             answer_floor: agent.profile.answer_floor.name().to_owned(),
             public_sources: agent.profile.public_sources,
             receipts: agent.profile.receipts,
+            source_list: agent.profile.source_list,
         }
     }
 }
@@ -89,6 +91,7 @@ impl TryFrom<AgentRow> for Agent {
                 )?,
                 public_sources: row.public_sources,
                 receipts: row.receipts,
+                source_list: row.source_list,
             },
             status: named("agents.status", &row.status, AgentStatus::from_name)?,
             created_at: time(row.created_at),

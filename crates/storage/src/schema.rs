@@ -62,6 +62,7 @@ table! {
         answer_floor -> Text,
         public_sources -> Bool,
         receipts -> Bool,
+        source_list -> Bool,
     }
 }
 

@@ -104,6 +104,7 @@ fn request() -> ReplyRequest {
             answer_floor: AnswerFloor::default(),
             public_sources: false,
             receipts: true,
+            source_list: false,
         },
         history: Vec::new(),
         question: "When does it open?".to_owned(),

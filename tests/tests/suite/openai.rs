@@ -5,9 +5,11 @@ mod chat_stream;
 mod citations;
 mod clients;
 mod hostile;
+mod incomplete;
 pub(crate) mod models;
 pub(crate) mod responses;
 mod responses_stream;
+mod source_list;
 mod stored;
 
 use cicerone_tests::Client;

@@ -16,5 +16,6 @@ pub(crate) fn profile() -> AgentProfile {
         answer_floor: AnswerFloor::default(),
         public_sources: false,
         receipts: true,
+        source_list: false,
     }
 }

@@ -30,7 +30,7 @@ fn what_a_draft_does_not_name_takes_its_default() {
     assert_eq!((profile.temperature.get(), profile.max_tokens.get()), (0.7, 1_024));
     assert_eq!(profile.retention_days, None);
     assert_eq!(profile.answer_floor, AnswerFloor::Balanced);
-    assert!(!profile.public_sources && profile.receipts);
+    assert!(!profile.public_sources && profile.receipts && !profile.source_list);
 }
 
 #[test]
@@ -83,6 +83,7 @@ fn a_change_leaves_what_it_does_not_name() {
         answer_floor: Some(AnswerFloor::Eager),
         public_sources: Some(true),
         receipts: Some(false),
+        source_list: Some(true),
         status: Some(AgentStatus::Paused),
         ..AgentPatch::default()
     };
@@ -91,6 +92,7 @@ fn a_change_leaves_what_it_does_not_name() {
     assert_eq!(changed.profile.retention_days, Some(days));
     assert_eq!(changed.profile.answer_floor, AnswerFloor::Eager);
     assert!(changed.profile.public_sources && !changed.profile.receipts);
+    assert!(changed.profile.source_list);
     assert_eq!(changed.profile.model, before.profile.model);
     assert_eq!(changed.status, AgentStatus::Paused);
     assert_eq!(changed.updated_at, Timestamp::from_millis(7));

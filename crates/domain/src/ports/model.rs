@@ -42,6 +42,8 @@ pub struct ModelReply {
     pub model: Option<String>,
     /// How many of the passages the model was given: the first ones.
     pub sent: usize,
+    /// Whether the bound on tokens ended it.
+    pub is_cut: bool,
 }
 
 /// Receives the fragments of a reply as they are generated. If the receiver is dropped, the reply

@@ -193,6 +193,7 @@ impl Conversations {
         if !self.model.is_local(&agent.profile) {
             turn = None;
         }
+        let lists_sources = agent.profile.source_list;
         let public = self.public_url.as_ref().filter(|_| agent.profile.public_sources);
         let request = ReplyRequest {
             profile: message.handling.bound(agent.profile),
@@ -237,7 +238,18 @@ impl Conversations {
         let tokens = answered.tokens;
         let after = message.handling.after;
         let receipt = receipt.flatten();
-        let turn = Turn { conversation, is_first, question, reply, tokens, after, receipt };
+        let is_cut = answered.is_cut;
+        let turn = Turn {
+            conversation,
+            is_first,
+            question,
+            reply,
+            tokens,
+            after,
+            receipt,
+            is_cut,
+            lists_sources,
+        };
         stages.begin(Stage::Commit);
         let stored = match message.handling.is_kept {
             true => self.store.append_turn(turn, completion).await,

@@ -50,6 +50,9 @@ pub(super) struct AgentView<'a> {
     public_sources: bool,
     /// Whether replies are stored with receipts, which say what they were made from.
     receipts: bool,
+    /// Whether chat completions end with a list of their sources, for clients that drop other citations. The list is not
+    /// stored.
+    source_list: bool,
     /// A `paused` agent accepts no new conversations.
     #[schema(value_type = String, pattern = "^(active|paused)$")]
     status: AgentStatus,
@@ -74,6 +77,7 @@ impl<'a> From<&'a Agent> for AgentView<'a> {
             answer_floor: profile.answer_floor,
             public_sources: profile.public_sources,
             receipts: profile.receipts,
+            source_list: profile.source_list,
             status: agent.status,
             created_at: agent.created_at,
             updated_at: agent.updated_at,

@@ -10,6 +10,7 @@ pub(super) mod models;
 mod parameters;
 mod reply;
 pub(super) mod responses;
+mod source_list;
 mod transcript;
 
 use cicerone_domain::{Error, Id, kind};

@@ -16,6 +16,24 @@ const ERROR_BYTES: usize = 16 * 1_024;
 /// next request, but the reply is complete without it.
 const END: Duration = Duration::from_millis(500);
 
+/// How a reply ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    /// The tokens that it used, if the upstream counts them.
+    pub(super) usage: Option<Usage>,
+    /// Whether the bound on tokens ended it.
+    pub(super) is_cut: bool,
+}
+
+impl End {
+    fn new(reason: Option<&str>, usage: Option<Usage>) -> Self {
+        Self { usage, is_cut: reason == Some(LENGTH) }
+    }
+}
+
+/// The reason why a reply ended that has as many tokens as it may.
+const LENGTH: &str = "length";
+
 /// How long a stream may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
@@ -31,7 +49,7 @@ pub(super) async fn stream(
     pace: Pace,
     draft: &mut Draft,
     key: Option<&str>,
-) -> Result<Option<Usage>, Failure> {
+) -> Result<End, Failure> {
     let mut events =
         Events { response, left: ANSWER_BYTES, decoder: Decoder::default(), fault: None };
     let mut state = StreamState { deadline: pace.first, finish: None, usage: None };
@@ -62,12 +80,12 @@ pub(super) async fn stream(
         state.take(chunk, pace.between, draft);
         if draft.is_full() {
             // The model ignores its limit of tokens, so ours applies.
-            state.finish.get_or_insert_with(|| "length".to_owned());
+            state.finish = Some(LENGTH.to_owned());
             break;
         }
     }
     finish(state.finish.as_deref(), draft)?;
-    Ok(state.usage)
+    Ok(End::new(state.finish.as_deref(), state.usage))
 }
 
 /// The progress of a stream.
@@ -103,7 +121,7 @@ pub(super) async fn whole(
     response: Response,
     draft: &mut Draft,
     key: Option<&str>,
-) -> Result<Option<Usage>, Failure> {
+) -> Result<End, Failure> {
     let body = bytes(response, ANSWER_BYTES).await?;
     let completion: Completion = serde_json::from_slice(&body).map_err(|error| {
         Failure::because(Remedy::Elsewhere, "sent something that is no completion", error)
@@ -114,10 +132,13 @@ pub(super) async fn whole(
     let Some(mut choice) = completion.choices.into_iter().flatten().find(|c| c.index == 0) else {
         return Err(Failure::new(Remedy::Elsewhere, "sent a completion without a choice"));
     };
-    let reason = choice.finish_reason.take();
+    let mut reason = choice.finish_reason.take();
     draft.push(&choice.into_delta().text());
+    if draft.is_full() {
+        reason = Some(LENGTH.to_owned());
+    }
     finish(reason.as_deref(), draft)?;
-    Ok(completion.usage)
+    Ok(End::new(reason.as_deref(), completion.usage))
 }
 
 /// The message in the body of an error, as far as it can be read.

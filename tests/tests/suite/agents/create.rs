@@ -31,6 +31,7 @@ async fn an_agent_with_a_name_alone_has_every_default() {
         "answer_floor": "balanced",
         "public_sources": false,
         "receipts": true,
+        "source_list": false,
         "status": "active",
         "created_at": agent["created_at"],
         "updated_at": agent["created_at"],
@@ -44,7 +45,7 @@ async fn an_agent_keeps_every_field_as_given() {
         "name": "Führer durchs Haus", "model": "gpt-3.5-turbo", "system_prompt": "Sei knapp.",
         "temperature": 1.25, "max_tokens": 77, "retention_days": 30, "answer_floor": "cautious",
         "public_sources": true,
-        "receipts": false,
+        "receipts": false, "source_list": true,
     });
     let agent = client().post("/v1/agents", body.clone()).await.expect(201);
     for (field, value) in body.as_object().unwrap() {
@@ -67,6 +68,7 @@ async fn optional_fields_that_are_null_take_their_defaults() {
     let body = json!({
         "name": "Guide", "model": null, "system_prompt": null, "temperature": null,
         "max_tokens": null, "answer_floor": null, "public_sources": null, "receipts": null,
+        "source_list": null,
     });
     let agent = client().post("/v1/agents", body).await.expect(201);
     assert_eq!(agent["model"], "gpt-4o");
@@ -76,6 +78,7 @@ async fn optional_fields_that_are_null_take_their_defaults() {
     assert_eq!(agent["answer_floor"], "balanced");
     assert_eq!(agent["public_sources"], false);
     assert_eq!(agent["receipts"], true);
+    assert_eq!(agent["source_list"], false);
 }
 
 #[tokio::test]
@@ -116,6 +119,7 @@ async fn a_bad_value_is_refused_with_the_name_of_its_field() {
         ("answer_floor", json!(0.5)),
         ("public_sources", json!("yes")),
         ("receipts", json!(1)),
+        ("source_list", json!("no")),
         ("max_tokens", json!(-1)),
         ("max_tokens", json!(4097)),
         ("max_tokens", json!(1.5)),

@@ -40,6 +40,8 @@ async fn only_the_fields_that_are_given_change() {
         ("answer_floor", json!("cautious")),
         ("public_sources", json!(true)),
         ("public_sources", json!(false)),
+        ("source_list", json!(true)),
+        ("source_list", json!(false)),
         ("receipts", json!(false)),
         ("receipts", json!(true)),
         ("status", json!("paused")),

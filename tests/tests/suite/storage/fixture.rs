@@ -116,6 +116,7 @@ impl World {
                 answer_floor: AnswerFloor::Cautious,
                 public_sources: true,
                 receipts: false,
+                source_list: true,
             },
             status: AgentStatus::Active,
             created_at: now,
@@ -431,7 +432,17 @@ fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timesta
     let reply = message(Role::Assistant, format!("Re: {question}"));
     let question = message(Role::User, question.to_owned());
     let tokens = TokenCount { prompt: 7, completion: 3 };
-    Turn { conversation, is_first, question, reply, tokens, after: None, receipt: None }
+    Turn {
+        conversation,
+        is_first,
+        question,
+        reply,
+        tokens,
+        after: None,
+        receipt: None,
+        is_cut: false,
+        lists_sources: false,
+    }
 }
 
 /// A completion with the answer 201 and `body`, about `subject`.

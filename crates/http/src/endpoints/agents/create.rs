@@ -56,6 +56,9 @@ struct CreateAgent {
     public_sources: Option<bool>,
     /// Whether replies are stored with receipts, which say what they were made from; null for true.
     receipts: Option<bool>,
+    /// Whether chat completions end with a list of their sources, for clients that drop other citations. The list is not
+    /// stored; null for false.
+    source_list: Option<bool>,
 }
 
 impl Body for CreateAgent {
@@ -72,6 +75,7 @@ impl Body for CreateAgent {
             answer_floor: self.answer_floor,
             public_sources: self.public_sources,
             receipts: self.receipts,
+            source_list: self.source_list,
         };
         Ok(AgentProfile::parse(draft, current.knows_model)?)
     }

@@ -77,6 +77,11 @@ struct UpdateAgent {
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     receipts: Given<bool>,
+    /// Whether chat completions end with a list of their sources, for clients that drop other citations. The list is not
+    /// stored; null for false.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    source_list: Given<bool>,
     #[serde(default, deserialize_with = "not_null")]
     #[schema(schema_with = status)]
     status: Option<String>,
@@ -101,6 +106,7 @@ impl Body for UpdateAgent {
             answer_floor: self.answer_floor.or_default(|name| AnswerFloor::parse(&name))?,
             public_sources: self.public_sources.or(false),
             receipts: self.receipts.or(RECEIPTS_DEFAULT),
+            source_list: self.source_list.or(false),
             status: self.status.as_deref().map(parse_status).transpose()?,
         })
     }
@@ -135,7 +141,7 @@ mod tests {
     fn null_sets_a_field_to_its_default() {
         let json = r#"{"model": null, "system_prompt": null, "temperature": null,
             "max_tokens": null, "retention_days": null, "answer_floor": null, "public_sources": null, "receipts": null,
-            "status": "paused"}"#;
+            "source_list": null, "status": "paused"}"#;
         let patch = patch(json).unwrap();
         assert_eq!(patch.model.unwrap().as_str(), "gpt-4o");
         assert_eq!(patch.system_prompt.unwrap().as_str(), "");
@@ -144,6 +150,7 @@ mod tests {
         assert_eq!(patch.retention_days, Some(None));
         assert_eq!(patch.answer_floor, Some(AnswerFloor::Balanced));
         assert_eq!((patch.public_sources, patch.receipts), (Some(false), Some(true)));
+        assert_eq!(patch.source_list, Some(false));
         assert_eq!((patch.name, patch.status), (None, Some(AgentStatus::Paused)));
     }
 

@@ -48,6 +48,12 @@ pub(super) struct Kept {
     pub(super) citations: Vec<Citation>,
     pub(super) prompt_tokens: u64,
     pub(super) completion_tokens: u64,
+    /// Whether the bound on tokens ended it.
+    #[serde(default)]
+    pub(super) is_cut: bool,
+    /// Whether a list of the sources follows the text.
+    #[serde(default)]
+    pub(super) lists_sources: bool,
 }
 
 impl Frame {
@@ -77,6 +83,8 @@ impl Frame {
             citations: turn.reply.sources_used.clone(),
             prompt_tokens: turn.tokens.prompt,
             completion_tokens: turn.tokens.completion,
+            is_cut: turn.is_cut,
+            lists_sources: turn.lists_sources,
         }
     }
 }

@@ -39,7 +39,8 @@ pub(crate) fn endpoint() -> Endpoint {
              Parameters that an agent decides itself, such as `temperature`, are ignored, and so are `tools`. \
              Parameters that ask for what no agent does are refused: `tool_choice` other than `none` and `auto`, a \
              `text.format` other than text, `top_logprobs`, `background` and `prompt`. With `stream: true`, the reply \
-             is sent as Server-Sent Events, from `response.created` to `response.completed`.",
+             is sent as Server-Sent Events, from `response.created` to `response.completed`, or `response.incomplete` if the \
+             bound on tokens ended the reply.",
         )
         .body::<CreateResponse>()
         .keyed()

@@ -7,7 +7,7 @@ use utoipa::openapi::schema::ObjectBuilder;
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::view::ChatUsage;
+use super::view::{ChatUsage, finish_reason};
 use crate::context::RequestId;
 use crate::endpoints::openai::annotations::{ChatAnnotation, in_chat};
 use crate::endpoints::openai::kept::{Frame, Kept};
@@ -61,7 +61,7 @@ struct ChunkChoice<'a> {
     #[schema(value_type = Option<String>, required = true)]
     logprobs: (),
     /// Null in all chunks but the last one.
-    #[schema(required = true, pattern = "^stop$")]
+    #[schema(required = true, pattern = "^(stop|length)$")]
     finish_reason: Option<&'static str>,
 }
 
@@ -146,7 +146,7 @@ impl ChatEvents {
         if kept.citations.is_empty() && stored.is_none() {
             return None;
         }
-        let annotations = Some(in_chat(&kept.citations, &kept.text));
+        let annotations = Some(in_chat(&kept.citations, &kept.text_with_sources()));
         let delta = Delta { annotations, ..Delta::default() };
         let choice = ChunkChoice { index: 0, delta, logprobs: (), finish_reason: None };
         Some(unnamed(&Chunk {
@@ -174,9 +174,13 @@ impl Script for ChatEvents {
 
     fn end(&mut self, kept: &Kept) -> Vec<sse::Event> {
         let begin = self.begin();
-        let finish = self.delta(Delta::default(), Some("stop"));
+        let list = kept
+            .source_list()
+            .map(|list| self.delta(Delta { content: Some(&list), ..Delta::default() }, None));
+        let finish = self.delta(Delta::default(), Some(finish_reason(kept)));
         let done = sse::Data::new("[DONE]").into();
-        let events = [begin, self.citations(kept), Some(finish), self.usage(kept), Some(done)];
+        let events =
+            [begin, list, self.citations(kept), Some(finish), self.usage(kept), Some(done)];
         events.into_iter().flatten().collect()
     }
 

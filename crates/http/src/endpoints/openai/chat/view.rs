@@ -84,7 +84,8 @@ pub(super) struct ChatChoice<'a> {
     /// Always null.
     #[schema(value_type = Option<String>, required = true)]
     logprobs: (),
-    #[schema(pattern = "^stop$")]
+    /// `length` if the bound on tokens ended the reply.
+    #[schema(pattern = "^(stop|length)$")]
     finish_reason: &'static str,
 }
 
@@ -93,7 +94,8 @@ pub(super) struct ChatChoice<'a> {
 pub(super) struct ChatReply<'a> {
     #[schema(pattern = "^assistant$")]
     role: &'static str,
-    content: &'a str,
+    /// The text; with a list of the sources at its end if the agent has `source_list`.
+    content: String,
     /// Always null.
     #[schema(value_type = Option<String>, required = true)]
     refusal: (),
@@ -106,6 +108,11 @@ pub(super) struct ChatUsage {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: u64,
+}
+
+/// Why the reply ended.
+pub(super) const fn finish_reason(kept: &Kept) -> &'static str {
+    if kept.is_cut { "length" } else { "stop" }
 }
 
 impl From<&Kept> for ChatUsage {
@@ -121,18 +128,16 @@ impl From<&Kept> for ChatUsage {
 impl<'a> From<&'a Kept> for ChatCompletion<'a> {
     fn from(kept: &'a Kept) -> Self {
         let frame = &kept.frame;
-        let message = ChatReply {
-            role: "assistant",
-            content: &kept.text,
-            refusal: (),
-            annotations: in_chat(&kept.citations, &kept.text),
-        };
+        let content = kept.text_with_sources();
+        let annotations = in_chat(&kept.citations, &content);
+        let message = ChatReply { role: "assistant", content, refusal: (), annotations };
+        let finish_reason = finish_reason(kept);
         Self {
             id: &frame.id,
             object: "chat.completion",
             created: frame.created,
             model: frame.model,
-            choices: [ChatChoice { index: 0, message, logprobs: (), finish_reason: "stop" }],
+            choices: [ChatChoice { index: 0, message, logprobs: (), finish_reason }],
             usage: ChatUsage::from(kept),
             sources_used: citations(&kept.citations),
             conversation_id: frame.stored.map(|stored| stored.conversation_id),

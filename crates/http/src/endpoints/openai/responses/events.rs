@@ -25,10 +25,11 @@ const TEXT_DONE: &str = "response.output_text.done";
 const PART_DONE: &str = "response.content_part.done";
 const ITEM_DONE: &str = "response.output_item.done";
 const COMPLETED: &str = "response.completed";
+const INCOMPLETE: &str = "response.incomplete";
 const ERROR: &str = "error";
 
 /// The types of events.
-const TYPES: [&str; 11] = [
+const TYPES: [&str; 12] = [
     CREATED,
     IN_PROGRESS,
     ITEM_ADDED,
@@ -39,6 +40,7 @@ const TYPES: [&str; 11] = [
     PART_DONE,
     ITEM_DONE,
     COMPLETED,
+    INCOMPLETE,
     ERROR,
 ];
 
@@ -112,8 +114,8 @@ impl PartialSchema for ResponseEvent {
     fn schema() -> RefOr<Schema> {
         let data = Ref::from_schema_name("ResponseEventData");
         let data = string().content_media_type(JSON).content_schema(Some(data));
-        let about = "From `response.created` to `response.completed` or `error`, whose data also has `code`, `message` \
-                     and `error`.";
+        let about = "From `response.created` to `response.completed`, `response.incomplete` or `error`, whose data also has \
+                     `code`, `message` and `error`.";
         ObjectBuilder::new()
             .description(Some(about))
             .property("event", string().enum_values(Some(TYPES)))
@@ -252,9 +254,10 @@ impl Script for ResponseEvents {
             let item = Some(OutputMessage::new(frame, Status::Completed(kept)));
             named(ITEM_DONE, &EventData { output_index: Some(0), item, ..data })
         });
-        add(COMPLETED, &|data| {
+        let last = if kept.is_cut { INCOMPLETE } else { COMPLETED };
+        add(last, &|data| {
             let response = Some(ResponseView::new(frame, Status::Completed(kept)));
-            named(COMPLETED, &EventData { response, ..data })
+            named(last, &EventData { response, ..data })
         });
         events
     }

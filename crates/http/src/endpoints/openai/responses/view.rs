@@ -67,13 +67,15 @@ pub(super) struct ResponseView<'a> {
     object: &'static str,
     /// Seconds since 1970.
     created_at: i64,
-    #[schema(pattern = "^(in_progress|completed)$")]
+    /// `incomplete` if the bound on tokens ended the reply.
+    #[schema(pattern = "^(in_progress|completed|incomplete)$")]
     status: &'static str,
     background: bool,
     #[schema(value_type = Option<String>, required = true)]
     error: (),
-    #[schema(value_type = Option<String>, required = true)]
-    incomplete_details: (),
+    /// Why the reply is incomplete; null unless it is.
+    #[schema(required = true)]
+    incomplete_details: Option<IncompleteDetails>,
     #[schema(value_type = Option<String>, required = true)]
     instructions: (),
     #[schema(required = true)]
@@ -117,6 +119,14 @@ pub(super) struct ResponseView<'a> {
     sources_used: Vec<CitationView<'a>>,
 }
 
+/// Why a reply is incomplete.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ResponseIncompleteDetails)]
+pub(super) struct IncompleteDetails {
+    #[schema(pattern = "^max_output_tokens$")]
+    reason: &'static str,
+}
+
 /// An object without fields.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Empty {}
@@ -151,7 +161,7 @@ pub(super) struct OutputMessage<'a> {
     r#type: &'static str,
     #[schema(pattern = "^msg_[0-9A-Za-z]{20}$")]
     id: &'a str,
-    #[schema(pattern = "^(in_progress|completed)$")]
+    #[schema(pattern = "^(in_progress|completed|incomplete)$")]
     status: &'static str,
     #[schema(pattern = "^assistant$")]
     role: &'static str,
@@ -219,6 +229,7 @@ impl Status<'_> {
     const fn name(self) -> &'static str {
         match self {
             Self::InProgress => "in_progress",
+            Self::Completed(kept) if kept.is_cut => "incomplete",
             Self::Completed(_) => "completed",
         }
     }
@@ -248,7 +259,9 @@ impl<'a> ResponseView<'a> {
             status: status.name(),
             background: false,
             error: (),
-            incomplete_details: (),
+            incomplete_details: kept
+                .filter(|kept| kept.is_cut)
+                .map(|_| IncompleteDetails { reason: "max_output_tokens" }),
             instructions: (),
             max_output_tokens: frame.max_output_tokens,
             model: frame.model,

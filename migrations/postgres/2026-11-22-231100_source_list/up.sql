@@ -1,0 +1,2 @@
+-- Whether replies of an agent end with a list of their sources for clients that may drop other citations.
+ALTER TABLE agents ADD COLUMN source_list BOOLEAN NOT NULL DEFAULT FALSE;
