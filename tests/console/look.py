@@ -58,8 +58,21 @@ def overlays(made):
         page.locator(".citation").first.click()
         page.wait_for_selector("dialog[open] mark")
 
+    def asked(page):
+        go(page, f"#/agents/{made['agent']}/playground?beside={made['other']}")
+        page.get_by_label("Your question").fill("When does the museum open?")
+        page.keyboard.press("Enter")
+        expect(page.locator(".citation").first).to_be_visible()
+        # The other agent is paused.
+        expect(page.get_by_role("alert")).to_be_visible()
+
+    def menu(page):
+        if page.viewport_size["width"] == NARROW[0]:
+            page.get_by_role("button", name="Menu").click()
+
     agent = f"#/agents/{made['agent']}"
     return [
+        ("asked", asked), ("menu", menu),
         ("new-agent", opens("#/agents", "New agent")), ("add-files", opens(f"{agent}/sources", "Add content")), ("add-website", opens(f"{agent}/sources?add=website")), ("add-pairs", opens(f"{agent}/sources?add=qa")),
         ("delete-agent", opens(f"{agent}/settings", "Delete agent")), ("new-key", opens("#/keys", "New key")), ("new-endpoint", opens("#/webhooks", "New endpoint")), ("palette", palette), ("citation", citation),
     ]

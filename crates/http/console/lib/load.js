@@ -87,16 +87,17 @@ export class Paged {
 
   /** Reads as many items as are shown again, from the beginning. */
   async reload() {
-    const wanted = Math.max(this.size, this.items.length);
+    const wanted = this.items.length;
     await this.read(async () => {
       /** @type {any[]} */
       const items = [];
       let cursor = null;
+      let page;
       do {
-        const page = await this.page(cursor);
+        page = await this.page(cursor);
         items.push(...page.data);
         cursor = page.has_more ? page.next_cursor : null;
-      } while (cursor && items.length < wanted);
+      } while (cursor && page.data.length && items.length < wanted);
       return { items, cursor };
     });
   }

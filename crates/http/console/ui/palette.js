@@ -104,6 +104,11 @@ export function shortcuts(event, isOpen) {
     if (!isOpen) openPalette();
     return;
   }
+  const { dataset } = document.documentElement;
+  if (event.key === 'Escape' && dataset.menu && !isOpen) {
+    dataset.menu = '';
+    return redraw();
+  }
   const target = /** @type {HTMLElement} */ (event.target);
   if (isOpen || event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select, [contenteditable]')) return;
   if (event.key === '?') openShortcuts();
