@@ -1,6 +1,6 @@
 //! The gate.
 
-use crate::{advisories, layers, openapi, process, rust_version};
+use crate::{advisories, clients, layers, openapi, process, rust_version};
 
 /// Runs every check and all tests. If `cargo-deny` is missing, its checks are skipped with a
 /// message.
@@ -32,6 +32,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     process::cargo(&[&pack[..], &ours].concat(), &[])?;
     layers::check()?;
     openapi::run(true)?;
+    clients::run(true)?;
     test(&[])
 }
 

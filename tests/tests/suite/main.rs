@@ -37,6 +37,7 @@ mod model;
 mod on_postgres;
 mod openai;
 mod operations;
+mod own_clients;
 mod permissions;
 mod protocol;
 mod public;

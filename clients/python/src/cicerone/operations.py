@@ -1,0 +1,1077 @@
+"""The operations of the API.
+
+Written by `cargo xtask openapi` from docs/openapi.json; not edited by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Unpack
+
+from .client import AsyncClient, Client
+from .listing import AsyncListing, Listing
+from .requests import FileInput, new_key, segment
+from .types import (
+    Agent,
+    ApiKey,
+    AuditRecord,
+    Conversation,
+    CreateAgent,
+    CreateApiKey,
+    CreateSource,
+    CreateWebhookEndpoint,
+    Delivery,
+    Document,
+    IssuedApiKey,
+    IssuedWebhookEndpoint,
+    Me,
+    Message,
+    Page,
+    Passage,
+    Rate,
+    Rating,
+    Receipt,
+    Reply,
+    Search,
+    SearchResult,
+    SendMessage,
+    Source,
+    Statistics,
+    UpdateAgent,
+    UpdateApiKey,
+    UpdateWebhookEndpoint,
+    UploadedFile,
+    Usage,
+    WebhookEndpoint,
+)
+
+
+class Cicerone(Client):
+    """A client with a method for every operation of the API."""
+
+    def list_agents(
+        self,
+        *,
+        page_size: int | None = None,
+        status: Literal["active", "paused"] | None = None,
+    ) -> Listing[Agent]:
+        """List agents. Newest first. Permission: `agents:read`."""
+        return self._list("/v1/agents", {"page_size": page_size, "status": status})
+
+    def create_agent(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[CreateAgent],
+    ) -> Agent:
+        """Create an agent. Permission: `agents:write`."""
+        answer: Agent = self._call("POST", "/v1/agents", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def delete_agent(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete an agent. Permanently deletes the agent with its sources and conversations.
+        Permission: `agents:write`.
+        """
+        self._call("DELETE", f"/v1/agents/{segment(agent_id)}", key=idempotency_key or new_key())
+
+    def get_agent(
+        self,
+        agent_id: str,
+    ) -> Agent:
+        """Retrieve an agent. Permission: `agents:read`."""
+        answer: Agent = self._call("GET", f"/v1/agents/{segment(agent_id)}")
+        return answer
+
+    def update_agent(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateAgent],
+    ) -> Agent:
+        """Update an agent. Changes only the fields that are given; null resets a field to its
+        default. A `paused` agent accepts no new conversations until it is `active` again.
+        Permission: `agents:write`.
+        """
+        answer: Agent = self._call("PATCH", f"/v1/agents/{segment(agent_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def list_conversations(
+        self,
+        agent_id: str,
+        *,
+        page_size: int | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+        metadata: list[str] | None = None,
+        rating: Literal["up", "down"] | None = None,
+        unanswered: Literal["true"] | None = None,
+        channel: Literal["api", "openai", "mcp"] | None = None,
+        text: str | None = None,
+    ) -> Listing[Conversation]:
+        """List conversations. Newest first, without their messages. Permission:
+        `conversations:read`.
+        """
+        return self._list(f"/v1/agents/{segment(agent_id)}/conversations", {"page_size": page_size, "created_after": created_after, "created_before": created_before, "metadata": metadata, "rating": rating, "unanswered": unanswered, "channel": channel, "text": text})
+
+    def search(
+        self,
+        agent_id: str,
+        **body: Unpack[Search],
+    ) -> SearchResult:
+        """Search an agent's sources. Returns the best passages first, from the same index and
+        with the same ranking that replies use. A message with this text is answered from the
+        sources if `confidence` reaches `floor`. The operation changes nothing and takes no
+        idempotency key. Permission: `sources:read`.
+        """
+        answer: SearchResult = self._call("POST", f"/v1/agents/{segment(agent_id)}/search", body=body)
+        return answer
+
+    def list_sources(
+        self,
+        agent_id: str,
+        *,
+        page_size: int | None = None,
+        status: Literal["pending", "processing", "trained", "failed"] | None = None,
+        type: Literal["website", "text", "file", "qa"] | None = None,
+    ) -> Listing[Source]:
+        """List sources. Newest first. Permission: `sources:read`."""
+        return self._list(f"/v1/agents/{segment(agent_id)}/sources", {"page_size": page_size, "status": status, "type": type})
+
+    def add_source(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[CreateSource],
+    ) -> Source:
+        """Add a source. Processing starts at once and runs in the background. Permission:
+        `sources:write`.
+        """
+        answer: Source = self._call("POST", f"/v1/agents/{segment(agent_id)}/sources", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def list_statistics(
+        self,
+        agent_id: str,
+        *,
+        page_size: int | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> Listing[Statistics]:
+        """List an agent's statistics by day. One item for each day (UTC) with messages, latest
+        day first. Days are kept for 400 days. Deletions of conversations change nothing.
+        Permission: `agents:read`.
+        """
+        return self._list(f"/v1/agents/{segment(agent_id)}/statistics", {"page_size": page_size, "from": from_, "to": to})
+
+    def list_api_keys(
+        self,
+        *,
+        page_size: int | None = None,
+    ) -> Listing[ApiKey]:
+        """List API keys. Newest first. A key that is restricted to agents sees only keys that
+        are restricted to the same agents or to some of them. Permission: `keys:read`.
+        """
+        return self._list("/v1/api_keys", {"page_size": page_size})
+
+    def create_api_key(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[CreateApiKey],
+    ) -> IssuedApiKey:
+        """Create an API key. Only this response contains `key`; the response to a repeated
+        request with the same idempotency key does not. A key cannot create a key with more
+        permissions, more agents or a later expiry than its own. An account has at most 1,000
+        keys; expired keys are removed to make room for new ones. Permission: `keys:write`.
+        """
+        answer: IssuedApiKey = self._call("POST", "/v1/api_keys", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def delete_api_key(
+        self,
+        key_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete an API key. The key stops working within a second. A key can delete only keys
+        with no more permissions, no more agents and no later expiry than its own. Permission:
+        `keys:write`.
+        """
+        self._call("DELETE", f"/v1/api_keys/{segment(key_id)}", key=idempotency_key or new_key())
+
+    def get_api_key(
+        self,
+        key_id: str,
+    ) -> ApiKey:
+        """Retrieve an API key. Permission: `keys:read`."""
+        answer: ApiKey = self._call("GET", f"/v1/api_keys/{segment(key_id)}")
+        return answer
+
+    def update_api_key(
+        self,
+        key_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateApiKey],
+    ) -> ApiKey:
+        """Update an API key. Changes only the fields that are given. Both before and after the
+        change, the key must have no more permissions, no more agents and no later expiry than
+        the key that makes the request. Permission: `keys:write`.
+        """
+        answer: ApiKey = self._call("PATCH", f"/v1/api_keys/{segment(key_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def list_audit_log(
+        self,
+        *,
+        page_size: int | None = None,
+        action: Literal["api_key.created", "api_key.updated", "api_key.deleted", "webhook_endpoint.created", "webhook_endpoint.updated", "webhook_endpoint.deleted", "webhook_endpoint.secret_rotated", "agent.deleted", "source.deleted", "conversation.deleted", "conversations.exported", "file.deleted", "authentication.failed"] | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+    ) -> Listing[AuditRecord]:
+        """List the audit log. Records of changes to API keys and webhook endpoints, of deletions
+        and of failed authentications, newest first. A key that is restricted to agents sees
+        no records. Permission: `keys:read`.
+        """
+        return self._list("/v1/audit_log", {"page_size": page_size, "action": action, "created_after": created_after, "created_before": created_before})
+
+    def send_message(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[SendMessage],
+    ) -> Reply:
+        """Send a message. Without `conversation_id`, a new conversation begins. With `stream:
+        true`, the reply is sent as Server-Sent Events: `token` events, whose `content` values
+        joined together are the reply, then `done`. If the reply fails after the stream has
+        begun, an `error` event ends the stream. A comment line is sent every 10 s while there
+        is nothing else to send. Permission: `conversations:write`.
+        """
+        answer: Reply = self._call("POST", "/v1/conversations", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def delete_conversation(
+        self,
+        conversation_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a conversation. Permission: `conversations:write`."""
+        self._call("DELETE", f"/v1/conversations/{segment(conversation_id)}", key=idempotency_key or new_key())
+
+    def get_conversation(
+        self,
+        conversation_id: str,
+    ) -> Conversation:
+        """Retrieve a conversation. Includes the messages, oldest first, up to 4 MiB of JSON. If
+        the conversation is longer, the newest messages that fit are included, and
+        `messages_cursor` is the cursor of the older ones. Permission: `conversations:read`.
+        """
+        answer: Conversation = self._call("GET", f"/v1/conversations/{segment(conversation_id)}")
+        return answer
+
+    def list_messages(
+        self,
+        conversation_id: str,
+        *,
+        page_size: int | None = None,
+    ) -> Listing[Message]:
+        """List messages. Newest first. If the cursor is the `messages_cursor` of a conversation,
+        the list continues with the messages that were too old to be included there.
+        Permission: `conversations:read`.
+        """
+        return self._list(f"/v1/conversations/{segment(conversation_id)}/messages", {"page_size": page_size})
+
+    def unrate_message(
+        self,
+        conversation_id: str,
+        n: int,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Remove the rating of a reply. Permission: `conversations:write`."""
+        self._call("DELETE", f"/v1/conversations/{segment(conversation_id)}/messages/{segment(n)}/rating", key=idempotency_key or new_key())
+
+    def rate_message(
+        self,
+        conversation_id: str,
+        n: int,
+        **body: Unpack[Rate],
+    ) -> Rating:
+        """Rate a reply. Replaces an earlier rating. The same rating again changes nothing, so
+        the request can be repeated and takes no idempotency key. Permission:
+        `conversations:write`.
+        """
+        answer: Rating = self._call("PUT", f"/v1/conversations/{segment(conversation_id)}/messages/{segment(n)}/rating", body=body)
+        return answer
+
+    def get_receipt(
+        self,
+        conversation_id: str,
+        n: int,
+    ) -> Receipt:
+        """Explain a reply. What a reply was made from: what was searched for, what was found and
+        how well it matched, what the model was given, what the reply cites, and how long each
+        stage took. Receipts are kept as long as their conversation. Replies to agents without
+        `receipts` have none. Passages that have changed since are shown without their texts.
+        Permission: `conversations:read`.
+        """
+        answer: Receipt = self._call("GET", f"/v1/conversations/{segment(conversation_id)}/messages/{segment(n)}/receipt")
+        return answer
+
+    def get_document(
+        self,
+        document_id: str,
+    ) -> Document:
+        """Retrieve an extracted document. A document of the most recently trained content of a
+        source. A page of a website has the same id after a refresh, so that citations of
+        earlier replies stay valid; a page that vanished gets 404. Permission: `sources:read`.
+        """
+        answer: Document = self._call("GET", f"/v1/documents/{segment(document_id)}")
+        return answer
+
+    def upload_file(
+        self,
+        file: FileInput,
+        *,
+        filename: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> UploadedFile:
+        """Upload a file. A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or
+        text file of at most 10 MiB, for a source of type `file`. A file that no source uses
+        is removed after 24 hours. Permission: `sources:write`.
+        """
+        answer: UploadedFile = self._upload("/v1/files", file, filename, key=idempotency_key or new_key())
+        return answer
+
+    def delete_file(
+        self,
+        file_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a file. Permission: `sources:write`."""
+        self._call("DELETE", f"/v1/files/{segment(file_id)}", key=idempotency_key or new_key())
+
+    def get_file(
+        self,
+        file_id: str,
+    ) -> UploadedFile:
+        """Retrieve a file's description. Permission: `sources:read`."""
+        answer: UploadedFile = self._call("GET", f"/v1/files/{segment(file_id)}")
+        return answer
+
+    def get_me(
+        self,
+    ) -> Me:
+        """Retrieve the account and key that make the request. Includes the quotas of the account
+        and the capabilities of this server. Permission: none; any valid key is accepted.
+        """
+        answer: Me = self._call("GET", "/v1/me")
+        return answer
+
+    def delete_source(
+        self,
+        source_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a source. The next reply no longer uses its content. Permission:
+        `sources:write`.
+        """
+        self._call("DELETE", f"/v1/sources/{segment(source_id)}", key=idempotency_key or new_key())
+
+    def get_source(
+        self,
+        source_id: str,
+    ) -> Source:
+        """Retrieve a source. Permission: `sources:read`."""
+        answer: Source = self._call("GET", f"/v1/sources/{segment(source_id)}")
+        return answer
+
+    def list_documents(
+        self,
+        source_id: str,
+        *,
+        page_size: int | None = None,
+    ) -> Listing[Document]:
+        """List extracted documents. The documents of the most recently trained content, in
+        order. `warnings` says what of a document is missing in its text. Permission:
+        `sources:read`.
+        """
+        return self._list(f"/v1/sources/{segment(source_id)}/documents", {"page_size": page_size})
+
+    def list_pages(
+        self,
+        source_id: str,
+        *,
+        page_size: int | None = None,
+    ) -> Listing[Page]:
+        """List crawled pages. The pages that the latest crawl of the website has visited, in
+        order. They are available while the crawl is running and also if it failed.
+        Permission: `sources:read`.
+        """
+        return self._list(f"/v1/sources/{segment(source_id)}/pages", {"page_size": page_size})
+
+    def list_passages(
+        self,
+        source_id: str,
+        *,
+        page_size: int | None = None,
+        document_id: str | None = None,
+    ) -> Listing[Passage]:
+        """List passages. The passages of the most recently trained content, in order.
+        Permission: `sources:read`.
+        """
+        return self._list(f"/v1/sources/{segment(source_id)}/passages", {"page_size": page_size, "document_id": document_id})
+
+    def refresh_source(
+        self,
+        source_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Source:
+        """Refresh a source. Crawls a website again. Replies use the previous content until the
+        crawl is done. Permission: `sources:write`.
+        """
+        answer: Source = self._call("POST", f"/v1/sources/{segment(source_id)}/refresh", key=idempotency_key or new_key())
+        return answer
+
+    def list_usage(
+        self,
+        *,
+        page_size: int | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        agent_id: str | None = None,
+    ) -> Listing[Usage]:
+        """List usage. One item for each day and agent, latest day first. Usage is kept for 400
+        days. Permission: `agents:read`.
+        """
+        return self._list("/v1/usage", {"page_size": page_size, "from": from_, "to": to, "agent_id": agent_id})
+
+    def list_webhook_endpoints(
+        self,
+        *,
+        page_size: int | None = None,
+    ) -> Listing[WebhookEndpoint]:
+        """List webhook endpoints. Newest first. Permission: `webhooks:read`."""
+        return self._list("/v1/webhook_endpoints", {"page_size": page_size})
+
+    def create_webhook_endpoint(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[CreateWebhookEndpoint],
+    ) -> IssuedWebhookEndpoint:
+        """Create a webhook endpoint. The endpoint receives the events of all agents of the
+        account. Requests follow Standard Webhooks: they have `webhook-id`,
+        `webhook-timestamp` and a `webhook-signature` over `id.timestamp.body`. The response
+        contains the `secret` for verifying signatures. Permission: `webhooks:write`.
+        """
+        answer: IssuedWebhookEndpoint = self._call("POST", "/v1/webhook_endpoints", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def delete_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a webhook endpoint. Deletes the endpoint and its deliveries. Permission:
+        `webhooks:write`.
+        """
+        self._call("DELETE", f"/v1/webhook_endpoints/{segment(endpoint_id)}", key=idempotency_key or new_key())
+
+    def get_webhook_endpoint(
+        self,
+        endpoint_id: str,
+    ) -> WebhookEndpoint:
+        """Retrieve a webhook endpoint. Permission: `webhooks:read`."""
+        answer: WebhookEndpoint = self._call("GET", f"/v1/webhook_endpoints/{segment(endpoint_id)}")
+        return answer
+
+    def update_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateWebhookEndpoint],
+    ) -> WebhookEndpoint:
+        """Update a webhook endpoint. Changes only the fields that are given. Nothing is sent to
+        a disabled endpoint; its pending deliveries continue when it is enabled. Permission:
+        `webhooks:write`.
+        """
+        answer: WebhookEndpoint = self._call("PATCH", f"/v1/webhook_endpoints/{segment(endpoint_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def list_deliveries(
+        self,
+        endpoint_id: str,
+        *,
+        page_size: int | None = None,
+        status: Literal["pending", "succeeded", "failed"] | None = None,
+    ) -> Listing[Delivery]:
+        """List deliveries. Newest first. Deliveries are kept for 7 days. Permission:
+        `webhooks:read`.
+        """
+        return self._list(f"/v1/webhook_endpoints/{segment(endpoint_id)}/deliveries", {"page_size": page_size, "status": status})
+
+    def redeliver(
+        self,
+        endpoint_id: str,
+        delivery_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Delivery:
+        """Send a delivery again. Sends the event again at once, with the same `webhook-id`. If
+        this fails, it is repeated as often as a new event. Permission: `webhooks:write`.
+        """
+        answer: Delivery = self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/deliveries/{segment(delivery_id)}/redeliver", key=idempotency_key or new_key())
+        return answer
+
+    def rotate_webhook_secret(
+        self,
+        endpoint_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> IssuedWebhookEndpoint:
+        """Replace the secret. The response contains the new `secret`. For 24 hours, requests are
+        signed with the previous secret as well. Permission: `webhooks:write`.
+        """
+        answer: IssuedWebhookEndpoint = self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/rotate_secret", key=idempotency_key or new_key())
+        return answer
+
+    def test_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Delivery:
+        """Test a webhook endpoint. Queues a `ping` event for the endpoint, regardless of the
+        events that it receives. Permission: `webhooks:write`.
+        """
+        answer: Delivery = self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/test", key=idempotency_key or new_key())
+        return answer
+
+
+class AsyncCicerone(AsyncClient):
+    """The same for programs that use asyncio."""
+
+    def list_agents(
+        self,
+        *,
+        page_size: int | None = None,
+        status: Literal["active", "paused"] | None = None,
+    ) -> AsyncListing[Agent]:
+        """List agents. Newest first. Permission: `agents:read`."""
+        return self._list("/v1/agents", {"page_size": page_size, "status": status})
+
+    async def create_agent(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[CreateAgent],
+    ) -> Agent:
+        """Create an agent. Permission: `agents:write`."""
+        answer: Agent = await self._call("POST", "/v1/agents", body=body, key=idempotency_key or new_key())
+        return answer
+
+    async def delete_agent(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete an agent. Permanently deletes the agent with its sources and conversations.
+        Permission: `agents:write`.
+        """
+        await self._call("DELETE", f"/v1/agents/{segment(agent_id)}", key=idempotency_key or new_key())
+
+    async def get_agent(
+        self,
+        agent_id: str,
+    ) -> Agent:
+        """Retrieve an agent. Permission: `agents:read`."""
+        answer: Agent = await self._call("GET", f"/v1/agents/{segment(agent_id)}")
+        return answer
+
+    async def update_agent(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateAgent],
+    ) -> Agent:
+        """Update an agent. Changes only the fields that are given; null resets a field to its
+        default. A `paused` agent accepts no new conversations until it is `active` again.
+        Permission: `agents:write`.
+        """
+        answer: Agent = await self._call("PATCH", f"/v1/agents/{segment(agent_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def list_conversations(
+        self,
+        agent_id: str,
+        *,
+        page_size: int | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+        metadata: list[str] | None = None,
+        rating: Literal["up", "down"] | None = None,
+        unanswered: Literal["true"] | None = None,
+        channel: Literal["api", "openai", "mcp"] | None = None,
+        text: str | None = None,
+    ) -> AsyncListing[Conversation]:
+        """List conversations. Newest first, without their messages. Permission:
+        `conversations:read`.
+        """
+        return self._list(f"/v1/agents/{segment(agent_id)}/conversations", {"page_size": page_size, "created_after": created_after, "created_before": created_before, "metadata": metadata, "rating": rating, "unanswered": unanswered, "channel": channel, "text": text})
+
+    async def search(
+        self,
+        agent_id: str,
+        **body: Unpack[Search],
+    ) -> SearchResult:
+        """Search an agent's sources. Returns the best passages first, from the same index and
+        with the same ranking that replies use. A message with this text is answered from the
+        sources if `confidence` reaches `floor`. The operation changes nothing and takes no
+        idempotency key. Permission: `sources:read`.
+        """
+        answer: SearchResult = await self._call("POST", f"/v1/agents/{segment(agent_id)}/search", body=body)
+        return answer
+
+    def list_sources(
+        self,
+        agent_id: str,
+        *,
+        page_size: int | None = None,
+        status: Literal["pending", "processing", "trained", "failed"] | None = None,
+        type: Literal["website", "text", "file", "qa"] | None = None,
+    ) -> AsyncListing[Source]:
+        """List sources. Newest first. Permission: `sources:read`."""
+        return self._list(f"/v1/agents/{segment(agent_id)}/sources", {"page_size": page_size, "status": status, "type": type})
+
+    async def add_source(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[CreateSource],
+    ) -> Source:
+        """Add a source. Processing starts at once and runs in the background. Permission:
+        `sources:write`.
+        """
+        answer: Source = await self._call("POST", f"/v1/agents/{segment(agent_id)}/sources", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def list_statistics(
+        self,
+        agent_id: str,
+        *,
+        page_size: int | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> AsyncListing[Statistics]:
+        """List an agent's statistics by day. One item for each day (UTC) with messages, latest
+        day first. Days are kept for 400 days. Deletions of conversations change nothing.
+        Permission: `agents:read`.
+        """
+        return self._list(f"/v1/agents/{segment(agent_id)}/statistics", {"page_size": page_size, "from": from_, "to": to})
+
+    def list_api_keys(
+        self,
+        *,
+        page_size: int | None = None,
+    ) -> AsyncListing[ApiKey]:
+        """List API keys. Newest first. A key that is restricted to agents sees only keys that
+        are restricted to the same agents or to some of them. Permission: `keys:read`.
+        """
+        return self._list("/v1/api_keys", {"page_size": page_size})
+
+    async def create_api_key(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[CreateApiKey],
+    ) -> IssuedApiKey:
+        """Create an API key. Only this response contains `key`; the response to a repeated
+        request with the same idempotency key does not. A key cannot create a key with more
+        permissions, more agents or a later expiry than its own. An account has at most 1,000
+        keys; expired keys are removed to make room for new ones. Permission: `keys:write`.
+        """
+        answer: IssuedApiKey = await self._call("POST", "/v1/api_keys", body=body, key=idempotency_key or new_key())
+        return answer
+
+    async def delete_api_key(
+        self,
+        key_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete an API key. The key stops working within a second. A key can delete only keys
+        with no more permissions, no more agents and no later expiry than its own. Permission:
+        `keys:write`.
+        """
+        await self._call("DELETE", f"/v1/api_keys/{segment(key_id)}", key=idempotency_key or new_key())
+
+    async def get_api_key(
+        self,
+        key_id: str,
+    ) -> ApiKey:
+        """Retrieve an API key. Permission: `keys:read`."""
+        answer: ApiKey = await self._call("GET", f"/v1/api_keys/{segment(key_id)}")
+        return answer
+
+    async def update_api_key(
+        self,
+        key_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateApiKey],
+    ) -> ApiKey:
+        """Update an API key. Changes only the fields that are given. Both before and after the
+        change, the key must have no more permissions, no more agents and no later expiry than
+        the key that makes the request. Permission: `keys:write`.
+        """
+        answer: ApiKey = await self._call("PATCH", f"/v1/api_keys/{segment(key_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def list_audit_log(
+        self,
+        *,
+        page_size: int | None = None,
+        action: Literal["api_key.created", "api_key.updated", "api_key.deleted", "webhook_endpoint.created", "webhook_endpoint.updated", "webhook_endpoint.deleted", "webhook_endpoint.secret_rotated", "agent.deleted", "source.deleted", "conversation.deleted", "conversations.exported", "file.deleted", "authentication.failed"] | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+    ) -> AsyncListing[AuditRecord]:
+        """List the audit log. Records of changes to API keys and webhook endpoints, of deletions
+        and of failed authentications, newest first. A key that is restricted to agents sees
+        no records. Permission: `keys:read`.
+        """
+        return self._list("/v1/audit_log", {"page_size": page_size, "action": action, "created_after": created_after, "created_before": created_before})
+
+    async def send_message(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[SendMessage],
+    ) -> Reply:
+        """Send a message. Without `conversation_id`, a new conversation begins. With `stream:
+        true`, the reply is sent as Server-Sent Events: `token` events, whose `content` values
+        joined together are the reply, then `done`. If the reply fails after the stream has
+        begun, an `error` event ends the stream. A comment line is sent every 10 s while there
+        is nothing else to send. Permission: `conversations:write`.
+        """
+        answer: Reply = await self._call("POST", "/v1/conversations", body=body, key=idempotency_key or new_key())
+        return answer
+
+    async def delete_conversation(
+        self,
+        conversation_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a conversation. Permission: `conversations:write`."""
+        await self._call("DELETE", f"/v1/conversations/{segment(conversation_id)}", key=idempotency_key or new_key())
+
+    async def get_conversation(
+        self,
+        conversation_id: str,
+    ) -> Conversation:
+        """Retrieve a conversation. Includes the messages, oldest first, up to 4 MiB of JSON. If
+        the conversation is longer, the newest messages that fit are included, and
+        `messages_cursor` is the cursor of the older ones. Permission: `conversations:read`.
+        """
+        answer: Conversation = await self._call("GET", f"/v1/conversations/{segment(conversation_id)}")
+        return answer
+
+    def list_messages(
+        self,
+        conversation_id: str,
+        *,
+        page_size: int | None = None,
+    ) -> AsyncListing[Message]:
+        """List messages. Newest first. If the cursor is the `messages_cursor` of a conversation,
+        the list continues with the messages that were too old to be included there.
+        Permission: `conversations:read`.
+        """
+        return self._list(f"/v1/conversations/{segment(conversation_id)}/messages", {"page_size": page_size})
+
+    async def unrate_message(
+        self,
+        conversation_id: str,
+        n: int,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Remove the rating of a reply. Permission: `conversations:write`."""
+        await self._call("DELETE", f"/v1/conversations/{segment(conversation_id)}/messages/{segment(n)}/rating", key=idempotency_key or new_key())
+
+    async def rate_message(
+        self,
+        conversation_id: str,
+        n: int,
+        **body: Unpack[Rate],
+    ) -> Rating:
+        """Rate a reply. Replaces an earlier rating. The same rating again changes nothing, so
+        the request can be repeated and takes no idempotency key. Permission:
+        `conversations:write`.
+        """
+        answer: Rating = await self._call("PUT", f"/v1/conversations/{segment(conversation_id)}/messages/{segment(n)}/rating", body=body)
+        return answer
+
+    async def get_receipt(
+        self,
+        conversation_id: str,
+        n: int,
+    ) -> Receipt:
+        """Explain a reply. What a reply was made from: what was searched for, what was found and
+        how well it matched, what the model was given, what the reply cites, and how long each
+        stage took. Receipts are kept as long as their conversation. Replies to agents without
+        `receipts` have none. Passages that have changed since are shown without their texts.
+        Permission: `conversations:read`.
+        """
+        answer: Receipt = await self._call("GET", f"/v1/conversations/{segment(conversation_id)}/messages/{segment(n)}/receipt")
+        return answer
+
+    async def get_document(
+        self,
+        document_id: str,
+    ) -> Document:
+        """Retrieve an extracted document. A document of the most recently trained content of a
+        source. A page of a website has the same id after a refresh, so that citations of
+        earlier replies stay valid; a page that vanished gets 404. Permission: `sources:read`.
+        """
+        answer: Document = await self._call("GET", f"/v1/documents/{segment(document_id)}")
+        return answer
+
+    async def upload_file(
+        self,
+        file: FileInput,
+        *,
+        filename: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> UploadedFile:
+        """Upload a file. A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or
+        text file of at most 10 MiB, for a source of type `file`. A file that no source uses
+        is removed after 24 hours. Permission: `sources:write`.
+        """
+        answer: UploadedFile = await self._upload("/v1/files", file, filename, key=idempotency_key or new_key())
+        return answer
+
+    async def delete_file(
+        self,
+        file_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a file. Permission: `sources:write`."""
+        await self._call("DELETE", f"/v1/files/{segment(file_id)}", key=idempotency_key or new_key())
+
+    async def get_file(
+        self,
+        file_id: str,
+    ) -> UploadedFile:
+        """Retrieve a file's description. Permission: `sources:read`."""
+        answer: UploadedFile = await self._call("GET", f"/v1/files/{segment(file_id)}")
+        return answer
+
+    async def get_me(
+        self,
+    ) -> Me:
+        """Retrieve the account and key that make the request. Includes the quotas of the account
+        and the capabilities of this server. Permission: none; any valid key is accepted.
+        """
+        answer: Me = await self._call("GET", "/v1/me")
+        return answer
+
+    async def delete_source(
+        self,
+        source_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a source. The next reply no longer uses its content. Permission:
+        `sources:write`.
+        """
+        await self._call("DELETE", f"/v1/sources/{segment(source_id)}", key=idempotency_key or new_key())
+
+    async def get_source(
+        self,
+        source_id: str,
+    ) -> Source:
+        """Retrieve a source. Permission: `sources:read`."""
+        answer: Source = await self._call("GET", f"/v1/sources/{segment(source_id)}")
+        return answer
+
+    def list_documents(
+        self,
+        source_id: str,
+        *,
+        page_size: int | None = None,
+    ) -> AsyncListing[Document]:
+        """List extracted documents. The documents of the most recently trained content, in
+        order. `warnings` says what of a document is missing in its text. Permission:
+        `sources:read`.
+        """
+        return self._list(f"/v1/sources/{segment(source_id)}/documents", {"page_size": page_size})
+
+    def list_pages(
+        self,
+        source_id: str,
+        *,
+        page_size: int | None = None,
+    ) -> AsyncListing[Page]:
+        """List crawled pages. The pages that the latest crawl of the website has visited, in
+        order. They are available while the crawl is running and also if it failed.
+        Permission: `sources:read`.
+        """
+        return self._list(f"/v1/sources/{segment(source_id)}/pages", {"page_size": page_size})
+
+    def list_passages(
+        self,
+        source_id: str,
+        *,
+        page_size: int | None = None,
+        document_id: str | None = None,
+    ) -> AsyncListing[Passage]:
+        """List passages. The passages of the most recently trained content, in order.
+        Permission: `sources:read`.
+        """
+        return self._list(f"/v1/sources/{segment(source_id)}/passages", {"page_size": page_size, "document_id": document_id})
+
+    async def refresh_source(
+        self,
+        source_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Source:
+        """Refresh a source. Crawls a website again. Replies use the previous content until the
+        crawl is done. Permission: `sources:write`.
+        """
+        answer: Source = await self._call("POST", f"/v1/sources/{segment(source_id)}/refresh", key=idempotency_key or new_key())
+        return answer
+
+    def list_usage(
+        self,
+        *,
+        page_size: int | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        agent_id: str | None = None,
+    ) -> AsyncListing[Usage]:
+        """List usage. One item for each day and agent, latest day first. Usage is kept for 400
+        days. Permission: `agents:read`.
+        """
+        return self._list("/v1/usage", {"page_size": page_size, "from": from_, "to": to, "agent_id": agent_id})
+
+    def list_webhook_endpoints(
+        self,
+        *,
+        page_size: int | None = None,
+    ) -> AsyncListing[WebhookEndpoint]:
+        """List webhook endpoints. Newest first. Permission: `webhooks:read`."""
+        return self._list("/v1/webhook_endpoints", {"page_size": page_size})
+
+    async def create_webhook_endpoint(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[CreateWebhookEndpoint],
+    ) -> IssuedWebhookEndpoint:
+        """Create a webhook endpoint. The endpoint receives the events of all agents of the
+        account. Requests follow Standard Webhooks: they have `webhook-id`,
+        `webhook-timestamp` and a `webhook-signature` over `id.timestamp.body`. The response
+        contains the `secret` for verifying signatures. Permission: `webhooks:write`.
+        """
+        answer: IssuedWebhookEndpoint = await self._call("POST", "/v1/webhook_endpoints", body=body, key=idempotency_key or new_key())
+        return answer
+
+    async def delete_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a webhook endpoint. Deletes the endpoint and its deliveries. Permission:
+        `webhooks:write`.
+        """
+        await self._call("DELETE", f"/v1/webhook_endpoints/{segment(endpoint_id)}", key=idempotency_key or new_key())
+
+    async def get_webhook_endpoint(
+        self,
+        endpoint_id: str,
+    ) -> WebhookEndpoint:
+        """Retrieve a webhook endpoint. Permission: `webhooks:read`."""
+        answer: WebhookEndpoint = await self._call("GET", f"/v1/webhook_endpoints/{segment(endpoint_id)}")
+        return answer
+
+    async def update_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateWebhookEndpoint],
+    ) -> WebhookEndpoint:
+        """Update a webhook endpoint. Changes only the fields that are given. Nothing is sent to
+        a disabled endpoint; its pending deliveries continue when it is enabled. Permission:
+        `webhooks:write`.
+        """
+        answer: WebhookEndpoint = await self._call("PATCH", f"/v1/webhook_endpoints/{segment(endpoint_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def list_deliveries(
+        self,
+        endpoint_id: str,
+        *,
+        page_size: int | None = None,
+        status: Literal["pending", "succeeded", "failed"] | None = None,
+    ) -> AsyncListing[Delivery]:
+        """List deliveries. Newest first. Deliveries are kept for 7 days. Permission:
+        `webhooks:read`.
+        """
+        return self._list(f"/v1/webhook_endpoints/{segment(endpoint_id)}/deliveries", {"page_size": page_size, "status": status})
+
+    async def redeliver(
+        self,
+        endpoint_id: str,
+        delivery_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Delivery:
+        """Send a delivery again. Sends the event again at once, with the same `webhook-id`. If
+        this fails, it is repeated as often as a new event. Permission: `webhooks:write`.
+        """
+        answer: Delivery = await self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/deliveries/{segment(delivery_id)}/redeliver", key=idempotency_key or new_key())
+        return answer
+
+    async def rotate_webhook_secret(
+        self,
+        endpoint_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> IssuedWebhookEndpoint:
+        """Replace the secret. The response contains the new `secret`. For 24 hours, requests are
+        signed with the previous secret as well. Permission: `webhooks:write`.
+        """
+        answer: IssuedWebhookEndpoint = await self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/rotate_secret", key=idempotency_key or new_key())
+        return answer
+
+    async def test_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Delivery:
+        """Test a webhook endpoint. Queues a `ping` event for the endpoint, regardless of the
+        events that it receives. Permission: `webhooks:write`.
+        """
+        answer: Delivery = await self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/test", key=idempotency_key or new_key())
+        return answer

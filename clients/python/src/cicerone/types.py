@@ -1,0 +1,886 @@
+"""The objects of the API.
+
+Written by `cargo xtask openapi` from docs/openapi.json; not edited by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class Account(TypedDict):
+    """An account."""
+
+    id: str
+    name: str
+
+
+class Agent(TypedDict):
+    """A configured chatbot."""
+
+    answer_floor: str
+    """How sure the search must be before a question is answered from the sources. `cautious`
+    leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite.
+    """
+    created_at: str
+    id: str
+    max_tokens: int
+    """The maximum number of tokens in a reply."""
+    model: str
+    """The model that writes its replies."""
+    name: str
+    """A human-readable name."""
+    public_sources: bool
+    """Whether anybody who knows the address of a document may read its text, without a key. Ids
+    of documents are no secrets: this publishes all texts of the agent. It has an effect only
+    if the server has a public address.
+    """
+    receipts: bool
+    """Whether replies are stored with receipts, which say what they were made from."""
+    retention_days: int | None
+    """Days after which a conversation without a new message is removed; null for never."""
+    source_list: bool
+    """Whether chat completions end with a list of their sources, for clients that drop other
+    citations. The list is not stored.
+    """
+    status: str
+    """A `paused` agent accepts no new conversations."""
+    system_prompt: str
+    """Behaviour, tone and constraints."""
+    temperature: float
+    """Lower is more deterministic."""
+    updated_at: str
+    """When it was last changed."""
+
+
+class ApiKey(TypedDict):
+    """An API key, without its secret."""
+
+    agent_ids: list[str] | None
+    """The agents that the key is restricted to; null for all agents of the account."""
+    created_at: str
+    expires_at: str | None
+    """When it expires; null for never."""
+    hint: str
+    """The first and last characters of its secret."""
+    id: str
+    last_used_at: str | None
+    """When the key was last used, accurate to some seconds; null if it was never used."""
+    name: str
+    """A human-readable name."""
+    permissions: list[str]
+    """The permissions of the key; `*` grants all of them."""
+
+
+class AuditActor(TypedDict):
+    """Who performed the action."""
+
+    id: str | None
+    """The id of the API key."""
+    name: str | None
+    """The name that the API key had at the time."""
+    type: str
+    """`api_key`, `command_line`, or `unknown` if authentication failed."""
+
+
+class AuditRecord(TypedDict):
+    """Who did what, when and from where."""
+
+    action: str
+    """What was done, such as `api_key.created`."""
+    actor: AuditActor
+    count: int
+    """How many times it happened; the same action within a few seconds is recorded once, with a
+    count.
+    """
+    created_at: str
+    id: str
+    ip_address: str | None
+    """The IP address of the client; null on the command line."""
+    request_id: str | None
+    """The id of the request; null on the command line."""
+    target_id: str | None
+    """The id of the object that the action changed."""
+
+
+class Capabilities(TypedDict):
+    """The capabilities of this server."""
+
+    has_upstream: bool
+    """Whether any model is served by an upstream. If not, the embedded answerer replies for all
+    of them.
+    """
+    max_upload_bytes: int
+    """The size of the largest file that can be uploaded."""
+    models: list[str]
+    """The models that agents can use."""
+    public_url: str | None
+    """The address at which everybody reaches this server, under which the texts of agents with
+    `public_sources` are public; null if it has none.
+    """
+
+
+class CitedPassage(TypedDict):
+    """A passage that a reply is based on."""
+
+    document_id: str
+    heading: str | None
+    """The headings that it stands under, outermost first, joined by ` › `."""
+    page: int | None
+    """The page that it is on, from 1, if the format has pages."""
+    position: int
+    """The position of the passage in the source, from 0."""
+    text: str
+    """The beginning of its text."""
+    title: str | None
+    url: str | None
+
+
+class Citation(TypedDict):
+    """A source that a reply is based on."""
+
+    document_id: str | None
+    """The document of the first of the passages; null if an earlier version of the server stored
+    the reply.
+    """
+    id: str
+    passages: list[CitedPassage]
+    """The passages of the source that the reply is based on, best first, as they were at that
+    time. All citations of a reply together have at most 8. Empty if an earlier version of the
+    server stored the reply.
+    """
+    title: str
+    url: str | None
+    """The address of the first of the passages: of its page, or its public text on this server.
+    Null if there is none.
+    """
+
+
+class CreateAgent(TypedDict):
+    name: str
+    """A human-readable name."""
+    answer_floor: NotRequired[Literal["cautious", "balanced", "eager"] | None]
+    """How sure the search must be before a question is answered from the sources. `cautious`
+    leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
+    null for the default, `balanced`.
+    """
+    max_tokens: NotRequired[int | None]
+    """The maximum number of tokens in a reply; null for the default, 1024."""
+    model: NotRequired[Literal["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"] | None]
+    """The model that writes the replies; null for the default, `gpt-4o`."""
+    public_sources: NotRequired[bool | None]
+    """Whether anybody who knows the address of a document may read its text, without a key. Ids
+    of documents are no secrets: this publishes all texts of the agent. It has an effect only
+    if the server has a public address. Null for false.
+    """
+    receipts: NotRequired[bool | None]
+    """Whether replies are stored with receipts, which say what they were made from; null for
+    true.
+    """
+    retention_days: NotRequired[int | None]
+    """Days after which a conversation without a new message is removed; null for never."""
+    source_list: NotRequired[bool | None]
+    """Whether chat completions end with a list of their sources, for clients that drop other
+    citations. The list is not stored; null for false.
+    """
+    system_prompt: NotRequired[str | None]
+    """Behaviour, tone and constraints; null for none."""
+    temperature: NotRequired[float | None]
+    """Lower is more deterministic; null for the default, 0.7."""
+
+
+class CreateApiKey(TypedDict):
+    name: str
+    """A human-readable name."""
+    permissions: list[Literal["agents:read", "agents:write", "sources:read", "sources:write", "conversations:read", "conversations:write", "conversations:export", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "*"]]
+    """The permissions of the key; `*` grants all of them."""
+    agent_ids: NotRequired[list[str] | None]
+    """The agents that the key is restricted to; null for all agents of the account."""
+    expires_at: NotRequired[str | None]
+    """When it expires, in the future; null for never."""
+
+
+class CreateSource(TypedDict):
+    content: str
+    """A full http or https URL with a host and without credentials. The text itself. The id of
+    an uploaded file. An unknown id is refused with 400. A string that contains a JSON array
+    of 1 to 500 objects, each with the non-empty strings `question`, of at most 2000
+    characters, and `answer`.
+    """
+    type: Literal["website", "text", "file", "qa"]
+    crawl_subpages: NotRequired[bool | None]
+    """Whether links within the host are followed; null for false."""
+
+
+class CreateWebhookEndpoint(TypedDict):
+    url: str
+    """A public https URL without credentials. An http URL or a private address is accepted only
+    if the server allows it.
+    """
+    description: NotRequired[str | None]
+    """A human-readable description."""
+    events: NotRequired[list[Literal["source.trained", "source.failed"]] | None]
+    """The events that it receives; null for all."""
+    payload: NotRequired[Literal["full", "thin"] | None]
+    """`thin` leaves `data.content` out; null for the default, `full`."""
+    status: NotRequired[Literal["enabled", "disabled"] | None]
+    """Whether events are sent to the endpoint; null for the default, `enabled`."""
+
+
+class DeliveryAttempt(TypedDict):
+    """One attempt at a delivery."""
+
+    at: str
+    duration_ms: int
+    error: str | None
+    """What went wrong; null if the attempt succeeded."""
+    http_status: int | None
+    """The HTTP status of the endpoint's response; null if there was none."""
+
+
+class Delivery(TypedDict):
+    """The delivery of one event to one endpoint."""
+
+    attempts: list[DeliveryAttempt]
+    """The latest attempts, oldest first."""
+    created_at: str
+    event: str
+    """The name of the event."""
+    event_id: str
+    """The `webhook-id` of every attempt."""
+    id: str
+    next_attempt_at: str | None
+    """When the next attempt is due; null if there is none, or if it is in progress."""
+    status: str
+    """`pending`, `succeeded` or `failed`."""
+
+
+class DoneEvent(TypedDict):
+    """The data of the `done` event: the reply is complete and stored."""
+
+    conversation_id: str
+    n: int | None
+    """The number of the reply in the conversation, from 1; null for a repeated request whose
+    reply an earlier version of the server stored.
+    """
+    sources_used: list[Citation]
+
+
+class ErrorEvent(TypedDict):
+    """The data of an `error` event, which is sent if a reply fails after its stream has begun."""
+
+    code: str
+    message: str
+    request_id: str
+    retryable: bool
+    """Whether the same message can succeed later."""
+    type: str
+
+
+class Finding(TypedDict):
+    """One problem with a request."""
+
+    message: str
+    """What the field must satisfy, such as `must not be empty`."""
+    param: str
+    """The path of the field, such as `content[3].answer`."""
+
+
+class ErrorDetail(TypedDict):
+    """What went wrong."""
+
+    code: str
+    """The error code, for programs to branch on."""
+    message: str
+    """A human-readable explanation."""
+    request_id: str
+    """The request's id, as in `X-Request-Id`."""
+    type: str
+    """The class of the error."""
+    errors: NotRequired[list[Finding]]
+    """All problems that were found; present on every 422."""
+    param: NotRequired[str]
+    """The field or parameter that caused the error."""
+    retry_after: NotRequired[int]
+    """Seconds to wait before trying again; present on every 429."""
+
+
+class Hit(TypedDict):
+    """A passage that was found."""
+
+    document_id: str
+    """The document that the passage is a part of."""
+    heading: str | None
+    """The headings that the passage stands under, outermost first, joined by ` › `."""
+    page: int | None
+    position: int
+    """The position of the passage in the source, from 0."""
+    score: float
+    """How well the passage matches the query. Scores are comparable only within one search."""
+    source_id: str
+    text: str
+    title: str | None
+    url: str | None
+
+
+class IssuedApiKey(TypedDict):
+    """A newly created API key."""
+
+    agent_ids: list[str] | None
+    """The agents that the key is restricted to; null for all agents of the account."""
+    created_at: str
+    expires_at: str | None
+    """When it expires; null for never."""
+    hint: str
+    """The first and last characters of its secret."""
+    id: str
+    last_used_at: str | None
+    """When the key was last used, accurate to some seconds; null if it was never used."""
+    name: str
+    """A human-readable name."""
+    permissions: list[str]
+    """The permissions of the key; `*` grants all of them."""
+    key: NotRequired[str]
+    """The secret, to be sent as `Authorization: Bearer`. Only the first response contains it;
+    the response to a repeated request does not.
+    """
+
+
+class IssuedWebhookEndpoint(TypedDict):
+    """A webhook endpoint with its new secret."""
+
+    created_at: str
+    description: str | None
+    """A human-readable description."""
+    disabled_reason: str | None
+    """Why the endpoint is disabled; null while it is enabled."""
+    events: list[str]
+    """The events that it receives."""
+    id: str
+    payload: str
+    """`full`, or `thin`: without `data.content`."""
+    status: str
+    """`enabled` or `disabled`."""
+    updated_at: str
+    url: str
+    """The URL that events are sent to, as it was given."""
+    secret: str
+    """The secret for verifying signatures: `whsec_` followed by the key in base64."""
+
+
+class Latency(TypedDict):
+    """How long replies took in milliseconds, from the arrival of the message to the end of the
+    reply.
+    """
+
+    mean_ms: int
+    p50_ms: int
+    """The median, interpolated within a range."""
+    p95_ms: int
+    """What 95 % of the replies did not exceed, interpolated within a range."""
+
+
+class Match(TypedDict):
+    """Where a search found its first word."""
+
+    n: int
+    """The number of the message in the conversation, from 1."""
+    text: str
+    """The text of the message around the word."""
+
+
+class Page(TypedDict):
+    """The result of crawling one page of a website."""
+
+    character_count: int | None
+    fetched_at: str | None
+    http_status: int | None
+    """The HTTP status of the page; null if there was no response."""
+    reason: str | None
+    """Why it was skipped or failed; otherwise null."""
+    status: str
+    title: str | None
+    url: str
+
+
+class PartialReading(TypedDict):
+    """A source was not read completely."""
+
+    documents: int
+    """How many documents have warnings."""
+    pages: list[int]
+    """For a file, the pages that were not read completely, from 1, in order; at most the first
+    100. Empty for other sources.
+    """
+    reason: str
+    """The reasons, in a sentence for people."""
+
+
+class Passage(TypedDict):
+    """A part of a document: the unit of search and citation."""
+
+    document_id: str
+    """The document that the passage is a part of."""
+    page: int | None
+    """The page that it is on, from 1, if the format has pages."""
+    position: int
+    """The position of the passage in the source, from 0."""
+    text: str
+    title: str | None
+    url: str | None
+
+
+class Progress(TypedDict):
+    """How far a crawl is."""
+
+    pages_done: int
+    pages_failed: int
+    pages_found: int
+
+
+class Quota(TypedDict):
+    """A quota."""
+
+    limit: int | None
+    """The limit; null for none."""
+    used: int | None
+    """What the account has used so far; null for a key that is restricted to agents."""
+
+
+class Quotas(TypedDict):
+    """How much the account may use and keep."""
+
+    bytes: Quota
+    """Bytes stored: sources, what was extracted from them, and files."""
+    messages: Quota
+    """Messages answered in a calendar month (UTC)."""
+    renewed_at: str
+    """When the next month begins."""
+    tokens: Quota
+    """Model tokens in a calendar month (UTC)."""
+
+
+class Me(TypedDict):
+    """The account and the API key of the request, with what they can use."""
+
+    account: Account
+    api_key: ApiKey
+    capabilities: Capabilities
+    quotas: Quotas
+
+
+class Rate(TypedDict):
+    value: Literal["up", "down"]
+    """Whether the reply was good."""
+    comment: NotRequired[str | None]
+    """The words of the user; null or blank for none."""
+
+
+class Rating(TypedDict):
+    """A rating of a reply."""
+
+    comment: str | None
+    """The words of the user, if there are any."""
+    rated_at: str
+    """When the rating was given or last changed."""
+    value: str
+
+
+class Message(TypedDict):
+    """One message."""
+
+    content: str
+    n: int
+    """The number of the message in the conversation, from 1."""
+    role: str
+    timestamp: str
+    answered: NotRequired[bool]
+    """Whether the message is based on a source; absent from user messages."""
+    rating: NotRequired[Rating | None]
+    """What the user thinks of the message; null if it is not rated, absent from user messages."""
+    sources_used: NotRequired[list[Citation]]
+    """The sources that the message is based on, best first; absent from user messages."""
+
+
+class RatingCounts(TypedDict):
+    """How many replies of a conversation are rated up and down."""
+
+    down: int
+    up: int
+
+
+class Conversation(TypedDict):
+    """An ordered exchange between an end user and an agent."""
+
+    agent_id: str
+    channel: str
+    """The interface through which it began. More may be added."""
+    created_at: str
+    id: str
+    message_count: int
+    """The number of its messages."""
+    metadata: dict[str, str]
+    ratings: RatingCounts
+    unanswered_count: int
+    """The number of replies that are based on no source."""
+    updated_at: str
+    """The time of the last message."""
+    match: NotRequired[Match]
+    """Where the first word of `text` was found; absent unless `text` was searched for."""
+    messages: NotRequired[list[Message]]
+    """Oldest first; absent from lists of conversations. At most 4 MiB of JSON: if the
+    conversation is longer, the newest messages that fit.
+    """
+    messages_cursor: NotRequired[str | None]
+    """The `cursor` of the older messages, null if `messages` contains all of them; absent from
+    lists of conversations.
+    """
+
+
+class ReceiptHit(TypedDict):
+    """A passage that was found."""
+
+    coverage: float
+    """The share of the question's words that the passage contains, by their weights."""
+    document_id: str
+    heading: str | None
+    """The headings that it stands under, outermost first, joined by ` › `."""
+    is_cited: bool
+    """Whether the reply cites it."""
+    is_current: bool
+    """Whether the passage is still the one that was found. If not, the fields that follow are
+    null.
+    """
+    is_relevant: bool
+    """Whether it matched well enough for a reply to be based on it."""
+    is_sent: bool
+    """Whether the model was given it."""
+    page: int | None
+    """The page that it is on, from 1, if the format has pages."""
+    position: int
+    """The position of the passage in the source, from 0."""
+    score: float
+    """How well it matched. Scores are comparable only within one receipt."""
+    source_id: str
+    text: str | None
+    """Its text; null if the key lacks `sources:read`."""
+    title: str | None
+    url: str | None
+
+
+class ReceiptStage(TypedDict):
+    """A stage of a reply."""
+
+    ms: float
+    """Its milliseconds."""
+    name: str
+    """Its name in metrics. More may be added."""
+
+
+class ReceiptTerm(TypedDict):
+    """A word of a question."""
+
+    is_context: bool
+    """Whether it occurs in earlier messages and not in the question."""
+    text: str
+    """Its stem."""
+    weight: float
+    """How well it distinguishes passages. Rare words weigh more."""
+
+
+class ReceiptSearch(TypedDict):
+    """What was searched for."""
+
+    by_meaning: bool
+    """Whether the search went by meaning too."""
+    confidence: float
+    """How sure the search was."""
+    context_messages: int
+    """Earlier messages with which the question was understood."""
+    floor: float
+    """The least confidence with which the question was answered from the sources."""
+    query: str
+    """The user's message."""
+    terms: list[ReceiptTerm]
+    """The words of the question as they were compared."""
+
+
+class ReceiptTokens(TypedDict):
+    """The tokens that a reply used, as the model counts them; 0 for the embedded answerer."""
+
+    completion: int
+    prompt: int
+
+
+class Receipt(TypedDict):
+    """What a reply was made from."""
+
+    history_messages: int
+    """Earlier messages that the model was given, as far as its prompt had room for them."""
+    hits: list[ReceiptHit]
+    """What was found, best first, whether it matched well enough or not."""
+    model: str | None
+    """The model that the upstream was asked for; null for the embedded answerer."""
+    n: int
+    """The number of the reply in the conversation, from 1."""
+    request_id: str | None
+    """The request with which the question came, as in its `X-Request-Id`; null if it did not
+    come over HTTP.
+    """
+    search: ReceiptSearch
+    stages: list[ReceiptStage]
+    """The stages of the reply in their order, without the storing of it."""
+    tokens: ReceiptTokens
+
+
+class Reply(TypedDict):
+    """A complete reply."""
+
+    agent_id: str
+    conversation_id: str
+    """The same as `id`. A message with this id continues the conversation."""
+    created_at: str
+    """When the conversation began."""
+    id: str
+    """The conversation's id."""
+    n: int
+    """The number of the reply in the conversation, from 1. It names the message in other
+    requests.
+    """
+    reply: str
+    """The agent's answer."""
+    sources_used: list[Citation]
+    """The sources that the reply is based on, best first."""
+
+
+class Search(TypedDict):
+    query: str
+    """The text to search for."""
+    limit: NotRequired[int | None]
+    """The maximum number of hits; null for the default, 10."""
+
+
+class SearchResult(TypedDict):
+    """The passages that a search found, best first."""
+
+    confidence: float
+    """How sure it is that the hits answer the query."""
+    data: list[Hit]
+    floor: float
+    """The least confidence with which a message is answered from the sources, by the agent's
+    `answer_floor`.
+    """
+
+
+class SendMessage(TypedDict):
+    agent_id: str
+    message: str
+    """The user's text."""
+    conversation_id: NotRequired[str | None]
+    """The conversation to continue. Without it, a new one begins."""
+    metadata: NotRequired[dict[str, str] | None]
+    """Key/value pairs for a new conversation; ignored if a conversation is continued."""
+
+
+class Source(TypedDict):
+    """Content that an agent answers from."""
+
+    agent_id: str
+    character_count: int | None
+    """The number of characters extracted; null until the source is trained. A refresh changes it
+    only when it succeeds.
+    """
+    content: str
+    """The content as it was given: a URL, a text, the id of a file, or a JSON array of pairs."""
+    created_at: str
+    error_message: str | None
+    """Why processing failed; null in every other state."""
+    id: str
+    partially_read: PartialReading | None
+    """What is missing in the trained content; null if everything was read. The warnings of the
+    documents have the details.
+    """
+    progress: Progress | None
+    """How far the crawl is, while a website is processed; otherwise null."""
+    status: str
+    title: str | None
+    """The title that citations show. Citations of a `qa` source show the matched question
+    instead.
+    """
+    type: str
+
+
+class Statistics(TypedDict):
+    """What became of an agent's messages on one day."""
+
+    answered: int
+    """Stored replies that are based on a source."""
+    conversations: int
+    """Conversations that began."""
+    day: str
+    """The day, in UTC."""
+    latency: Latency | None
+    """How long the stored replies took; null if there are none."""
+    messages: int
+    """Messages that were answered, also those whose reply was not stored."""
+    rated_down: int
+    """Replies of this day that are rated down, whenever they were rated."""
+    rated_up: int
+    """Replies of this day that are rated up, whenever they were rated."""
+    unanswered: int
+    """Stored replies that are based on none."""
+
+
+class TokenEvent(TypedDict):
+    """The data of a `token` event: the next fragment of the reply."""
+
+    content: str
+
+
+class UpdateAgent(TypedDict):
+    answer_floor: NotRequired[Literal["cautious", "balanced", "eager"] | None]
+    """How sure the search must be before a question is answered from the sources. `cautious`
+    leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
+    null for the default, `balanced`.
+    """
+    max_tokens: NotRequired[int | None]
+    """The maximum number of tokens in a reply; null for the default, 1024."""
+    model: NotRequired[Literal["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"] | None]
+    """The model that writes the replies; null for the default, `gpt-4o`."""
+    name: NotRequired[str]
+    """A human-readable name."""
+    public_sources: NotRequired[bool | None]
+    """Whether anybody who knows the address of a document may read its text, without a key. Ids
+    of documents are no secrets: this publishes all texts of the agent. It has an effect only
+    if the server has a public address. Null for false.
+    """
+    receipts: NotRequired[bool | None]
+    """Whether replies are stored with receipts, which say what they were made from; null for
+    true. Receipts that exist are kept.
+    """
+    retention_days: NotRequired[int | None]
+    """Days after which a conversation without a new message is removed; null for never."""
+    source_list: NotRequired[bool | None]
+    """Whether chat completions end with a list of their sources, for clients that drop other
+    citations. The list is not stored; null for false.
+    """
+    status: NotRequired[Literal["active", "paused"]]
+    """A `paused` agent accepts no new conversations."""
+    system_prompt: NotRequired[str | None]
+    """Behaviour, tone and constraints; null for none."""
+    temperature: NotRequired[float | None]
+    """Lower is more deterministic; null for the default, 0.7."""
+
+
+class UpdateApiKey(TypedDict):
+    agent_ids: NotRequired[list[str] | None]
+    """The agents that the key is restricted to; null for all agents of the account."""
+    expires_at: NotRequired[str | None]
+    """When it expires, in the future; null for never."""
+    name: NotRequired[str]
+    """A human-readable name."""
+    permissions: NotRequired[list[Literal["agents:read", "agents:write", "sources:read", "sources:write", "conversations:read", "conversations:write", "conversations:export", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "*"]]]
+    """The permissions of the key; `*` grants all of them."""
+
+
+class UpdateWebhookEndpoint(TypedDict):
+    description: NotRequired[str | None]
+    """A human-readable description."""
+    events: NotRequired[list[Literal["source.trained", "source.failed"]] | None]
+    """The events that it receives; null for all."""
+    payload: NotRequired[Literal["full", "thin"] | None]
+    """`thin` leaves `data.content` out; null for the default, `full`."""
+    status: NotRequired[Literal["enabled", "disabled"]]
+    """Whether events are sent to the endpoint."""
+    url: NotRequired[str]
+    """A public https URL without credentials. An http URL or a private address is accepted only
+    if the server allows it.
+    """
+
+
+class UploadedFile(TypedDict):
+    """An uploaded file. Its id is the `content` of a source of type `file`."""
+
+    bytes: int
+    """The size of the file."""
+    content_type: str
+    """The media type, detected from the content."""
+    created_at: str
+    filename: str
+    id: str
+
+
+class Usage(TypedDict):
+    """The usage of one agent on one day."""
+
+    agent_id: str
+    """The agent, which may have been deleted since."""
+    completion_tokens: int
+    """Tokens that models generated."""
+    day: str
+    """The day, in UTC."""
+    messages: int
+    """Messages that were answered."""
+    prompt_tokens: int
+    """Tokens of the prompts that models received; the embedded answerer receives none."""
+
+
+class Warning(TypedDict):
+    """Why part of a document is missing in its text."""
+
+    code: str
+    """A stable name for the reason. More may be added."""
+    message: str
+    """The reason, in a sentence for people."""
+    page_count: int
+    """How many pages are affected."""
+    pages: list[int]
+    """The affected pages, from 1, in order; empty if the reason is not about pages. All warnings
+    of a document together list at most 1,000.
+    """
+
+
+class Document(TypedDict):
+    """One unit of extracted content: a text, a file, a page or a pair."""
+
+    agent_id: str
+    character_count: int
+    id: str
+    """The id of the document. A page keeps it when its source is refreshed."""
+    page_count: int | None
+    """The number of pages, if the format has pages."""
+    source_id: str
+    table_count: int | None
+    """The number of tables in the text; null if an earlier version of the server read the
+    document.
+    """
+    text: str
+    """The extracted text; for a question/answer pair, the answer."""
+    title: str | None
+    """The title; for a question/answer pair, the question."""
+    url: str | None
+    """The URL of the page, if the source is a website; otherwise null."""
+    warnings: list[Warning]
+    """What is missing in the text, one entry per reason; empty if the document was read
+    completely.
+    """
+
+
+class WebhookEndpoint(TypedDict):
+    """A webhook endpoint, without its secret."""
+
+    created_at: str
+    description: str | None
+    """A human-readable description."""
+    disabled_reason: str | None
+    """Why the endpoint is disabled; null while it is enabled."""
+    events: list[str]
+    """The events that it receives."""
+    id: str
+    payload: str
+    """`full`, or `thin`: without `data.content`."""
+    status: str
+    """`enabled` or `disabled`."""
+    updated_at: str
+    url: str
+    """The URL that events are sent to, as it was given."""

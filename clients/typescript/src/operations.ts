@@ -1,0 +1,418 @@
+// Written by `cargo xtask openapi` from docs/openapi.json; not edited by hand.
+
+import { Client, type Options } from "./client.js";
+import type { Listing } from "./listing.js";
+import { segment } from "./requests.js";
+import type {
+  Agent,
+  ApiKey,
+  AuditRecord,
+  Conversation,
+  CreateAgent,
+  CreateApiKey,
+  CreateSource,
+  CreateWebhookEndpoint,
+  Delivery,
+  Document,
+  IssuedApiKey,
+  IssuedWebhookEndpoint,
+  Me,
+  Message,
+  Page,
+  Passage,
+  Rate,
+  Rating,
+  Receipt,
+  Reply,
+  Search,
+  SearchResult,
+  SendMessage,
+  Source,
+  Statistics,
+  UpdateAgent,
+  UpdateApiKey,
+  UpdateWebhookEndpoint,
+  UploadedFile,
+  Usage,
+  WebhookEndpoint,
+} from "./types.js";
+
+/** A client with a method for every operation of the API. */
+export class Cicerone extends Client {
+  /** List agents. Newest first. Permission: `agents:read`. */
+  listAgents(
+    query: { page_size?: number; status?: "active" | "paused"; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Agent> {
+    return this.list("/v1/agents", query, options);
+  }
+
+  /** Create an agent. Permission: `agents:write`. */
+  createAgent(body: CreateAgent, options?: Options): Promise<Agent> {
+    return this.call("POST", "/v1/agents", { body, isKeyed: true }, options);
+  }
+
+  /**
+   * Delete an agent. Permanently deletes the agent with its sources and conversations.
+   * Permission: `agents:write`.
+   */
+  deleteAgent(agent_id: string, options?: Options): Promise<void> {
+    return this.call("DELETE", `/v1/agents/${segment(agent_id)}`, { isKeyed: true }, options);
+  }
+
+  /** Retrieve an agent. Permission: `agents:read`. */
+  getAgent(agent_id: string, options?: Options): Promise<Agent> {
+    return this.call("GET", `/v1/agents/${segment(agent_id)}`, {}, options);
+  }
+
+  /**
+   * Update an agent. Changes only the fields that are given; null resets a field to its default.
+   * A `paused` agent accepts no new conversations until it is `active` again. Permission:
+   * `agents:write`.
+   */
+  updateAgent(agent_id: string, body: UpdateAgent, options?: Options): Promise<Agent> {
+    return this.call("PATCH", `/v1/agents/${segment(agent_id)}`, { body, isKeyed: true }, options);
+  }
+
+  /** List conversations. Newest first, without their messages. Permission: `conversations:read`. */
+  listConversations(
+    agent_id: string,
+    query: { page_size?: number; created_after?: string; created_before?: string; metadata?: Array<string>; rating?: "up" | "down"; unanswered?: "true"; channel?: "api" | "openai" | "mcp"; text?: string; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Conversation> {
+    return this.list(`/v1/agents/${segment(agent_id)}/conversations`, query, options);
+  }
+
+  /**
+   * Search an agent's sources. Returns the best passages first, from the same index and with the
+   * same ranking that replies use. A message with this text is answered from the sources if
+   * `confidence` reaches `floor`. The operation changes nothing and takes no idempotency key.
+   * Permission: `sources:read`.
+   */
+  search(agent_id: string, body: Search, options?: Options): Promise<SearchResult> {
+    return this.call("POST", `/v1/agents/${segment(agent_id)}/search`, { body }, options);
+  }
+
+  /** List sources. Newest first. Permission: `sources:read`. */
+  listSources(
+    agent_id: string,
+    query: { page_size?: number; status?: "pending" | "processing" | "trained" | "failed"; type?: "website" | "text" | "file" | "qa"; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Source> {
+    return this.list(`/v1/agents/${segment(agent_id)}/sources`, query, options);
+  }
+
+  /**
+   * Add a source. Processing starts at once and runs in the background. Permission:
+   * `sources:write`.
+   */
+  addSource(agent_id: string, body: CreateSource, options?: Options): Promise<Source> {
+    return this.call("POST", `/v1/agents/${segment(agent_id)}/sources`, { body, isKeyed: true }, options);
+  }
+
+  /**
+   * List an agent's statistics by day. One item for each day (UTC) with messages, latest day
+   * first. Days are kept for 400 days. Deletions of conversations change nothing. Permission:
+   * `agents:read`.
+   */
+  listStatistics(
+    agent_id: string,
+    query: { page_size?: number; from?: string; to?: string; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Statistics> {
+    return this.list(`/v1/agents/${segment(agent_id)}/statistics`, query, options);
+  }
+
+  /**
+   * List API keys. Newest first. A key that is restricted to agents sees only keys that are
+   * restricted to the same agents or to some of them. Permission: `keys:read`.
+   */
+  listApiKeys(query: { page_size?: number; cursor?: string } = {}, options?: Options): Listing<ApiKey> {
+    return this.list("/v1/api_keys", query, options);
+  }
+
+  /**
+   * Create an API key. Only this response contains `key`; the response to a repeated request
+   * with the same idempotency key does not. A key cannot create a key with more permissions,
+   * more agents or a later expiry than its own. An account has at most 1,000 keys; expired keys
+   * are removed to make room for new ones. Permission: `keys:write`.
+   */
+  createApiKey(body: CreateApiKey, options?: Options): Promise<IssuedApiKey> {
+    return this.call("POST", "/v1/api_keys", { body, isKeyed: true }, options);
+  }
+
+  /**
+   * Delete an API key. The key stops working within a second. A key can delete only keys with no
+   * more permissions, no more agents and no later expiry than its own. Permission: `keys:write`.
+   */
+  deleteApiKey(key_id: string, options?: Options): Promise<void> {
+    return this.call("DELETE", `/v1/api_keys/${segment(key_id)}`, { isKeyed: true }, options);
+  }
+
+  /** Retrieve an API key. Permission: `keys:read`. */
+  getApiKey(key_id: string, options?: Options): Promise<ApiKey> {
+    return this.call("GET", `/v1/api_keys/${segment(key_id)}`, {}, options);
+  }
+
+  /**
+   * Update an API key. Changes only the fields that are given. Both before and after the change,
+   * the key must have no more permissions, no more agents and no later expiry than the key that
+   * makes the request. Permission: `keys:write`.
+   */
+  updateApiKey(key_id: string, body: UpdateApiKey, options?: Options): Promise<ApiKey> {
+    return this.call("PATCH", `/v1/api_keys/${segment(key_id)}`, { body, isKeyed: true }, options);
+  }
+
+  /**
+   * List the audit log. Records of changes to API keys and webhook endpoints, of deletions and
+   * of failed authentications, newest first. A key that is restricted to agents sees no records.
+   * Permission: `keys:read`.
+   */
+  listAuditLog(
+    query: { page_size?: number; action?: "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "webhook_endpoint.secret_rotated" | "agent.deleted" | "source.deleted" | "conversation.deleted" | "conversations.exported" | "file.deleted" | "authentication.failed"; created_after?: string; created_before?: string; cursor?: string } = {},
+    options?: Options,
+  ): Listing<AuditRecord> {
+    return this.list("/v1/audit_log", query, options);
+  }
+
+  /**
+   * Send a message. Without `conversation_id`, a new conversation begins. With `stream: true`,
+   * the reply is sent as Server-Sent Events: `token` events, whose `content` values joined
+   * together are the reply, then `done`. If the reply fails after the stream has begun, an
+   * `error` event ends the stream. A comment line is sent every 10 s while there is nothing else
+   * to send. Permission: `conversations:write`.
+   */
+  sendMessage(body: SendMessage, options?: Options): Promise<Reply> {
+    return this.call("POST", "/v1/conversations", { body, isKeyed: true }, options);
+  }
+
+  /** Delete a conversation. Permission: `conversations:write`. */
+  deleteConversation(conversation_id: string, options?: Options): Promise<void> {
+    return this.call("DELETE", `/v1/conversations/${segment(conversation_id)}`, { isKeyed: true }, options);
+  }
+
+  /**
+   * Retrieve a conversation. Includes the messages, oldest first, up to 4 MiB of JSON. If the
+   * conversation is longer, the newest messages that fit are included, and `messages_cursor` is
+   * the cursor of the older ones. Permission: `conversations:read`.
+   */
+  getConversation(conversation_id: string, options?: Options): Promise<Conversation> {
+    return this.call("GET", `/v1/conversations/${segment(conversation_id)}`, {}, options);
+  }
+
+  /**
+   * List messages. Newest first. If the cursor is the `messages_cursor` of a conversation, the
+   * list continues with the messages that were too old to be included there. Permission:
+   * `conversations:read`.
+   */
+  listMessages(
+    conversation_id: string,
+    query: { page_size?: number; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Message> {
+    return this.list(`/v1/conversations/${segment(conversation_id)}/messages`, query, options);
+  }
+
+  /** Remove the rating of a reply. Permission: `conversations:write`. */
+  unrateMessage(conversation_id: string, n: number, options?: Options): Promise<void> {
+    return this.call("DELETE", `/v1/conversations/${segment(conversation_id)}/messages/${segment(n)}/rating`, { isKeyed: true }, options);
+  }
+
+  /**
+   * Rate a reply. Replaces an earlier rating. The same rating again changes nothing, so the
+   * request can be repeated and takes no idempotency key. Permission: `conversations:write`.
+   */
+  rateMessage(conversation_id: string, n: number, body: Rate, options?: Options): Promise<Rating> {
+    return this.call("PUT", `/v1/conversations/${segment(conversation_id)}/messages/${segment(n)}/rating`, { body }, options);
+  }
+
+  /**
+   * Explain a reply. What a reply was made from: what was searched for, what was found and how
+   * well it matched, what the model was given, what the reply cites, and how long each stage
+   * took. Receipts are kept as long as their conversation. Replies to agents without `receipts`
+   * have none. Passages that have changed since are shown without their texts. Permission:
+   * `conversations:read`.
+   */
+  getReceipt(conversation_id: string, n: number, options?: Options): Promise<Receipt> {
+    return this.call("GET", `/v1/conversations/${segment(conversation_id)}/messages/${segment(n)}/receipt`, {}, options);
+  }
+
+  /**
+   * Retrieve an extracted document. A document of the most recently trained content of a source.
+   * A page of a website has the same id after a refresh, so that citations of earlier replies
+   * stay valid; a page that vanished gets 404. Permission: `sources:read`.
+   */
+  getDocument(document_id: string, options?: Options): Promise<Document> {
+    return this.call("GET", `/v1/documents/${segment(document_id)}`, {}, options);
+  }
+
+  /**
+   * Upload a file. A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text
+   * file of at most 10 MiB, for a source of type `file`. A file that no source uses is removed
+   * after 24 hours. Permission: `sources:write`.
+   */
+  uploadFile(file: Blob, filename?: string, options?: Options): Promise<UploadedFile> {
+    return this.call("POST", "/v1/files", { file: { file, filename }, isKeyed: true }, options);
+  }
+
+  /** Delete a file. Permission: `sources:write`. */
+  deleteFile(file_id: string, options?: Options): Promise<void> {
+    return this.call("DELETE", `/v1/files/${segment(file_id)}`, { isKeyed: true }, options);
+  }
+
+  /** Retrieve a file's description. Permission: `sources:read`. */
+  getFile(file_id: string, options?: Options): Promise<UploadedFile> {
+    return this.call("GET", `/v1/files/${segment(file_id)}`, {}, options);
+  }
+
+  /**
+   * Retrieve the account and key that make the request. Includes the quotas of the account and
+   * the capabilities of this server. Permission: none; any valid key is accepted.
+   */
+  getMe(options?: Options): Promise<Me> {
+    return this.call("GET", "/v1/me", {}, options);
+  }
+
+  /** Delete a source. The next reply no longer uses its content. Permission: `sources:write`. */
+  deleteSource(source_id: string, options?: Options): Promise<void> {
+    return this.call("DELETE", `/v1/sources/${segment(source_id)}`, { isKeyed: true }, options);
+  }
+
+  /** Retrieve a source. Permission: `sources:read`. */
+  getSource(source_id: string, options?: Options): Promise<Source> {
+    return this.call("GET", `/v1/sources/${segment(source_id)}`, {}, options);
+  }
+
+  /**
+   * List extracted documents. The documents of the most recently trained content, in order.
+   * `warnings` says what of a document is missing in its text. Permission: `sources:read`.
+   */
+  listDocuments(
+    source_id: string,
+    query: { page_size?: number; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Document> {
+    return this.list(`/v1/sources/${segment(source_id)}/documents`, query, options);
+  }
+
+  /**
+   * List crawled pages. The pages that the latest crawl of the website has visited, in order.
+   * They are available while the crawl is running and also if it failed. Permission:
+   * `sources:read`.
+   */
+  listPages(
+    source_id: string,
+    query: { page_size?: number; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Page> {
+    return this.list(`/v1/sources/${segment(source_id)}/pages`, query, options);
+  }
+
+  /**
+   * List passages. The passages of the most recently trained content, in order. Permission:
+   * `sources:read`.
+   */
+  listPassages(
+    source_id: string,
+    query: { page_size?: number; document_id?: string; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Passage> {
+    return this.list(`/v1/sources/${segment(source_id)}/passages`, query, options);
+  }
+
+  /**
+   * Refresh a source. Crawls a website again. Replies use the previous content until the crawl
+   * is done. Permission: `sources:write`.
+   */
+  refreshSource(source_id: string, options?: Options): Promise<Source> {
+    return this.call("POST", `/v1/sources/${segment(source_id)}/refresh`, { isKeyed: true }, options);
+  }
+
+  /**
+   * List usage. One item for each day and agent, latest day first. Usage is kept for 400 days.
+   * Permission: `agents:read`.
+   */
+  listUsage(
+    query: { page_size?: number; from?: string; to?: string; agent_id?: string; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Usage> {
+    return this.list("/v1/usage", query, options);
+  }
+
+  /** List webhook endpoints. Newest first. Permission: `webhooks:read`. */
+  listWebhookEndpoints(
+    query: { page_size?: number; cursor?: string } = {},
+    options?: Options,
+  ): Listing<WebhookEndpoint> {
+    return this.list("/v1/webhook_endpoints", query, options);
+  }
+
+  /**
+   * Create a webhook endpoint. The endpoint receives the events of all agents of the account.
+   * Requests follow Standard Webhooks: they have `webhook-id`, `webhook-timestamp` and a
+   * `webhook-signature` over `id.timestamp.body`. The response contains the `secret` for
+   * verifying signatures. Permission: `webhooks:write`.
+   */
+  createWebhookEndpoint(body: CreateWebhookEndpoint, options?: Options): Promise<IssuedWebhookEndpoint> {
+    return this.call("POST", "/v1/webhook_endpoints", { body, isKeyed: true }, options);
+  }
+
+  /**
+   * Delete a webhook endpoint. Deletes the endpoint and its deliveries. Permission:
+   * `webhooks:write`.
+   */
+  deleteWebhookEndpoint(endpoint_id: string, options?: Options): Promise<void> {
+    return this.call("DELETE", `/v1/webhook_endpoints/${segment(endpoint_id)}`, { isKeyed: true }, options);
+  }
+
+  /** Retrieve a webhook endpoint. Permission: `webhooks:read`. */
+  getWebhookEndpoint(endpoint_id: string, options?: Options): Promise<WebhookEndpoint> {
+    return this.call("GET", `/v1/webhook_endpoints/${segment(endpoint_id)}`, {}, options);
+  }
+
+  /**
+   * Update a webhook endpoint. Changes only the fields that are given. Nothing is sent to a
+   * disabled endpoint; its pending deliveries continue when it is enabled. Permission:
+   * `webhooks:write`.
+   */
+  updateWebhookEndpoint(
+    endpoint_id: string,
+    body: UpdateWebhookEndpoint,
+    options?: Options,
+  ): Promise<WebhookEndpoint> {
+    return this.call("PATCH", `/v1/webhook_endpoints/${segment(endpoint_id)}`, { body, isKeyed: true }, options);
+  }
+
+  /** List deliveries. Newest first. Deliveries are kept for 7 days. Permission: `webhooks:read`. */
+  listDeliveries(
+    endpoint_id: string,
+    query: { page_size?: number; status?: "pending" | "succeeded" | "failed"; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Delivery> {
+    return this.list(`/v1/webhook_endpoints/${segment(endpoint_id)}/deliveries`, query, options);
+  }
+
+  /**
+   * Send a delivery again. Sends the event again at once, with the same `webhook-id`. If this
+   * fails, it is repeated as often as a new event. Permission: `webhooks:write`.
+   */
+  redeliver(endpoint_id: string, delivery_id: string, options?: Options): Promise<Delivery> {
+    return this.call("POST", `/v1/webhook_endpoints/${segment(endpoint_id)}/deliveries/${segment(delivery_id)}/redeliver`, { isKeyed: true }, options);
+  }
+
+  /**
+   * Replace the secret. The response contains the new `secret`. For 24 hours, requests are
+   * signed with the previous secret as well. Permission: `webhooks:write`.
+   */
+  rotateWebhookSecret(endpoint_id: string, options?: Options): Promise<IssuedWebhookEndpoint> {
+    return this.call("POST", `/v1/webhook_endpoints/${segment(endpoint_id)}/rotate_secret`, { isKeyed: true }, options);
+  }
+
+  /**
+   * Test a webhook endpoint. Queues a `ping` event for the endpoint, regardless of the events
+   * that it receives. Permission: `webhooks:write`.
+   */
+  testWebhookEndpoint(endpoint_id: string, options?: Options): Promise<Delivery> {
+    return this.call("POST", `/v1/webhook_endpoints/${segment(endpoint_id)}/test`, { isKeyed: true }, options);
+  }
+}

@@ -1,0 +1,860 @@
+// Written by `cargo xtask openapi` from docs/openapi.json; not edited by hand.
+
+/** An account. */
+export interface Account {
+  id: string;
+  name: string;
+}
+
+/** A configured chatbot. */
+export interface Agent {
+  /**
+   * How sure the search must be before a question is answered from the sources. `cautious`
+   * leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite.
+   */
+  answer_floor: string;
+  created_at: string;
+  id: string;
+  /** The maximum number of tokens in a reply. */
+  max_tokens: number;
+  /** The model that writes its replies. */
+  model: string;
+  /** A human-readable name. */
+  name: string;
+  /**
+   * Whether anybody who knows the address of a document may read its text, without a key. Ids of
+   * documents are no secrets: this publishes all texts of the agent. It has an effect only if
+   * the server has a public address.
+   */
+  public_sources: boolean;
+  /** Whether replies are stored with receipts, which say what they were made from. */
+  receipts: boolean;
+  /** Days after which a conversation without a new message is removed; null for never. */
+  retention_days: number | null;
+  /**
+   * Whether chat completions end with a list of their sources, for clients that drop other
+   * citations. The list is not stored.
+   */
+  source_list: boolean;
+  /** A `paused` agent accepts no new conversations. */
+  status: string;
+  /** Behaviour, tone and constraints. */
+  system_prompt: string;
+  /** Lower is more deterministic. */
+  temperature: number;
+  /** When it was last changed. */
+  updated_at: string;
+}
+
+/** An API key, without its secret. */
+export interface ApiKey {
+  /** The agents that the key is restricted to; null for all agents of the account. */
+  agent_ids: Array<string> | null;
+  created_at: string;
+  /** When it expires; null for never. */
+  expires_at: string | null;
+  /** The first and last characters of its secret. */
+  hint: string;
+  id: string;
+  /** When the key was last used, accurate to some seconds; null if it was never used. */
+  last_used_at: string | null;
+  /** A human-readable name. */
+  name: string;
+  /** The permissions of the key; `*` grants all of them. */
+  permissions: Array<string>;
+}
+
+/** Who performed the action. */
+export interface AuditActor {
+  /** The id of the API key. */
+  id: string | null;
+  /** The name that the API key had at the time. */
+  name: string | null;
+  /** `api_key`, `command_line`, or `unknown` if authentication failed. */
+  type: string;
+}
+
+/** Who did what, when and from where. */
+export interface AuditRecord {
+  /** What was done, such as `api_key.created`. */
+  action: string;
+  actor: AuditActor;
+  /**
+   * How many times it happened; the same action within a few seconds is recorded once, with a
+   * count.
+   */
+  count: number;
+  created_at: string;
+  id: string;
+  /** The IP address of the client; null on the command line. */
+  ip_address: string | null;
+  /** The id of the request; null on the command line. */
+  request_id: string | null;
+  /** The id of the object that the action changed. */
+  target_id: string | null;
+}
+
+/** The capabilities of this server. */
+export interface Capabilities {
+  /**
+   * Whether any model is served by an upstream. If not, the embedded answerer replies for all of
+   * them.
+   */
+  has_upstream: boolean;
+  /** The size of the largest file that can be uploaded. */
+  max_upload_bytes: number;
+  /** The models that agents can use. */
+  models: Array<string>;
+  /**
+   * The address at which everybody reaches this server, under which the texts of agents with
+   * `public_sources` are public; null if it has none.
+   */
+  public_url: string | null;
+}
+
+/** A passage that a reply is based on. */
+export interface CitedPassage {
+  document_id: string;
+  /** The headings that it stands under, outermost first, joined by ` › `. */
+  heading: string | null;
+  /** The page that it is on, from 1, if the format has pages. */
+  page: number | null;
+  /** The position of the passage in the source, from 0. */
+  position: number;
+  /** The beginning of its text. */
+  text: string;
+  title: string | null;
+  url: string | null;
+}
+
+/** A source that a reply is based on. */
+export interface Citation {
+  /**
+   * The document of the first of the passages; null if an earlier version of the server stored
+   * the reply.
+   */
+  document_id: string | null;
+  id: string;
+  /**
+   * The passages of the source that the reply is based on, best first, as they were at that
+   * time. All citations of a reply together have at most 8. Empty if an earlier version of the
+   * server stored the reply.
+   */
+  passages: Array<CitedPassage>;
+  title: string;
+  /**
+   * The address of the first of the passages: of its page, or its public text on this server.
+   * Null if there is none.
+   */
+  url: string | null;
+}
+
+export interface CreateAgent {
+  /** A human-readable name. */
+  name: string;
+  /**
+   * How sure the search must be before a question is answered from the sources. `cautious`
+   * leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
+   * null for the default, `balanced`.
+   */
+  answer_floor?: "cautious" | "balanced" | "eager" | null;
+  /** The maximum number of tokens in a reply; null for the default, 1024. */
+  max_tokens?: number | null;
+  /** The model that writes the replies; null for the default, `gpt-4o`. */
+  model?: "gpt-4-turbo" | "gpt-4o" | "gpt-3.5-turbo" | null;
+  /**
+   * Whether anybody who knows the address of a document may read its text, without a key. Ids of
+   * documents are no secrets: this publishes all texts of the agent. It has an effect only if
+   * the server has a public address. Null for false.
+   */
+  public_sources?: boolean | null;
+  /** Whether replies are stored with receipts, which say what they were made from; null for true. */
+  receipts?: boolean | null;
+  /** Days after which a conversation without a new message is removed; null for never. */
+  retention_days?: number | null;
+  /**
+   * Whether chat completions end with a list of their sources, for clients that drop other
+   * citations. The list is not stored; null for false.
+   */
+  source_list?: boolean | null;
+  /** Behaviour, tone and constraints; null for none. */
+  system_prompt?: string | null;
+  /** Lower is more deterministic; null for the default, 0.7. */
+  temperature?: number | null;
+}
+
+export interface CreateApiKey {
+  /** A human-readable name. */
+  name: string;
+  /** The permissions of the key; `*` grants all of them. */
+  permissions: Array<"agents:read" | "agents:write" | "sources:read" | "sources:write" | "conversations:read" | "conversations:write" | "conversations:export" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "*">;
+  /** The agents that the key is restricted to; null for all agents of the account. */
+  agent_ids?: Array<string> | null;
+  /** When it expires, in the future; null for never. */
+  expires_at?: string | null;
+}
+
+export interface CreateSource {
+  /**
+   * A full http or https URL with a host and without credentials. The text itself. The id of an
+   * uploaded file. An unknown id is refused with 400. A string that contains a JSON array of 1
+   * to 500 objects, each with the non-empty strings `question`, of at most 2000 characters, and
+   * `answer`.
+   */
+  content: string;
+  type: "website" | "text" | "file" | "qa";
+  /** Whether links within the host are followed; null for false. */
+  crawl_subpages?: boolean | null;
+}
+
+export interface CreateWebhookEndpoint {
+  /**
+   * A public https URL without credentials. An http URL or a private address is accepted only if
+   * the server allows it.
+   */
+  url: string;
+  /** A human-readable description. */
+  description?: string | null;
+  /** The events that it receives; null for all. */
+  events?: Array<"source.trained" | "source.failed"> | null;
+  /** `thin` leaves `data.content` out; null for the default, `full`. */
+  payload?: "full" | "thin" | null;
+  /** Whether events are sent to the endpoint; null for the default, `enabled`. */
+  status?: "enabled" | "disabled" | null;
+}
+
+/** One attempt at a delivery. */
+export interface DeliveryAttempt {
+  at: string;
+  duration_ms: number;
+  /** What went wrong; null if the attempt succeeded. */
+  error: string | null;
+  /** The HTTP status of the endpoint's response; null if there was none. */
+  http_status: number | null;
+}
+
+/** The delivery of one event to one endpoint. */
+export interface Delivery {
+  /** The latest attempts, oldest first. */
+  attempts: Array<DeliveryAttempt>;
+  created_at: string;
+  /** The name of the event. */
+  event: string;
+  /** The `webhook-id` of every attempt. */
+  event_id: string;
+  id: string;
+  /** When the next attempt is due; null if there is none, or if it is in progress. */
+  next_attempt_at: string | null;
+  /** `pending`, `succeeded` or `failed`. */
+  status: string;
+}
+
+/** The data of the `done` event: the reply is complete and stored. */
+export interface DoneEvent {
+  conversation_id: string;
+  /**
+   * The number of the reply in the conversation, from 1; null for a repeated request whose reply
+   * an earlier version of the server stored.
+   */
+  n: number | null;
+  sources_used: Array<Citation>;
+}
+
+/** The data of an `error` event, which is sent if a reply fails after its stream has begun. */
+export interface ErrorEvent {
+  code: string;
+  message: string;
+  request_id: string;
+  /** Whether the same message can succeed later. */
+  retryable: boolean;
+  type: string;
+}
+
+/** One problem with a request. */
+export interface Finding {
+  /** What the field must satisfy, such as `must not be empty`. */
+  message: string;
+  /** The path of the field, such as `content[3].answer`. */
+  param: string;
+}
+
+/** What went wrong. */
+export interface ErrorDetail {
+  /** The error code, for programs to branch on. */
+  code: string;
+  /** A human-readable explanation. */
+  message: string;
+  /** The request's id, as in `X-Request-Id`. */
+  request_id: string;
+  /** The class of the error. */
+  type: string;
+  /** All problems that were found; present on every 422. */
+  errors?: Array<Finding>;
+  /** The field or parameter that caused the error. */
+  param?: string;
+  /** Seconds to wait before trying again; present on every 429. */
+  retry_after?: number;
+}
+
+/** A passage that was found. */
+export interface Hit {
+  /** The document that the passage is a part of. */
+  document_id: string;
+  /** The headings that the passage stands under, outermost first, joined by ` › `. */
+  heading: string | null;
+  page: number | null;
+  /** The position of the passage in the source, from 0. */
+  position: number;
+  /** How well the passage matches the query. Scores are comparable only within one search. */
+  score: number;
+  source_id: string;
+  text: string;
+  title: string | null;
+  url: string | null;
+}
+
+/** A newly created API key. */
+export interface IssuedApiKey {
+  /** The agents that the key is restricted to; null for all agents of the account. */
+  agent_ids: Array<string> | null;
+  created_at: string;
+  /** When it expires; null for never. */
+  expires_at: string | null;
+  /** The first and last characters of its secret. */
+  hint: string;
+  id: string;
+  /** When the key was last used, accurate to some seconds; null if it was never used. */
+  last_used_at: string | null;
+  /** A human-readable name. */
+  name: string;
+  /** The permissions of the key; `*` grants all of them. */
+  permissions: Array<string>;
+  /**
+   * The secret, to be sent as `Authorization: Bearer`. Only the first response contains it; the
+   * response to a repeated request does not.
+   */
+  key?: string;
+}
+
+/** A webhook endpoint with its new secret. */
+export interface IssuedWebhookEndpoint {
+  created_at: string;
+  /** A human-readable description. */
+  description: string | null;
+  /** Why the endpoint is disabled; null while it is enabled. */
+  disabled_reason: string | null;
+  /** The events that it receives. */
+  events: Array<string>;
+  id: string;
+  /** `full`, or `thin`: without `data.content`. */
+  payload: string;
+  /** `enabled` or `disabled`. */
+  status: string;
+  updated_at: string;
+  /** The URL that events are sent to, as it was given. */
+  url: string;
+  /** The secret for verifying signatures: `whsec_` followed by the key in base64. */
+  secret: string;
+}
+
+/**
+ * How long replies took in milliseconds, from the arrival of the message to the end of the
+ * reply.
+ */
+export interface Latency {
+  mean_ms: number;
+  /** The median, interpolated within a range. */
+  p50_ms: number;
+  /** What 95 % of the replies did not exceed, interpolated within a range. */
+  p95_ms: number;
+}
+
+/** Where a search found its first word. */
+export interface Match {
+  /** The number of the message in the conversation, from 1. */
+  n: number;
+  /** The text of the message around the word. */
+  text: string;
+}
+
+/** The result of crawling one page of a website. */
+export interface Page {
+  character_count: number | null;
+  fetched_at: string | null;
+  /** The HTTP status of the page; null if there was no response. */
+  http_status: number | null;
+  /** Why it was skipped or failed; otherwise null. */
+  reason: string | null;
+  status: string;
+  title: string | null;
+  url: string;
+}
+
+/** A source was not read completely. */
+export interface PartialReading {
+  /** How many documents have warnings. */
+  documents: number;
+  /**
+   * For a file, the pages that were not read completely, from 1, in order; at most the first
+   * 100. Empty for other sources.
+   */
+  pages: Array<number>;
+  /** The reasons, in a sentence for people. */
+  reason: string;
+}
+
+/** A part of a document: the unit of search and citation. */
+export interface Passage {
+  /** The document that the passage is a part of. */
+  document_id: string;
+  /** The page that it is on, from 1, if the format has pages. */
+  page: number | null;
+  /** The position of the passage in the source, from 0. */
+  position: number;
+  text: string;
+  title: string | null;
+  url: string | null;
+}
+
+/** How far a crawl is. */
+export interface Progress {
+  pages_done: number;
+  pages_failed: number;
+  pages_found: number;
+}
+
+/** A quota. */
+export interface Quota {
+  /** The limit; null for none. */
+  limit: number | null;
+  /** What the account has used so far; null for a key that is restricted to agents. */
+  used: number | null;
+}
+
+/** How much the account may use and keep. */
+export interface Quotas {
+  /** Bytes stored: sources, what was extracted from them, and files. */
+  bytes: Quota;
+  /** Messages answered in a calendar month (UTC). */
+  messages: Quota;
+  /** When the next month begins. */
+  renewed_at: string;
+  /** Model tokens in a calendar month (UTC). */
+  tokens: Quota;
+}
+
+/** The account and the API key of the request, with what they can use. */
+export interface Me {
+  account: Account;
+  api_key: ApiKey;
+  capabilities: Capabilities;
+  quotas: Quotas;
+}
+
+export interface Rate {
+  /** Whether the reply was good. */
+  value: "up" | "down";
+  /** The words of the user; null or blank for none. */
+  comment?: string | null;
+}
+
+/** A rating of a reply. */
+export interface Rating {
+  /** The words of the user, if there are any. */
+  comment: string | null;
+  /** When the rating was given or last changed. */
+  rated_at: string;
+  value: string;
+}
+
+/** One message. */
+export interface Message {
+  content: string;
+  /** The number of the message in the conversation, from 1. */
+  n: number;
+  role: string;
+  timestamp: string;
+  /** Whether the message is based on a source; absent from user messages. */
+  answered?: boolean;
+  /** What the user thinks of the message; null if it is not rated, absent from user messages. */
+  rating?: Rating | null;
+  /** The sources that the message is based on, best first; absent from user messages. */
+  sources_used?: Array<Citation>;
+}
+
+/** How many replies of a conversation are rated up and down. */
+export interface RatingCounts {
+  down: number;
+  up: number;
+}
+
+/** An ordered exchange between an end user and an agent. */
+export interface Conversation {
+  agent_id: string;
+  /** The interface through which it began. More may be added. */
+  channel: string;
+  created_at: string;
+  id: string;
+  /** The number of its messages. */
+  message_count: number;
+  metadata: Record<string, string>;
+  ratings: RatingCounts;
+  /** The number of replies that are based on no source. */
+  unanswered_count: number;
+  /** The time of the last message. */
+  updated_at: string;
+  /** Where the first word of `text` was found; absent unless `text` was searched for. */
+  match?: Match;
+  /**
+   * Oldest first; absent from lists of conversations. At most 4 MiB of JSON: if the conversation
+   * is longer, the newest messages that fit.
+   */
+  messages?: Array<Message>;
+  /**
+   * The `cursor` of the older messages, null if `messages` contains all of them; absent from
+   * lists of conversations.
+   */
+  messages_cursor?: string | null;
+}
+
+/** A passage that was found. */
+export interface ReceiptHit {
+  /** The share of the question's words that the passage contains, by their weights. */
+  coverage: number;
+  document_id: string;
+  /** The headings that it stands under, outermost first, joined by ` › `. */
+  heading: string | null;
+  /** Whether the reply cites it. */
+  is_cited: boolean;
+  /**
+   * Whether the passage is still the one that was found. If not, the fields that follow are
+   * null.
+   */
+  is_current: boolean;
+  /** Whether it matched well enough for a reply to be based on it. */
+  is_relevant: boolean;
+  /** Whether the model was given it. */
+  is_sent: boolean;
+  /** The page that it is on, from 1, if the format has pages. */
+  page: number | null;
+  /** The position of the passage in the source, from 0. */
+  position: number;
+  /** How well it matched. Scores are comparable only within one receipt. */
+  score: number;
+  source_id: string;
+  /** Its text; null if the key lacks `sources:read`. */
+  text: string | null;
+  title: string | null;
+  url: string | null;
+}
+
+/** A stage of a reply. */
+export interface ReceiptStage {
+  /** Its milliseconds. */
+  ms: number;
+  /** Its name in metrics. More may be added. */
+  name: string;
+}
+
+/** A word of a question. */
+export interface ReceiptTerm {
+  /** Whether it occurs in earlier messages and not in the question. */
+  is_context: boolean;
+  /** Its stem. */
+  text: string;
+  /** How well it distinguishes passages. Rare words weigh more. */
+  weight: number;
+}
+
+/** What was searched for. */
+export interface ReceiptSearch {
+  /** Whether the search went by meaning too. */
+  by_meaning: boolean;
+  /** How sure the search was. */
+  confidence: number;
+  /** Earlier messages with which the question was understood. */
+  context_messages: number;
+  /** The least confidence with which the question was answered from the sources. */
+  floor: number;
+  /** The user's message. */
+  query: string;
+  /** The words of the question as they were compared. */
+  terms: Array<ReceiptTerm>;
+}
+
+/** The tokens that a reply used, as the model counts them; 0 for the embedded answerer. */
+export interface ReceiptTokens {
+  completion: number;
+  prompt: number;
+}
+
+/** What a reply was made from. */
+export interface Receipt {
+  /** Earlier messages that the model was given, as far as its prompt had room for them. */
+  history_messages: number;
+  /** What was found, best first, whether it matched well enough or not. */
+  hits: Array<ReceiptHit>;
+  /** The model that the upstream was asked for; null for the embedded answerer. */
+  model: string | null;
+  /** The number of the reply in the conversation, from 1. */
+  n: number;
+  /**
+   * The request with which the question came, as in its `X-Request-Id`; null if it did not come
+   * over HTTP.
+   */
+  request_id: string | null;
+  search: ReceiptSearch;
+  /** The stages of the reply in their order, without the storing of it. */
+  stages: Array<ReceiptStage>;
+  tokens: ReceiptTokens;
+}
+
+/** A complete reply. */
+export interface Reply {
+  agent_id: string;
+  /** The same as `id`. A message with this id continues the conversation. */
+  conversation_id: string;
+  /** When the conversation began. */
+  created_at: string;
+  /** The conversation's id. */
+  id: string;
+  /** The number of the reply in the conversation, from 1. It names the message in other requests. */
+  n: number;
+  /** The agent's answer. */
+  reply: string;
+  /** The sources that the reply is based on, best first. */
+  sources_used: Array<Citation>;
+}
+
+export interface Search {
+  /** The text to search for. */
+  query: string;
+  /** The maximum number of hits; null for the default, 10. */
+  limit?: number | null;
+}
+
+/** The passages that a search found, best first. */
+export interface SearchResult {
+  /** How sure it is that the hits answer the query. */
+  confidence: number;
+  data: Array<Hit>;
+  /**
+   * The least confidence with which a message is answered from the sources, by the agent's
+   * `answer_floor`.
+   */
+  floor: number;
+}
+
+export interface SendMessage {
+  agent_id: string;
+  /** The user's text. */
+  message: string;
+  /** The conversation to continue. Without it, a new one begins. */
+  conversation_id?: string | null;
+  /** Key/value pairs for a new conversation; ignored if a conversation is continued. */
+  metadata?: Record<string, string> | null;
+}
+
+/** Content that an agent answers from. */
+export interface Source {
+  agent_id: string;
+  /**
+   * The number of characters extracted; null until the source is trained. A refresh changes it
+   * only when it succeeds.
+   */
+  character_count: number | null;
+  /** The content as it was given: a URL, a text, the id of a file, or a JSON array of pairs. */
+  content: string;
+  created_at: string;
+  /** Why processing failed; null in every other state. */
+  error_message: string | null;
+  id: string;
+  /**
+   * What is missing in the trained content; null if everything was read. The warnings of the
+   * documents have the details.
+   */
+  partially_read: PartialReading | null;
+  /** How far the crawl is, while a website is processed; otherwise null. */
+  progress: Progress | null;
+  status: string;
+  /** The title that citations show. Citations of a `qa` source show the matched question instead. */
+  title: string | null;
+  type: string;
+}
+
+/** What became of an agent's messages on one day. */
+export interface Statistics {
+  /** Stored replies that are based on a source. */
+  answered: number;
+  /** Conversations that began. */
+  conversations: number;
+  /** The day, in UTC. */
+  day: string;
+  /** How long the stored replies took; null if there are none. */
+  latency: Latency | null;
+  /** Messages that were answered, also those whose reply was not stored. */
+  messages: number;
+  /** Replies of this day that are rated down, whenever they were rated. */
+  rated_down: number;
+  /** Replies of this day that are rated up, whenever they were rated. */
+  rated_up: number;
+  /** Stored replies that are based on none. */
+  unanswered: number;
+}
+
+/** The data of a `token` event: the next fragment of the reply. */
+export interface TokenEvent {
+  content: string;
+}
+
+export interface UpdateAgent {
+  /**
+   * How sure the search must be before a question is answered from the sources. `cautious`
+   * leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
+   * null for the default, `balanced`.
+   */
+  answer_floor?: "cautious" | "balanced" | "eager" | null;
+  /** The maximum number of tokens in a reply; null for the default, 1024. */
+  max_tokens?: number | null;
+  /** The model that writes the replies; null for the default, `gpt-4o`. */
+  model?: "gpt-4-turbo" | "gpt-4o" | "gpt-3.5-turbo" | null;
+  /** A human-readable name. */
+  name?: string;
+  /**
+   * Whether anybody who knows the address of a document may read its text, without a key. Ids of
+   * documents are no secrets: this publishes all texts of the agent. It has an effect only if
+   * the server has a public address. Null for false.
+   */
+  public_sources?: boolean | null;
+  /**
+   * Whether replies are stored with receipts, which say what they were made from; null for true.
+   * Receipts that exist are kept.
+   */
+  receipts?: boolean | null;
+  /** Days after which a conversation without a new message is removed; null for never. */
+  retention_days?: number | null;
+  /**
+   * Whether chat completions end with a list of their sources, for clients that drop other
+   * citations. The list is not stored; null for false.
+   */
+  source_list?: boolean | null;
+  /** A `paused` agent accepts no new conversations. */
+  status?: "active" | "paused";
+  /** Behaviour, tone and constraints; null for none. */
+  system_prompt?: string | null;
+  /** Lower is more deterministic; null for the default, 0.7. */
+  temperature?: number | null;
+}
+
+export interface UpdateApiKey {
+  /** The agents that the key is restricted to; null for all agents of the account. */
+  agent_ids?: Array<string> | null;
+  /** When it expires, in the future; null for never. */
+  expires_at?: string | null;
+  /** A human-readable name. */
+  name?: string;
+  /** The permissions of the key; `*` grants all of them. */
+  permissions?: Array<"agents:read" | "agents:write" | "sources:read" | "sources:write" | "conversations:read" | "conversations:write" | "conversations:export" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "*">;
+}
+
+export interface UpdateWebhookEndpoint {
+  /** A human-readable description. */
+  description?: string | null;
+  /** The events that it receives; null for all. */
+  events?: Array<"source.trained" | "source.failed"> | null;
+  /** `thin` leaves `data.content` out; null for the default, `full`. */
+  payload?: "full" | "thin" | null;
+  /** Whether events are sent to the endpoint. */
+  status?: "enabled" | "disabled";
+  /**
+   * A public https URL without credentials. An http URL or a private address is accepted only if
+   * the server allows it.
+   */
+  url?: string;
+}
+
+/** An uploaded file. Its id is the `content` of a source of type `file`. */
+export interface UploadedFile {
+  /** The size of the file. */
+  bytes: number;
+  /** The media type, detected from the content. */
+  content_type: string;
+  created_at: string;
+  filename: string;
+  id: string;
+}
+
+/** The usage of one agent on one day. */
+export interface Usage {
+  /** The agent, which may have been deleted since. */
+  agent_id: string;
+  /** Tokens that models generated. */
+  completion_tokens: number;
+  /** The day, in UTC. */
+  day: string;
+  /** Messages that were answered. */
+  messages: number;
+  /** Tokens of the prompts that models received; the embedded answerer receives none. */
+  prompt_tokens: number;
+}
+
+/** Why part of a document is missing in its text. */
+export interface Warning {
+  /** A stable name for the reason. More may be added. */
+  code: string;
+  /** The reason, in a sentence for people. */
+  message: string;
+  /** How many pages are affected. */
+  page_count: number;
+  /**
+   * The affected pages, from 1, in order; empty if the reason is not about pages. All warnings
+   * of a document together list at most 1,000.
+   */
+  pages: Array<number>;
+}
+
+/** One unit of extracted content: a text, a file, a page or a pair. */
+export interface Document {
+  agent_id: string;
+  character_count: number;
+  /** The id of the document. A page keeps it when its source is refreshed. */
+  id: string;
+  /** The number of pages, if the format has pages. */
+  page_count: number | null;
+  source_id: string;
+  /**
+   * The number of tables in the text; null if an earlier version of the server read the
+   * document.
+   */
+  table_count: number | null;
+  /** The extracted text; for a question/answer pair, the answer. */
+  text: string;
+  /** The title; for a question/answer pair, the question. */
+  title: string | null;
+  /** The URL of the page, if the source is a website; otherwise null. */
+  url: string | null;
+  /**
+   * What is missing in the text, one entry per reason; empty if the document was read
+   * completely.
+   */
+  warnings: Array<Warning>;
+}
+
+/** A webhook endpoint, without its secret. */
+export interface WebhookEndpoint {
+  created_at: string;
+  /** A human-readable description. */
+  description: string | null;
+  /** Why the endpoint is disabled; null while it is enabled. */
+  disabled_reason: string | null;
+  /** The events that it receives. */
+  events: Array<string>;
+  id: string;
+  /** `full`, or `thin`: without `data.content`. */
+  payload: string;
+  /** `enabled` or `disabled`. */
+  status: string;
+  updated_at: string;
+  /** The URL that events are sent to, as it was given. */
+  url: string;
+}
