@@ -75,6 +75,7 @@ def overlays(made):
         ("asked", asked), ("menu", menu),
         ("new-agent", opens("#/agents", "New agent")), ("add-files", opens(f"{agent}/sources", "Add content")), ("add-website", opens(f"{agent}/sources?add=website")), ("add-pairs", opens(f"{agent}/sources?add=qa")),
         ("delete-agent", opens(f"{agent}/settings", "Delete agent")), ("new-key", opens("#/keys", "New key")), ("new-endpoint", opens("#/webhooks", "New endpoint")), ("palette", palette), ("citation", citation),
+        ("receipt", opens(f"{agent}/conversations/{made['conversation']}", "Receipt")), ("export", opens(f"{agent}/conversations", "Export")),
     ]
 
 

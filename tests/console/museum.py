@@ -71,7 +71,7 @@ def views(made):
     agent = f"#/agents/{made['agent']}"
     return {
         "agents": "#/agents", "overview": agent, "playground": f"{agent}/playground", "sources": f"{agent}/sources", "source": f"{agent}/sources/{made['visit']}", "pages": f"{agent}/sources/{made['website']}?show=pages",
-        "pairs": f"{agent}/sources/{made['pairs']}?show=content", "document": f"{agent}/sources/{made['visit']}/documents/{made['document']}?passage=0&reply={made['conversation']}.2", "conversations": f"{agent}/conversations",
+        "pairs": f"{agent}/sources/{made['pairs']}?show=content", "document": f"{agent}/sources/{made['visit']}/documents/{made['document']}?passage=0&reply={made['conversation']}.2", "conversations": f"{agent}/conversations", "search": f"{agent}/conversations?text=lifeboat",
         "conversation": f"{agent}/conversations/{made['conversation']}", "gaps": f"{agent}/gaps", "checks": f"{agent}/checks", "settings": f"{agent}/settings", "usage": "#/usage", "keys": "#/keys", "webhooks": "#/webhooks",
         "webhook": f"#/webhooks/{made['endpoint']}", "audit": "#/audit", "health": "#/health", "missing": "#/nowhere",
     }

@@ -45,6 +45,7 @@ def newcomer(browser, hook):
         drop(page, ".first-source", "lighthouse.pdf", "application/pdf", pdf(TEXT))
         expect(page.locator("tbody .badge", has_text="trained")).to_be_visible(timeout=30_000)
         ask_and_open(page)
+        look_behind(page)
         add_pair(page)
         agent = page.evaluate("location.hash.split('/')[2]")
         make_webhook(page, hook)
@@ -84,6 +85,22 @@ def ask_and_open(page):
     expect(page.locator(".passage.cited mark")).to_contain_text("built in 1874")
     page.go_back()
     expect(page.get_by_role("heading", name="Playground")).to_be_visible()
+
+
+def look_behind(page):
+    page.get_by_role("link", name="Conversations", exact=True).click()
+    page.get_by_label("Words in a message").fill("LIGHTHOUSE")
+    page.keyboard.press("Enter")
+    expect(page.locator(".entries li")).to_have_count(1)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+        page.locator("dialog").get_by_role("button", name="Export").click()
+    table = open(download.value.path(), encoding="utf-8").read()
+    assert "When was the lighthouse built?" in table and "1874" in table, table
+    page.locator(".entries a").first.click()
+    page.get_by_role("button", name="Receipt").click()
+    expect(page.locator("dialog .hits .cited")).to_contain_text("cited")
+    page.keyboard.press("Escape")
 
 
 def add_pair(page):

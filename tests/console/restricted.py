@@ -31,9 +31,8 @@ def restricted(browser, made):
         expect(page.locator(".commands")).not_to_contain_text("Create an agent")
     asker = issue("Asker", ["conversations:write"], [agent])
     with console(browser, key=asker) as page:
-        expect(page.get_by_role("heading", name="Health")).to_be_visible()
-        assert offered(page) == ["Health"], offered(page)
-        go(page, f"#/agents/{agent}/playground")
+        assert offered(page) == ["Agents", "Health"], offered(page)
+        page.get_by_role("link", name="Museum guide").click()
         page.get_by_label("Your question").fill("When does the museum open?")
         page.keyboard.press("Enter")
         expect(page.locator(".message.assistant")).to_contain_text("nine")

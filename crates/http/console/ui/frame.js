@@ -56,7 +56,7 @@ export function agentViews(id) {
 /** The views of the account that the key may see. */
 export function accountViews() {
   return [
-    { key: 'a', label: 'Agents', icon: 'bot', address: '#/agents', is: can('agents:read') },
+    { key: 'a', label: 'Agents', icon: 'bot', address: '#/agents', is: can('agents:read') || can('conversations:write') },
     { key: 'u', label: 'Usage', icon: 'chart-no-axes-column', address: '#/usage', is: can('agents:read') },
     { key: 'w', label: 'Webhooks', icon: 'webhook', address: '#/webhooks', is: can('webhooks:read') },
     { key: 'y', label: 'API keys', icon: 'key-round', address: '#/keys', is: can('keys:read') },

@@ -5,13 +5,13 @@ import { LIMITS } from '../lib/limits.js';
 import { session } from '../lib/session.js';
 import { check, field, radios, select } from '../ui/field.js';
 
-export const NEW_AGENT = { name: '', system_prompt: '', model: '', temperature: '0.7', max_tokens: '1024', answer_floor: 'balanced', retention_days: '', public_sources: false };
+export const NEW_AGENT = { name: '', system_prompt: '', model: '', temperature: '0.7', max_tokens: '1024', answer_floor: 'balanced', retention_days: '', public_sources: false, receipts: true, source_list: false };
 
 /** The values of a form for an agent that was read. @param {any} agent */
 export const valuesOf = (agent) => ({
   name: agent.name, system_prompt: agent.system_prompt, model: agent.model, temperature: String(agent.temperature), max_tokens: String(agent.max_tokens),
   answer_floor: agent.answer_floor, retention_days: agent.retention_days === null ? '' : String(agent.retention_days), public_sources: agent.public_sources,
-  ...('receipts' in agent ? { receipts: agent.receipts } : {}),
+  receipts: agent.receipts, source_list: agent.source_list,
 });
 
 /** The body of a request with these fields. @param {Record<string, any>} values */
@@ -48,7 +48,8 @@ export function answering(form) {
       ${field(form, { name: 'max_tokens', label: 'Longest reply', type: 'number', min: 1, max: LIMITS.max_tokens, limit: `1 to ${LIMITS.max_tokens} tokens` })}
     </div>
     ${field(form, { name: 'retention_days', label: 'Keep conversations for', type: 'number', min: 1, max: LIMITS.retention_days, limit: `1 to ${LIMITS.retention_days} days`, placeholder: 'for ever', hint: 'Days after the last message until a conversation is removed. Empty: it is kept.' })}
-    ${'receipts' in form.values ? check(form, { name: 'receipts', label: 'Keep a receipt with every reply', hint: 'What was found, what was sent to the model and how long it took.' }) : nothing}
+    ${check(form, { name: 'receipts', label: 'Keep a receipt with every reply', hint: 'What was found, what was sent to the model and how long it took.' })}
+    ${check(form, { name: 'source_list', label: 'Chat completions end with a list of their sources', hint: 'For clients of OpenAI’s API that show no other citations.' })}
     ${check(form, { name: 'public_sources', label: 'Anybody may read the texts of the sources', hint: publicUrl
       ? html`Publishes all texts of this agent under <code>${publicUrl}</code>, without a key, so that citations can link to them.` : 'Has an effect only if the server has a public address, and it has none.' })}`;
 }

@@ -3,11 +3,11 @@
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
 import { Form } from '../lib/form.js';
-import { Paged } from '../lib/load.js';
+import { Loaded, Paged } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, isRestricted, session } from '../lib/session.js';
 import { dialogForm, open, redraw, toast } from '../ui/layers.js';
-import { badge, button, empty, heading, icon, more, waiting, when } from '../ui/parts.js';
+import { badge, button, empty, heading, icon, more, problem, waiting, when } from '../ui/parts.js';
 import { NEW_AGENT, answering, bodyOf, nameAndPrompt } from './agent-form.js';
 
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
@@ -25,6 +25,16 @@ export function agentsView(context) {
       ${!list.isLoaded && !list.error ? waiting() : nothing}
       ${list.isLoaded && !list.items.length ? empty('bot', 'No agents yet', mayCreate ? 'An agent answers questions from the sources that you give it. Create one, then drop a file or a website into it.' : 'Your key may not create any. Ask the owner of the account for one.', mayCreate ? action() : nothing) : nothing}
       ${list.items.length ? html`<ul class="tiles">${repeat(list.items, (agent) => agent.id, tile)}</ul>` : nothing}${more(list)}`,
+  };
+}
+
+/** The agents that a key may ask but not read. @param {import('../app.js').Context} context @returns {import('../app.js').View} */
+export function askable(context) {
+  const models = new Loaded(context, (signal) => session.api.get('v1/models', {}, signal));
+  return {
+    title: 'Agents',
+    render: () => html`${heading('Agents', { about: 'Those that your key may ask.' })}${problem(models.error, () => models.reload())}
+      ${models.value ? models.value.data.length ? html`<ul class="entries">${models.value.data.map((each) => html`<li><a href=${to(['agents', each.id, 'playground'])}>${each.name}</a></li>`)}</ul>` : empty('bot', 'No agents', 'There is none that is active.') : models.error ? nothing : waiting()}`,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Which view an address shows, and which permissions it needs. */
 
 import { agentSettings } from './agent-settings.js';
-import { agentsView } from './agents.js';
+import { agentsView, askable } from './agents.js';
 import { auditView } from './audit.js';
 import { checksView } from './checks.js';
 import { conversationView } from './conversation.js';
@@ -21,10 +21,13 @@ import { can } from '../lib/session.js';
 
 /** @typedef {{path: string, needs: string[], view: (context: import('../app.js').Context) => import('../app.js').View}} Route */
 
+/** @param {import('../app.js').Context} context */
+const start = (context) => (can('agents:read') ? agentsView : can('conversations:write') ? askable : healthView)(context);
+
 /** @type {Route[]} */
 export const routes = [
-  { path: '/', needs: [], view: (context) => (can('agents:read') ? agentsView(context) : healthView(context)) },
-  { path: '/agents', needs: ['agents:read'], view: agentsView },
+  { path: '/', needs: [], view: start },
+  { path: '/agents', needs: [], view: start },
   { path: '/agents/:agent', needs: ['agents:read'], view: overview },
   { path: '/agents/:agent/playground', needs: ['conversations:write'], view: playground },
   { path: '/agents/:agent/sources', needs: ['sources:read'], view: sourcesView },
