@@ -22,6 +22,14 @@ use crate::response::JSON;
 pub(crate) use given::{Given, not_null};
 pub(crate) use json::read as read_fields;
 
+/// Longest name or id that a refusal repeats.
+const SHOWN_CHARS: usize = 100;
+
+/// The beginning of a name or an id in a request, as a refusal repeats it.
+pub(crate) fn shown(name: &str) -> String {
+    name.chars().take(SHOWN_CHARS).collect()
+}
+
 /// A JSON body.
 ///
 /// Its struct is the only declaration: serde takes the names and JSON types of the fields from it,

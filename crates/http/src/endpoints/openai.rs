@@ -15,16 +15,12 @@ mod transcript;
 
 use cicerone_domain::{Error, Id, kind};
 
-/// Longest text that is named in a refusal.
-const NAMED_CHARS: usize = 100;
+use crate::body::shown;
 
 /// The agent that the parameter `model` names. Text that is not an id gets the same refusal as the id of an agent
 /// that does not exist.
 fn model(text: &str) -> Result<Id<kind::Agent>, Error> {
-    text.parse().map_err(|_| {
-        let shown: String = text.chars().take(NAMED_CHARS).collect();
-        Error::not_found("agent", shown)
-    })
+    text.parse().map_err(|_| Error::not_found("agent", shown(text)))
 }
 
 /// A parameter that [`parameters::Parameters`] reads: only its presence is known here.

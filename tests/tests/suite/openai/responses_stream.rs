@@ -11,7 +11,7 @@ use crate::world::{account, program};
 const PATH: &str = "/v1/responses";
 
 /// The events, each named by its type and numbered.
-fn events(stream: &str) -> Vec<Event> {
+pub(super) fn events(stream: &str) -> Vec<Event> {
     let events = sse::parse(stream);
     for (number, event) in events.iter().enumerate() {
         assert_eq!(event.data["type"], event.name.as_str(), "{event:?}");

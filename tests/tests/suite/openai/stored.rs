@@ -1,8 +1,10 @@
 //! Replies that are stored because the client asks for it, and their continuation.
 
+use cicerone_tests::Answer;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
+use super::responses_stream::events;
 use super::{QUESTION, chat, conversations, guide, response, text};
 use crate::world::{NO_CONVERSATION, account, client};
 
@@ -105,7 +107,7 @@ async fn what_is_unknown_foreign_or_malformed_is_not_found() {
     };
     alike("previous_response_id", id, "resp_0000000000_2").await;
     alike("conversation", conversation, NO_CONVERSATION).await;
-    let beyond = id.replace("_2", "_4");
+    let beyond = format!("{}_4", id.strip_suffix("_2").unwrap());
     for (name, id) in [
         ("previous_response_id", beyond.as_str()),
         ("previous_response_id", "resp_0123456789abcdefghij"),
@@ -144,4 +146,79 @@ async fn of_responses_that_continue_the_same_one_at_once_a_single_one_is_stored(
     let path = format!("/v1/conversations/{}", first["conversation"]["id"].as_str().unwrap());
     let whole = client.get(&path).await.expect(200);
     assert_eq!(whole["messages"].as_array().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn a_repeated_continuation_gets_the_answer_of_before() {
+    let client = account();
+    let (agent, _) = guide(&client).await;
+    for is_streamed in [false, true] {
+        for by in ["previous_response_id", "conversation"] {
+            let body = response(&agent, json!({ "store": true }));
+            let first = client.post(PATH, body).await.expect(200);
+            let continued = match by {
+                "conversation" => &first["conversation"]["id"],
+                _ => &first["id"],
+            };
+            let body = response(&agent, json!({ by: continued, "stream": is_streamed }));
+            let other = response(&agent, json!({ by: continued, "store": false }));
+            let key = format!("{by}-{is_streamed}");
+            let send =
+                |body: &Value| client.request("POST", PATH).json(body).idempotent(&key).send();
+            let reply = |answer: &Answer| match is_streamed {
+                true => {
+                    let events = events(answer.text());
+                    let done = events.last().unwrap().data["response"].clone();
+                    assert_eq!(events[0].data["response"]["id"], done["id"]);
+                    assert_eq!(events[0].data["response"]["conversation"], done["conversation"]);
+                    done
+                }
+                false => answer.expect(200),
+            };
+            let answer = send(&body).await;
+            assert_eq!(answer.header("idempotent-replayed"), None);
+            let told = reply(&answer);
+            let place = first["id"].as_str().unwrap().strip_suffix("_2").unwrap();
+            assert_eq!(told["id"], format!("{place}_4"));
+            assert_eq!(told["conversation"], first["conversation"]);
+
+            // The conversation has gone on, by the first request itself and by another one.
+            let next = response(&agent, json!({ "previous_response_id": told["id"] }));
+            client.post(PATH, next).await.expect(200);
+            let again = send(&body).await;
+            assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", again.text());
+            assert_eq!(reply(&again), told);
+            send(&other).await.refused(422, "idempotency_key_reused");
+
+            let conversation = told["conversation"]["id"].as_str().unwrap();
+            let path = format!("/v1/conversations/{conversation}");
+            let whole = client.get(&path).await.expect(200);
+            assert_eq!(whole["messages"].as_array().unwrap().len(), 6);
+            client.delete(&path).await.expect_nothing();
+            let gone = send(&body).await.refused(404, "resource_not_found");
+            let message = gone["message"].as_str().unwrap();
+            assert!(message.contains("idempotency key"), "{message}");
+            send(&other).await.refused(422, "idempotency_key_reused");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_refused_continuation_is_kept_under_its_key() {
+    let client = account();
+    let (agent, _) = guide(&client).await;
+    let first = client.post(PATH, response(&agent, json!({ "store": true }))).await.expect(200);
+    let body = response(&agent, json!({ "previous_response_id": first["id"] }));
+    client.post(PATH, body.clone()).await.expect(200);
+    for is_streamed in [false, true] {
+        let mut body = body.clone();
+        body["stream"] = json!(is_streamed);
+        let key = format!("late-{is_streamed}");
+        let send = || client.request("POST", PATH).json(&body).idempotent(&key).send();
+        let refused = send().await;
+        refused.refused(409, "conflict");
+        let again = send().await;
+        assert_eq!(again.header("idempotent-replayed"), Some("true"));
+        again.refused(409, "conflict");
+    }
 }

@@ -171,7 +171,8 @@ async fn handle(
         frame.stored = Some(Stored::first(conversation_id));
     }
     let events = is_streamed.then(|| ChatEvents::new(frame.clone(), includes_usage));
-    answer(&caller, &app, &incoming, key, Asked { message, frame }, events, whole).await
+    let asked = Asked { message, frame, continuation: None };
+    answer(&caller, &app, &incoming, key, asked, events, whole).await
 }
 
 fn whole(kept: &Kept) -> StoredResponse {

@@ -1,18 +1,19 @@
 //! Carries out a request for a reply, in one piece or as events.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use cicerone_domain::Error;
 use cicerone_domain::conversation::Turn;
 use cicerone_domain::idempotency::{Completion, Subject};
 use cicerone_domain::ports::TokenSink;
 use cicerone_domain::services::NewMessage;
+use cicerone_domain::{Error, Scope};
 
-use super::kept::{Frame, Kept};
+use super::kept::{Frame, Kept, Stored};
+use super::responses::continued::{Continued, response_id};
 use crate::auth::permission::ConversationsWrite;
 use crate::auth::{Authorized, Caller};
 use crate::change::{Change, Keyed};
-use crate::context::{App, Incoming};
+use crate::context::{App, Incoming, Shared};
 use crate::response::{Answer, StoredResponse, keep};
 use crate::stages::StageTimes;
 use crate::stream::script::Script;
@@ -22,6 +23,47 @@ use crate::stream::stream_reply;
 pub(super) struct Asked {
     pub(super) message: NewMessage,
     pub(super) frame: Frame,
+    /// What it continues, if it does.
+    pub(super) continuation: Option<Continuation>,
+}
+
+/// A stored conversation that a request continues. It is looked up when the request is carried out: a repetition gets
+/// the stored answer however far the conversation has gone on since.
+pub(super) struct Continuation {
+    continued: Continued,
+    placed: Arc<OnceLock<Frame>>,
+}
+
+impl Continuation {
+    pub(super) fn new(continued: Continued) -> Self {
+        Self { continued, placed: Arc::default() }
+    }
+
+    /// The frame of the reply, from the moment at which the conversation has been looked up. The model is asked later.
+    pub(super) fn placed(&self) -> Arc<OnceLock<Frame>> {
+        Arc::clone(&self.placed)
+    }
+
+    /// Looks the conversation up, and puts the reply behind its last one if the reply is stored.
+    async fn place(
+        self,
+        app: &Shared,
+        scope: &Scope,
+        message: &mut NewMessage,
+        frame: &mut Frame,
+    ) -> Result<(), Error> {
+        let last = self.continued.last(app, scope).await?;
+        if message.handling.is_kept {
+            let stored = Stored::next(last);
+            message.handling.new_id = Some(stored.conversation_id);
+            message.handling.after = Some(last.n);
+            frame.id = response_id(stored);
+            frame.stored = Some(stored);
+        }
+        // Nothing else sets it.
+        let _ = self.placed.set(frame.clone());
+        Ok(())
+    }
 }
 
 /// Answers with the events that `script` writes, if there is one, and otherwise with the reply as `whole` writes it.
@@ -96,7 +138,10 @@ async fn reply(
     tokens: Option<TokenSink>,
     times: &StageTimes,
 ) -> Result<Kept, Error> {
-    let Asked { message, frame } = asked;
+    let Asked { mut message, mut frame, continuation } = asked;
+    if let Some(continuation) = continuation {
+        continuation.place(app, &caller.scope, &mut message, &mut frame).await?;
+    }
     let complete = move |turn: &Turn| frame.complete(turn);
     let completion = completion.map(|completion| completion.over(complete.clone()));
     let accepted = app.conversations.accept(&caller.scope, message, times.stages()).await?;

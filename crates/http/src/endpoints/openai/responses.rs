@@ -1,6 +1,6 @@
 //! `POST /v1/responses`
 
-mod continued;
+pub(super) mod continued;
 mod events;
 mod view;
 
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::kept::{Frame, Kept, Stored};
 use super::parameters::{Named, Parameters, Rule, most_tokens};
-use super::reply::{Asked, answer, subject};
+use super::reply::{Asked, Continuation, answer, subject};
 use super::transcript::{Notation, Reader};
 use super::{Unread, model};
 use crate::auth::Authorized;
@@ -171,19 +171,17 @@ async fn handle(
     let mut frame = Frame::new("resp_", message.agent_id, app.clock.now(), entropy);
     frame.max_output_tokens = message.handling.max_tokens.map(|most| most.get());
     frame.previous_response_id = previous_response_id;
-    let before = match continued {
-        Some(continued) => Some(continued.last(&app, caller.scope()).await?),
-        None => None,
-    };
-    if message.handling.is_kept {
-        let stored = before.map_or_else(|| Stored::first(Id::random(entropy)), Stored::next);
+    let continuation = continued.map(Continuation::new);
+    if message.handling.is_kept && continuation.is_none() {
+        let stored = Stored::first(Id::random(entropy));
         message.handling.new_id = Some(stored.conversation_id);
-        message.handling.after = before.map(|before| before.n);
         frame.id = continued::response_id(stored);
         frame.stored = Some(stored);
     }
-    let events = is_streamed.then(|| ResponseEvents::new(frame.clone()));
-    answer(&caller, &app, &incoming, key, Asked { message, frame }, events, whole).await
+    let placed = continuation.as_ref().map(Continuation::placed);
+    let events = is_streamed.then(|| ResponseEvents::new(frame.clone(), placed));
+    let asked = Asked { message, frame, continuation };
+    answer(&caller, &app, &incoming, key, asked, events, whole).await
 }
 
 fn whole(kept: &Kept) -> StoredResponse {

@@ -2,14 +2,14 @@
 
 use cicerone_domain::{Error, Id, PageRequest, Scope, kind};
 
+use crate::body::shown;
 use crate::context::Shared;
-use crate::endpoints::openai::NAMED_CHARS;
 use crate::endpoints::openai::json::Json;
 use crate::endpoints::openai::kept::Stored;
 
 /// What a request continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Continued {
+pub(in crate::endpoints::openai) enum Continued {
     /// `previous_response_id`
     Response(Stored),
     /// `conversation`
@@ -31,7 +31,7 @@ pub(super) fn conversation(given: Option<&Json>) -> Result<Option<String>, Error
 }
 
 /// The id of a stored response.
-pub(super) fn response_id(stored: Stored) -> String {
+pub(in crate::endpoints::openai) fn response_id(stored: Stored) -> String {
     format!("resp_{}_{}", stored.conversation_id.suffix(), stored.n)
 }
 
@@ -59,7 +59,11 @@ impl Continued {
 
     /// The last reply of the conversation. Fails with [`Error::NotFound`], and with [`Error::Conflict`] if it is
     /// another one than the request continues.
-    pub(super) async fn last(self, app: &Shared, scope: &Scope) -> Result<Stored, Error> {
+    pub(in crate::endpoints::openai) async fn last(
+        self,
+        app: &Shared,
+        scope: &Scope,
+    ) -> Result<Stored, Error> {
         let newest = PageRequest { size: 1, after: None };
         let page = app.conversations.messages(scope, self.conversation_id(), newest).await;
         let page = match (page, self) {
@@ -95,10 +99,6 @@ fn stored(id: &str) -> Option<Stored> {
 
 fn no_response(id: &str) -> Error {
     Error::not_found("stored response", shown(id))
-}
-
-fn shown(id: &str) -> String {
-    id.chars().take(NAMED_CHARS).collect()
 }
 
 #[cfg(test)]

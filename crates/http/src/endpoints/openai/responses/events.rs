@@ -1,5 +1,7 @@
 //! A response as events that are named by their type.
 
+use std::sync::{Arc, OnceLock};
+
 use actix_web_lab::sse;
 use serde::Serialize;
 use utoipa::openapi::schema::ObjectBuilder;
@@ -136,14 +138,16 @@ impl ToSchema for ResponseEvent {
 /// Writes the events of a response.
 pub(super) struct ResponseEvents {
     frame: Frame,
+    /// The frame with the place of the reply, if it continues a conversation.
+    placed: Option<Arc<OnceLock<Frame>>>,
     has_begun: bool,
     /// The number of the next event.
     number: u64,
 }
 
 impl ResponseEvents {
-    pub(super) const fn new(frame: Frame) -> Self {
-        Self { frame, has_begun: false, number: 0 }
+    pub(super) const fn new(frame: Frame, placed: Option<Arc<OnceLock<Frame>>>) -> Self {
+        Self { frame, placed, has_begun: false, number: 0 }
     }
 
     fn number(&mut self) -> u64 {
@@ -166,6 +170,9 @@ impl ResponseEvents {
     fn begin(&mut self) -> Vec<sse::Event> {
         if std::mem::replace(&mut self.has_begun, true) {
             return Vec::new();
+        }
+        if let Some(placed) = self.placed.as_ref().and_then(|placed| placed.get()) {
+            self.frame = placed.clone();
         }
         fn in_progress<'a>(frame: &'a Frame, data: EventData<'a>) -> EventData<'a> {
             let response = Some(ResponseView::new(frame, Status::InProgress));
