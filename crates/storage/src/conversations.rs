@@ -16,6 +16,7 @@ use cicerone_domain::conversation::{
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::{ConversationContext, ConversationStore};
+use cicerone_domain::usage::DayUsage;
 use cicerone_domain::{
     Conversation, Error, Id, Message, Page, PageRequest, Role, Scope, Timestamp,
 };
@@ -34,6 +35,7 @@ use crate::removal::{AGENT_IS_THERE, Removed, remove};
 use crate::schema::{conversation_metadata, conversations, messages};
 use crate::scope::Visible;
 use crate::storage::Storage;
+use crate::usage::{self, StatisticsRow};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = conversations)]
@@ -211,6 +213,16 @@ impl ConversationStore for Storage {
             .of(turn.conversation.account_id)
             .write_completing(completion, move |c| turn::count(c, &turn))
             .await
+    }
+
+    async fn count_refused_reply(
+        &self,
+        account: Id<kind::Account>,
+        usage: DayUsage,
+    ) -> Result<(), Error> {
+        let count =
+            move |c: &mut AnyConnection| usage::count(c, account, usage, StatisticsRow::default());
+        self.db.of(account).write(count).await
     }
 
     async fn list_conversations(

@@ -3,7 +3,6 @@
 mod statistics;
 
 use async_trait::async_trait;
-use cicerone_domain::conversation::Turn;
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::UsageStore;
 use cicerone_domain::statistics::{DayRange, DayStatistics};
@@ -61,12 +60,12 @@ pub(crate) struct MonthRow {
 /// account wait for each other from here on.
 pub(crate) fn count(
     c: &mut AnyConnection,
-    turn: &Turn,
+    account: Id<kind::Account>,
+    usage: DayUsage,
     statistics: StatisticsRow,
 ) -> Result<(), TransactionError> {
-    let usage = turn.usage();
     let row = UsageRow {
-        account_id: turn.conversation.account_id.to_string(),
+        account_id: account.to_string(),
         day: usage.day.number(),
         agent_id: usage.agent_id.to_string(),
         messages: wide(usage.messages),

@@ -1,5 +1,7 @@
 //! `GET /v1/usage`, and the quotas of accounts.
 
+use std::time::Duration;
+
 use cicerone_tests::scenario::id;
 use cicerone_tests::upstream::{Script, Upstream};
 use cicerone_tests::{Client, Server};
@@ -109,7 +111,7 @@ async fn beyond_its_quota_an_account_is_refused_until_it_is_raised() {
     let shown = server.succeed(&["account", "limit", "small", "--messages", "3"]);
     assert!(shown.contains("messages a month: 3, 1 used"), "{shown}");
     // The quotas of an account are read once a second.
-    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
     let body = json!({ "agent_id": agent, "message": "Hello there" });
     let asked = (0..10).map(|_| client.post("/v1/conversations", body.clone()));
     let answers = join_all(asked).await;
@@ -130,7 +132,7 @@ async fn beyond_its_quota_an_account_is_refused_until_it_is_raised() {
         other.ask(&theirs, "Hello there").await;
     }
     server.succeed(&["account", "limit", "small", "--messages", "unlimited"]);
-    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
     client.ask(&agent, "Hello there").await;
     let shown = server.succeed(&["account", "limit", "small"]);
     assert!(shown.contains("messages a month: unlimited, 4 used"), "{shown}");
@@ -223,5 +225,56 @@ async fn a_limit_of_an_unknown_account_or_that_is_no_number_is_refused() {
     ] {
         let output = server.command(&arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+/// A conversation of a new agent, and a server whose model pauses in the middle of each later reply.
+async fn beside_a_slow_model() -> (Server, Upstream, Client, [String; 2]) {
+    let upstream = Upstream::start([Script::whole("At nine o'clock.")]).await;
+    let server = Server::of(&program()).env("OPENAI_BASE_URL", upstream.url()).start();
+    let client = server.account("small");
+    let agent = client.agent().await;
+    let body = json!({ "model": agent, "input": "When does it open?", "store": true });
+    let stored = client.post("/v1/responses", body).await.expect(200);
+    let slow = Script::stream().token("At nine").pause(Duration::from_secs(2)).token(" o'clock.");
+    upstream.follow([slow.finish("stop").done()]);
+    let response = stored["id"].as_str().unwrap().to_owned();
+    (server, upstream, client, [agent, response])
+}
+
+#[tokio::test]
+async fn replies_that_cannot_be_stored_are_counted() {
+    let (_server, upstream, client, [agent, response]) = beside_a_slow_model().await;
+    let body = json!({
+        "model": agent, "input": "And then?", "previous_response_id": response, "stream": true,
+    });
+    let answers = join_all((0..4).map(|_| client.post("/v1/responses", body.clone()))).await;
+    let completed = answers.iter().filter(|answer| answer.text().contains("response.completed"));
+    assert_eq!(completed.count(), 1, "the others were overtaken");
+    let asked = upstream.received().len();
+    assert!(asked > 2, "{asked} replies of the model");
+    let [used] = usage(&client, "").await.try_into().unwrap();
+    assert_eq!(used["messages"], asked);
+}
+
+#[tokio::test]
+async fn replies_whose_conversation_or_agent_is_deleted_meanwhile_are_counted() {
+    for (kept, deleted) in [(true, "conversations"), (true, "agents"), (false, "agents")] {
+        let (_server, upstream, client, [agent, response]) = beside_a_slow_model().await;
+        let place = response.strip_prefix("resp_").and_then(|place| place.strip_suffix("_2"));
+        let conversation = format!("conv_{}", place.unwrap());
+        let body = json!({
+            "model": agent, "input": "And then?", "previous_response_id": response,
+            "store": kept, "stream": true,
+        });
+        let mut stream = client.request("POST", "/v1/responses").json(&body).open().await;
+        stream.until("At nine").await;
+        let id = if deleted == "agents" { &agent } else { &conversation };
+        client.delete(&format!("/v1/{deleted}/{id}")).await.expect_nothing();
+        let rest = stream.until("event: error").await;
+        assert!(rest.contains(" o'clock."), "{rest}");
+        assert_eq!(upstream.received().len(), 2);
+        let [used] = usage(&client, "").await.try_into().unwrap();
+        assert_eq!(used["messages"], 2, "{deleted}, stored: {kept}");
     }
 }

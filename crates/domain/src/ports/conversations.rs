@@ -13,6 +13,7 @@ use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::page::{Page, PageRequest};
 use crate::timestamp::Timestamp;
+use crate::usage::DayUsage;
 
 /// What a reply needs from the store, read in one transaction.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,13 @@ pub trait ConversationStore: Send + Sync {
         turn: Turn,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error>;
+    /// Counts a reply that [`ConversationStore::append_turn`] or [`ConversationStore::count_reply`] refused: the account
+    /// has used the model, whether or not the agent still exists.
+    async fn count_refused_reply(
+        &self,
+        account: Id<kind::Account>,
+        usage: DayUsage,
+    ) -> Result<(), Error>;
     /// Conversations of an agent, newest first. Fails with [`Error::NotFound`] if the agent is
     /// not in `scope`.
     async fn list_conversations(

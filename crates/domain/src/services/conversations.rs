@@ -251,10 +251,15 @@ impl Conversations {
             lists_sources,
         };
         stages.begin(Stage::Commit);
+        let (account, usage) = (turn.conversation.account_id, turn.usage());
         let stored = match message.handling.is_kept {
             true => self.store.append_turn(turn, completion).await,
             false => self.store.count_reply(turn, completion).await,
         };
+        // The model has replied, and a stream has passed the reply on.
+        if let Err(Error::NotFound { .. } | Error::Conflict(_) | Error::ClaimLost) = &stored {
+            self.store.count_refused_reply(account, usage).await?;
+        }
         // The reply counts as in progress until it is stored.
         drop((permit, pass));
         stored

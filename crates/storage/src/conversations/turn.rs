@@ -38,7 +38,8 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transac
         NewMessageRow::new(&turn.conversation, first + 1, &turn.reply, turn.receipt.as_ref())?,
     ];
     dialect::insert_messages(c, &rows)?;
-    usage::count(c, &turn, StatisticsRow::of(&turn))?;
+    let account = turn.conversation.account_id;
+    usage::count(c, account, turn.usage(), StatisticsRow::of(&turn))?;
     Ok(turn)
 }
 
@@ -48,7 +49,7 @@ pub(super) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transact
     if !dialect::hold_agent(c, &agent.to_string())? {
         return Err(Error::not_found("agent", agent).into());
     }
-    usage::count(c, turn, StatisticsRow::default())?;
+    usage::count(c, turn.conversation.account_id, turn.usage(), StatisticsRow::default())?;
     Ok(turn.clone())
 }
 

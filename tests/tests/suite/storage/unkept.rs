@@ -46,8 +46,22 @@ async fn a_turn_for_a_conversation_that_has_gone_on_is_refused() {
         world.storage.append_turn(after(None), None).await.unwrap();
         assert_eq!(world.count("messages"), 6);
         let (month, _) = Day::month_of(world.now());
-        let used = world.storage.consumption(world.account, month).await.unwrap();
-        assert_eq!(used.messages, 3, "a refused turn counts nothing");
+        let used = async || world.storage.consumption(world.account, month).await.unwrap();
+        assert_eq!(used().await.messages, 3, "a refused turn counts nothing by itself");
+
+        let refused = after(Some(2));
+        let TokenCount { prompt, completion } = refused.tokens;
+        let before = used().await.tokens;
+        for n in 4..6 {
+            world.storage.count_refused_reply(world.account, refused.usage()).await.unwrap();
+            assert_eq!(used().await.messages, n);
+            // The second time, the agent is gone.
+            if n == 4 {
+                let (scope, now) = (world.scope(), world.now());
+                world.storage.delete_agent(&scope, agent.id, now, None).await.unwrap();
+            }
+        }
+        assert_eq!(used().await.tokens, before + 2 * (prompt + completion));
     })
     .await;
 }
