@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use cicerone_domain::Error;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
+use serde_path_to_error::{Path, Segment};
 use utoipa::PartialSchema;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::fields::Fields;
+use super::shown;
 use super::value::{MEMBERS, Object};
 
 /// Reads a body.
@@ -27,9 +29,29 @@ pub(crate) fn read<T: DeserializeOwned + PartialSchema>(text: &[u8]) -> Result<T
         let is_absent = |name: &&String| !given.contains(&name.as_str());
         match required(&T::schema()).iter().find(is_absent) {
             Some(name) => Error::missing(name),
-            None => Error::invalid(error.path().to_string(), error.inner().to_string()),
+            None => Error::invalid(path(error.path()), error.inner().to_string()),
         }
     })
+}
+
+/// A path as text, with the beginnings of its names.
+fn path(path: &Path) -> String {
+    let mut text = String::new();
+    for segment in path {
+        let name = match segment {
+            Segment::Seq { index } => {
+                text.push_str(&format!("[{index}]"));
+                continue;
+            }
+            Segment::Map { key: name } | Segment::Enum { variant: name } => shown(name),
+            Segment::Unknown => "?".to_owned(),
+        };
+        if !text.is_empty() {
+            text.push('.');
+        }
+        text.push_str(&name);
+    }
+    text
 }
 
 fn object(text: &[u8]) -> Result<HashMap<String, super::value::Value>, Error> {
@@ -147,6 +169,13 @@ mod tests {
         ] {
             assert_eq!(refusal(fields), (param.to_owned(), message.to_owned()), "{fields}");
         }
+    }
+
+    #[test]
+    fn of_a_long_name_the_beginning_is_told() {
+        let long = "é".repeat(100_000);
+        let (param, _) = refusal(&format!(r#""pairs": {{"{long}": 1}}"#));
+        assert_eq!(param, format!("pairs.{}", "é".repeat(100)));
     }
 
     #[test]

@@ -132,3 +132,44 @@ async fn words_of_the_client_reach_no_other_account() {
     let models = other.get("/v1/models").await.expect(200);
     assert_eq!(models["data"], Value::Array(Vec::new()));
 }
+
+#[tokio::test]
+async fn the_parameters_of_a_body_take_bounded_memory() {
+    let server = own_server();
+    let client = server.client();
+    let (agent, _) = guide(&client).await;
+    let row = format!("[{}0]", "0,".repeat(63));
+    let rows = format!("[{}{row}]", format!("{row},").repeat(63));
+    let value = format!("[{}{rows}]", format!("{rows},").repeat(63));
+    for (path, name) in ROUTES {
+        let send = async |fields: &str| {
+            let body = format!(
+                "{{\"model\": \"{agent}\", {fields} \"{name}\": [{{\"role\": \"user\", \
+                 \"content\": \"{QUESTION}\"}}]}}"
+            );
+            assert!(body.len() <= BODY_BYTES);
+            client.request("POST", path).raw("application/json", body).send().await
+        };
+        let names = [
+            "metadata",
+            "stream_options",
+            "conversation",
+            "tool_choice",
+            "function_call",
+            "text",
+            "response_format",
+            "logprobs",
+            "top_logprobs",
+            "modalities",
+            "audio",
+        ];
+        let fields: String = names.map(|name| format!("\"{name}\": {value},")).concat();
+        let before = server.peak_bytes();
+        // A body of that length without values, for comparison.
+        send(&" ".repeat(fields.len())).await.expect(200);
+        let blank = server.peak_bytes() - before;
+        assert_eq!(send(&fields).await.status, 400);
+        let taken = server.peak_bytes() - before;
+        assert!(taken < blank + 32 * 1_024 * 1_024, "{path}: {taken} bytes, blank: {blank}");
+    }
+}

@@ -1,5 +1,6 @@
 //! JSON values of a few levels, for parameters that are objects.
 
+use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{
@@ -10,8 +11,12 @@ use serde::de::{
 const MEMBERS: usize = 64;
 /// Levels that are kept.
 const LEVELS: u8 = 3;
+/// Most values that are kept of the parameters of a body together, and of a part of a message. Each takes up to some
+/// hundred bytes of memory, however short its text is.
+const VALUES: usize = 1_024;
 
-/// A value. What is deeper than [`LEVELS`], or has more than [`MEMBERS`] members, is only known to exist.
+/// A value. What is deeper than [`LEVELS`], has more than [`MEMBERS`] members, or comes after [`VALUES`] others, is only
+/// known to exist.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Json {
     Null,
@@ -42,29 +47,54 @@ impl Json {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Level(LEVELS).deserialize(from)
+        Room::new().value().deserialize(from)
+    }
+}
+
+/// Room for [`VALUES`] values.
+pub(super) struct Room(Cell<usize>);
+
+impl Room {
+    pub(super) const fn new() -> Self {
+        Self(Cell::new(VALUES))
+    }
+
+    /// Reads a value into the room.
+    pub(super) const fn value(&self) -> Level<'_> {
+        Level { levels: LEVELS, left: &self.0 }
     }
 }
 
 /// Reads a value of that many levels.
 #[derive(Clone, Copy)]
-struct Level(u8);
+pub(super) struct Level<'a> {
+    levels: u8,
+    /// How many values may still be kept.
+    left: &'a Cell<usize>,
+}
 
-impl Level {
+impl Level<'_> {
     const fn below(self) -> Self {
-        Self(self.0.saturating_sub(1))
+        Self { levels: self.levels.saturating_sub(1), ..self }
+    }
+
+    /// Whether a further member may be kept beside so many.
+    fn has_room(self, members: usize) -> bool {
+        self.levels > 0 && members < MEMBERS && self.left.get() > 0
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Level {
+impl<'de> DeserializeSeed<'de> for Level<'_> {
     type Value = Json;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Json, D::Error> {
+        // A value of the first level is kept beyond the room too: there is one for each known parameter.
+        self.left.set(self.left.get().saturating_sub(1));
         from.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Level {
+impl<'de> Visitor<'de> for Level<'_> {
     type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,13 +131,13 @@ impl<'de> Visitor<'de> for Level {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
         let mut kept = Vec::new();
-        let mut is_whole = self.0 > 0;
-        while is_whole && kept.len() < MEMBERS {
+        while self.has_room(kept.len()) {
             match items.next_element_seed(self.below())? {
                 Some(item) => kept.push(item),
                 None => return Ok(Json::Items(kept)),
             }
         }
+        let mut is_whole = true;
         while items.next_element::<IgnoredAny>()?.is_some() {
             is_whole = false;
         }
@@ -116,11 +146,11 @@ impl<'de> Visitor<'de> for Level {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
         let mut kept = Vec::new();
-        let mut is_whole = self.0 > 0;
-        while is_whole && kept.len() < MEMBERS {
+        while self.has_room(kept.len()) {
             let Some(name) = map.next_key()? else { return Ok(Json::Fields(kept)) };
             kept.push((name, map.next_value_seed(self.below())?));
         }
+        let mut is_whole = true;
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
             is_whole = false;
         }
@@ -143,6 +173,30 @@ mod tests {
         let deep = value.field("deep").and_then(|deep| deep.field("n"));
         assert_eq!(deep, Some(&Json::Items(vec![Json::Number(1.0)])));
         assert_eq!(value.field("other"), None);
+    }
+
+    #[test]
+    fn what_comes_after_1024_values_is_not_kept() {
+        fn count(value: &Json) -> usize {
+            1 + match value {
+                Json::Items(items) => items.iter().map(count).sum(),
+                Json::Fields(fields) => fields.iter().map(|(_, value)| count(value)).sum(),
+                _ => 0,
+            }
+        }
+        let row = format!("[{}0]", "0,".repeat(63));
+        let rows = |count: usize| read(&format!("[{}0]", format!("{row},").repeat(count)));
+        assert_eq!(count(&rows(15)), 1 + 15 * 65 + 1);
+        assert_eq!(rows(16), Json::Large);
+        let fields = format!("{{\"a\": {}, \"b\": {}}}", rows_of(15, &row), rows_of(15, &row));
+        let read_fields = read(&fields);
+        assert!(matches!(read_fields.field("a"), Some(Json::Items(items)) if items.len() == 15));
+        assert_eq!(read_fields.field("b"), Some(&Json::Large));
+        assert_eq!(read(&rows_of(1_000, &row)), Json::Large);
+    }
+
+    fn rows_of(count: usize, row: &str) -> String {
+        format!("[{}]", vec![row; count].join(","))
     }
 
     #[test]

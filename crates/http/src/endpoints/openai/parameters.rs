@@ -8,8 +8,9 @@ use cicerone_domain::conversation::Metadata;
 use cicerone_domain::{Error, limits};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::json::Json;
+use super::json::{Json, Room};
 use super::transcript::{Reader, Transcript};
+use crate::body::shown;
 
 /// What a parameter may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +96,7 @@ impl Parameters {
             Json::Fields(fields) => {
                 for (name, value) in fields {
                     let text = value.text().ok_or_else(|| {
-                        Error::invalid(format!("metadata.{name}"), "must be a string")
+                        Error::invalid(format!("metadata.{}", shown(name)), "must be a string")
                     })?;
                     pairs.insert(name.clone(), text.to_owned());
                 }
@@ -193,12 +194,13 @@ impl<'de> Visitor<'de> for BodyReader {
         let param = reader.param();
         let mut transcript = Err(Error::missing(param));
         let mut fields = Vec::new();
+        let room = Room::new();
         while let Some(name) = map.next_key::<String>()? {
             if name == param {
                 // A field that is given twice counts as it is given last.
                 transcript = map.next_value_seed(reader)?;
             } else if let Some((name, _)) = names.iter().find(|(known, _)| *known == name) {
-                let value = map.next_value()?;
+                let value = map.next_value_seed(room.value())?;
                 fields.retain(|(other, _)| other != name);
                 fields.push((*name, value));
             } else {
@@ -292,8 +294,38 @@ mod tests {
         assert_eq!(metadata(r#""metadata": {"a": "b"}"#).unwrap().pairs()["a"], "b");
         assert_eq!(metadata(r#""metadata": {"a": 5}"#), Err("metadata.a".to_owned()));
         assert_eq!(metadata(r#""metadata": "a""#), Err("metadata".to_owned()));
+        let long = metadata(&format!(r#""metadata": {{"{}": 5}}"#, "é".repeat(100_000)));
+        assert_eq!(long, Err(format!("metadata.{}", "é".repeat(100))));
         let many = (0..65).map(|n| format!("\"{n}\":\"v\"")).collect::<Vec<_>>().join(",");
         assert_eq!(metadata(&format!("\"metadata\": {{{many}}}")), Err("metadata".to_owned()));
+    }
+
+    #[test]
+    fn of_all_parameters_together_1024_values_are_kept() {
+        // An object of 10 objects of 10 values has 111 values.
+        let inner = (0..10).map(|n| format!("\"{n}\": 0")).collect::<Vec<_>>().join(",");
+        let outer = (0..10).map(|n| format!("\"{n}\": {{{inner}}}")).collect::<Vec<_>>();
+        let object = format!("{{{}}}", outer.join(","));
+        let names = ["format", "text", "modes", "options", "metadata"];
+        let fields = |count: usize, last: &str| {
+            let others = names.iter().cycle().take(count);
+            let others = others.map(|name| format!("\"{name}\": {object}")).collect::<Vec<_>>();
+            format!(
+                "{}, \"format\": null, \"text\": null, \"modes\": null, {last}",
+                others.join(",")
+            )
+        };
+        let metadata = |count, last: &str| read(&fields(count, last)).unwrap().metadata();
+        let few = r#""metadata": {"a": "b"}"#;
+        assert_eq!(metadata(8, few).unwrap().pairs()["a"], "b");
+        // Nine objects have 999 values. Three are null, and the pairs need one more than there are left.
+        let pairs = (0..22).map(|n| format!("\"{n}\": 0")).collect::<Vec<_>>().join(",");
+        let beyond = metadata(9, &format!("\"metadata\": {{{pairs}}}")).map_err(param);
+        assert_eq!(beyond, Err("metadata".to_owned()));
+        let flag = read(&fields(10, r#""options": {"usage": true}"#)).unwrap();
+        assert!(flag.flag("options", "usage").is_err());
+        let null = read(&fields(12, r#""options": null"#)).unwrap();
+        assert_eq!(null.flag("options", "usage").map_err(param), Ok(false));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use tracing::Instrument as _;
 use utoipa::ToSchema;
 
 use super::Tools;
+use crate::body::shown;
 use crate::stages::StageTimes;
 
 /// The arguments.
@@ -51,7 +52,8 @@ struct Source {
 /// Answers a question. The reply is completed and stored even if the caller goes away.
 pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Reply, Error> {
     let text = MessageText::parse_field("question", arguments.question)?;
-    let named = |text: String| text.parse().map_err(|_| Error::not_found("conversation", text));
+    let named =
+        |text: String| text.parse().map_err(|_| Error::not_found("conversation", shown(&text)));
     let message = NewMessage {
         agent_id: tools.agent.id,
         conversation_id: arguments.conversation_id.map(named).transpose()?,
