@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cicerone_domain::fairness::{FairPool, Urgency};
+use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
 use cicerone_domain::meaning::{PAIRS, Space, Vector};
 use cicerone_domain::ports::{EmbedFailure, Purpose};
 use cicerone_domain::retrieval::Query;
@@ -37,15 +37,24 @@ const REPORTED: Duration = Duration::from_secs(60);
 const SHORT_CHARS: usize = 500;
 /// A question with fewer characters is embedded with the message before it.
 const STANDS_ALONE_CHARS: usize = 30;
+/// So many characters at the end of the message before it. A client's message may be long, and the question must be
+/// within what the model reads.
+const BEFORE_CHARS: usize = 1_000;
 
-/// The text of a query that is embedded: the question and, if it is short, the message before it.
+/// The text of a query that is embedded: the question and, if it is short, the end of the message before it.
 pub(super) fn text(query: &Query) -> String {
     match query.context.first() {
         Some(before) if query.text.chars().count() < STANDS_ALONE_CHARS => {
-            format!("{before}\n{}", query.text)
+            format!("{}\n{}", end(before, BEFORE_CHARS).unwrap_or(before), query.text)
         }
         _ => query.text.clone(),
     }
+}
+
+/// The last so many characters of a text; `None` if it has no more.
+fn end(text: &str, chars: usize) -> Option<&str> {
+    let (begin, _) = text.char_indices().nth_back(chars.checked_sub(1)?)?;
+    text.get(begin..).filter(|_| begin > 0)
 }
 
 /// A question of an account in a space.
@@ -57,7 +66,7 @@ pub(super) struct Questions {
     kept: Duration,
     cache: Cache<Key, Arc<Kept>, Weight>,
     places: FairPool<Id<kind::Account>>,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 struct Kept {
@@ -76,6 +85,8 @@ struct State {
     is_reported: bool,
     /// When a failure was reported last.
     reported: Option<Instant>,
+    /// Until when an example is asked for, to learn whether the model or a question is slow.
+    probed: Option<Instant>,
 }
 
 #[derive(Clone)]
@@ -94,7 +105,7 @@ impl Questions {
             kept,
             cache: Cache::with_weighter(ENTRIES, BYTES, Weight),
             places: FairPool::new(AT_ONCE, AT_ONCE),
-            state: Mutex::default(),
+            state: Arc::default(),
         }
     }
 
@@ -115,34 +126,69 @@ impl Questions {
         }
         // An account that waits for a place because of its own questions learns nothing about the model.
         let place = self.places.acquire(account, 1, Urgency::Question);
-        let _place = tokio::time::timeout(self.patience / PLACE_SHARE, place).await.ok()?;
+        let place = tokio::time::timeout(self.patience / PLACE_SHARE, place).await.ok()?;
         if !self.may_ask() {
             return None;
         }
         let asked = tokio::time::timeout(self.patience, ask(ports, space, text)).await;
         match asked {
             Ok(Ok(vector)) => {
-                self.answered();
+                self.state.lock().answered();
                 let kept = Kept { vector: vector.clone(), at: Instant::now() };
                 self.cache.insert(key, Arc::new(kept));
                 Some(vector)
             }
             Ok(Err(Trouble::Text(message))) => {
-                self.answered();
+                self.state.lock().answered();
                 tracing::debug!(account_id = %account, message,
                     "the embeddings upstream makes no vector of a question, which is searched by words");
                 None
             }
             Ok(Err(Trouble::Model(message))) => {
-                self.failed(&message);
+                self.state.lock().failed(1, &message);
                 None
             }
             Err(_) => {
-                let patience = self.patience.as_secs_f64();
-                self.failed(&format!("the embeddings upstream gave no vector within {patience} s"));
+                self.probe(ports, space, place);
                 None
             }
         }
+    }
+
+    /// Asks for the vector of an example after a question got none in time, without a caller that waits for it. The
+    /// slow questions of one account must not make the model count as failing for everybody. There is one such request
+    /// at a time, and it keeps the place of the question.
+    fn probe(&self, ports: &MeaningPorts, space: &Space, place: FairPermit<Id<kind::Account>>) {
+        let patience = self.patience;
+        {
+            let mut state = self.state.lock();
+            let now = Instant::now();
+            if state.probed.is_some_and(|until| now < until) {
+                return;
+            }
+            state.probed = Some(now + patience * 2);
+        }
+        let (ports, space, state) = (ports.clone(), space.clone(), Arc::clone(&self.state));
+        tokio::spawn(async move {
+            let [(example, _), ..] = PAIRS;
+            let asked = tokio::time::timeout(patience, one(&ports, &space, example)).await;
+            drop(place);
+            let mut state = state.lock();
+            state.probed = None;
+            match asked {
+                Ok(Ok(_)) => state.answered(),
+                // The question counts, too.
+                Ok(Err(Trouble::Text(message) | Trouble::Model(message))) => {
+                    state.failed(2, &message)
+                }
+                Err(_) => {
+                    let patience = patience.as_secs_f64();
+                    let message =
+                        format!("the embeddings upstream gave no vector within {patience} s");
+                    state.failed(2, &message);
+                }
+            }
+        });
     }
 
     fn is_left_alone(&self) -> bool {
@@ -161,29 +207,29 @@ impl Questions {
             None => true,
         }
     }
+}
 
+impl State {
     /// Records that the model works, and reports it if a failure was reported.
-    fn answered(&self) {
-        let mut state = self.state.lock();
-        (state.failures, state.left_alone) = (0, None);
-        if std::mem::take(&mut state.is_reported) {
+    fn answered(&mut self) {
+        (self.failures, self.left_alone) = (0, None);
+        if std::mem::take(&mut self.is_reported) {
             tracing::info!("questions are searched by meaning again");
         }
     }
 
-    /// Records a failure, and reports it unless one was reported less than a minute ago.
-    fn failed(&self, failure: &str) {
-        let mut state = self.state.lock();
-        state.failures = state.failures.saturating_add(1);
-        if !state.is_reported && state.reported.is_none_or(|at| at.elapsed() >= REPORTED) {
-            (state.is_reported, state.reported) = (true, Some(Instant::now()));
+    /// Records so many failures, and reports one unless another was reported less than a minute ago.
+    fn failed(&mut self, count: u32, failure: &str) {
+        self.failures = self.failures.saturating_add(count);
+        if !self.is_reported && self.reported.is_none_or(|at| at.elapsed() >= REPORTED) {
+            (self.is_reported, self.reported) = (true, Some(Instant::now()));
             tracing::warn!(
                 failure,
                 "the embeddings upstream failed; questions are searched by words until it works again"
             );
         }
-        if state.failures >= FAILURES {
-            state.left_alone = Some(Instant::now() + PAUSE);
+        if self.failures >= FAILURES {
+            self.left_alone = Some(Instant::now() + PAUSE);
         }
     }
 }
@@ -203,10 +249,8 @@ async fn ask(ports: &MeaningPorts, space: &Space, text: &str) -> Result<Vector, 
         Err(Trouble::Text(message)) => message,
         outcome => return outcome,
     };
-    if let Some((begin, _)) =
-        text.char_indices().nth_back(SHORT_CHARS - 1).filter(|(begin, _)| *begin > 0)
-    {
-        refused = match one(ports, space, text.get(begin..).unwrap_or(text)).await {
+    if let Some(short) = end(text, SHORT_CHARS) {
+        refused = match one(ports, space, short).await {
             Err(Trouble::Text(message)) => message,
             outcome => return outcome,
         };
@@ -262,5 +306,19 @@ mod tests {
         assert_eq!(text(&asked("How much is it?")), "Do you sell bread?\nHow much is it?");
         let whole = "How much does a loaf of rye bread cost?";
         assert_eq!(text(&asked(whole)), whole);
+    }
+
+    #[test]
+    fn of_a_long_message_before_it_the_end_is_embedded() {
+        let asked = |before: String| Query {
+            text: "How much is it?".to_owned(),
+            context: vec![before],
+            ..Query::default()
+        };
+        let thousand = format!("{}é", "🦀".repeat(999));
+        let expected = format!("{thousand}\nHow much is it?");
+        assert_eq!(text(&asked(thousand.clone())), expected);
+        assert_eq!(text(&asked(format!("x{thousand}"))), expected);
+        assert_eq!(text(&asked(format!("{}{thousand}", "é".repeat(30_000)))), expected);
     }
 }

@@ -158,3 +158,44 @@ async fn vectors_are_made_again_if_a_setting_changes_that_they_depend_on() {
     let again = upstream.received().split_off(before);
     assert!(!again.iter().flatten().any(|text| text.contains("garage")), "{again:?}");
 }
+
+#[tokio::test]
+async fn slow_questions_of_one_account_leave_search_by_meaning_to_others() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "question_seconds = 0.5");
+    let (hostile, other) = (served.server.account("hostile"), served.server.account("other"));
+    let (theirs, _) = learned(&hostile).await;
+    let (agent, source) = learned(&other).await;
+    let slow = Behaviour::Waits(Duration::from_secs(20));
+    upstream.behave_to_questions(Behaviour::At("poison", Box::new(slow)));
+    for number in 0..6 {
+        search(&hostile, &theirs, &format!("Is poison {number} bitter?")).await;
+        // Another text each time, since vectors of questions are cached.
+        let asked = format!("{ASKED} {number}");
+        let hits = search(&other, &agent, &asked).await;
+        assert!(super::sources(&hits).contains(&source.as_str()), "{hits:?}");
+    }
+    assert!(!served.server.stderr().contains("the embeddings upstream failed"));
+}
+
+#[tokio::test]
+async fn a_short_question_after_a_long_message_is_searched_by_meaning() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "");
+    let client = served.server.client();
+    let (agent, _) = learned(&client).await;
+    let before = "A whale swims in the ocean. ".repeat(2_000);
+    let body = serde_json::json!({
+        "model": agent,
+        "messages": [
+            { "role": "user", "content": before },
+            { "role": "user", "content": ASKED },
+        ],
+    });
+    let before = upstream.received().len();
+    client.post("/v1/chat/completions", body).await.expect(200);
+    let asked = upstream.received()[before..].concat();
+    let [text] = asked.as_slice() else { panic!("{asked:?}") };
+    assert!(text.ends_with(ASKED), "the question is embedded");
+    assert!(text.chars().count() < 1_100, "{} characters", text.chars().count());
+}
