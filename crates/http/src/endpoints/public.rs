@@ -53,30 +53,75 @@ async fn handle(app: App, incoming: Incoming) -> Answer {
         .body(page(&text)))
 }
 
+/// The page. It takes no more memory than its length, which is at most five times that of the text.
 fn page(text: &PublicText) -> String {
-    let title = escaped(text.title.as_deref().unwrap_or("Untitled"));
+    let title = text.title.as_deref().unwrap_or("Untitled");
     let end =
         if text.is_cut { "<p>The text is longer. This page shows its beginning.</p>" } else { "" };
-    format!(
-        "<!doctype html><html><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title>\
-         <style>{STYLE}</style></head><body><h1>{title}</h1>\n<pre>\n{}</pre>{end}</body></html>\n",
-        escaped(&text.text)
-    )
+    let parts = [
+        Part::Markup(
+            "<!doctype html><html><head><meta charset=\"utf-8\">\
+             <meta name=\"viewport\" content=\"width=device-width\"><title>",
+        ),
+        Part::Text(title),
+        Part::Markup("</title><style>"),
+        Part::Markup(STYLE),
+        Part::Markup("</style></head><body><h1>"),
+        Part::Text(title),
+        Part::Markup("</h1>\n<pre>\n"),
+        Part::Text(&text.text),
+        Part::Markup("</pre>"),
+        Part::Markup(end),
+        Part::Markup("</body></html>\n"),
+    ];
+    let mut page = String::with_capacity(parts.iter().map(Part::len).sum());
+    parts.iter().for_each(|part| part.write(&mut page));
+    page
 }
 
-/// The text as HTML shows it.
-fn escaped(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => shown.push_str("&amp;"),
-            '<' => shown.push_str("&lt;"),
-            '>' => shown.push_str("&gt;"),
-            other => shown.push(other),
+/// A part of the page.
+enum Part<'a> {
+    /// HTML.
+    Markup(&'a str),
+    /// What is shown as it is.
+    Text(&'a str),
+}
+
+impl Part<'_> {
+    /// Its length in the page, in bytes.
+    fn len(&self) -> usize {
+        match self {
+            Self::Markup(html) => html.len(),
+            Self::Text(text) => {
+                let longer = |byte| entity(char::from(byte)).map_or(0, |entity| entity.len() - 1);
+                text.len() + text.bytes().map(longer).sum::<usize>()
+            }
         }
     }
-    shown
+
+    fn write(&self, page: &mut String) {
+        match self {
+            Self::Markup(html) => page.push_str(html),
+            Self::Text(text) => {
+                for character in text.chars() {
+                    match entity(character) {
+                        Some(entity) => page.push_str(entity),
+                        None => page.push(character),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How HTML writes a character that it would otherwise interpret.
+const fn entity(character: char) -> Option<&'static str> {
+    match character {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -102,5 +147,12 @@ mod tests {
         let shown = "&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;\"'";
         assert_eq!(page.matches(shown).count(), 3, "{page}");
         assert!(!page.contains("<script") && page.contains("The text is longer."));
+    }
+
+    #[test]
+    fn a_page_takes_no_more_memory_than_its_length() {
+        let text = "<&>é🦀".repeat(10_000);
+        let page = page(&PublicText { title: None, text, is_cut: false });
+        assert_eq!(page.capacity(), page.len());
     }
 }

@@ -75,8 +75,11 @@ pub(super) fn find_public(
         .get_result(c)
         .optional()?;
     Ok(found.map(|(title, mut text)| {
+        note_value(&text);
         let is_cut = text.len() > limits::PUBLIC_TEXT_BYTES;
         text.truncate(text.floor_char_boundary(limits::PUBLIC_TEXT_BYTES));
+        // Each character may have had four bytes.
+        text.shrink_to_fit();
         PublicText { title, text, is_cut }
     }))
 }
