@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 
-use cicerone_domain::{Error, Id, SystemEntropy};
+use cicerone_domain::{Error, Id, Permission, SystemEntropy};
 use futures_util::FutureExt as _;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
@@ -59,12 +59,19 @@ impl AgentHandler {
 
 impl ServerHandler for AgentHandler {
     fn get_info(&self) -> ServerConfig {
-        let name = self.0.agent.profile.name.as_str();
+        let server = Implementation::new("cicerone", env!("CARGO_PKG_VERSION"));
+        let (server, whose) = match self.0.permissions.allows(Permission::AgentsRead) {
+            true => {
+                let name = self.0.agent.profile.name.as_str();
+                (server.with_title(name), format!("`{name}`"))
+            }
+            // A key that may not read agents does not learn their names.
+            false => (server, "an agent".to_owned()),
+        };
         let about = format!(
-            "Answers from the documents of `{name}`: `ask` gives an answer with its sources, `search` and `fetch` \
-             the documents themselves."
+            "Answers from the documents of {whose}: `ask` gives an answer with its sources, `search` and `fetch` the \
+             documents themselves."
         );
-        let server = Implementation::new("cicerone", env!("CARGO_PKG_VERSION")).with_title(name);
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(server)
             .with_instructions(about)

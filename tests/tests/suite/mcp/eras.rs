@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::caller::{Caller, ERAS, LEGACY, MODERN, path};
-use crate::world::client;
+use crate::world::{client, server};
 
 /// What a client of the older era says first.
 fn hello(version: &str) -> Value {
@@ -43,6 +43,25 @@ pub(super) async fn both_eras_show_the_same_agent_and_tools() {
         (&listed["cacheScope"], &listed["resultType"]),
         (&json!("private"), &json!("complete"))
     );
+}
+
+#[tokio::test]
+async fn a_key_that_may_not_read_agents_does_not_learn_their_names() {
+    let agent = client().agent().await;
+    for (permission, is_told) in [
+        ("agents:read", true),
+        ("agents:write", false),
+        ("conversations:write", false),
+        ("sources:read", false),
+    ] {
+        let client = server().client_with(&[permission]);
+        for (era, method) in [(LEGACY, "initialize"), (MODERN, "server/discover")] {
+            let params = if era == LEGACY { hello(LEGACY) } else { json!({}) };
+            let result = Caller::new(&client, &agent, era).result(method, params).await;
+            assert_eq!(result.to_string().contains("Guide"), is_told, "{permission}: {result}");
+            assert!(result["instructions"].is_string(), "{result}");
+        }
+    }
 }
 
 #[tokio::test]
