@@ -19,7 +19,8 @@ pub(crate) fn endpoint() -> Endpoint {
         .named("listStatistics", "List an agent's statistics by day")
         .details(
             "One item for each day (UTC) with messages, latest day first. Days are kept for 400 days. Deletions of \
-             conversations change nothing.",
+             conversations change nothing. On days before the server was updated to a version with statistics, all \
+             counts but `messages` are 0.",
         )
         .query([
             day("from", "The first day to return."),
