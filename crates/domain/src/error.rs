@@ -67,6 +67,9 @@ pub enum Error {
     /// The current state of the resource does not allow the operation.
     #[error("{0}")]
     Conflict(String),
+    /// Another change of the resource is under way and ends within seconds.
+    #[error("{0}")]
+    Busy(String),
     /// The claim of an idempotency key was lost to another request before the effect was stored;
     /// nothing was changed.
     #[error("another request with this idempotency key took over")]
@@ -125,6 +128,7 @@ impl Error {
             | Self::Forbidden(_)
             | Self::Unauthorized
             | Self::KeyChanged
+            | Self::Busy(_)
             | Self::ClaimLost
             | Self::QuotaExceeded { .. }
             | Self::BytesExceeded { .. }
@@ -137,7 +141,7 @@ impl Error {
 
     /// Whether the same work may succeed later.
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::Overloaded)
+        matches!(self, Self::Unavailable(_) | Self::Overloaded | Self::Busy(_))
     }
 
     /// A field with a bad value.
@@ -208,6 +212,7 @@ mod tests {
             Error::InvalidOperation("no".to_owned()),
             Error::Unauthorized,
             Error::KeyChanged,
+            Error::Busy("a moment".to_owned()),
             Error::ClaimLost,
             Error::BytesExceeded { limit: 1 },
             Error::Overloaded,

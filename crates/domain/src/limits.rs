@@ -30,6 +30,9 @@ pub const METADATA_VALUE_CHARS: usize = 500;
 pub const TEXT_SOURCE_CHARS: usize = 100_000;
 /// Most question/answer pairs of a `qa` source.
 pub const QA_PAIRS: usize = 500;
+/// Largest content of a `qa` source to which pairs were added, in bytes (8 MiB): as much as a request that adds a source
+/// can hold.
+pub const PAIRS_BYTES: usize = BODY_BYTES;
 /// Longest question of a pair.
 pub const QUESTION_CHARS: usize = 2_000;
 /// Longest address of a website.

@@ -17,7 +17,7 @@ pub(crate) use content::web_address;
 pub use content::{
     PairsText, SourceContent, SourceText, SourceTextRule, WebsiteUrl, WebsiteUrlRule, unknown_file,
 };
-pub use pairs::{QaPair, qa_pairs};
+pub use pairs::{GivenPairs, QaPair, qa_pairs};
 pub use partial::PartialReading;
 
 /// Content that an agent answers from.
@@ -82,6 +82,31 @@ impl Source {
     pub fn refresh(self) -> Result<Self, Error> {
         self.check_is_website("refreshed")?;
         Ok(Self { state: self.state.begin_refresh()?, progress: None, ..self })
+    }
+
+    /// Adds pairs. Until they are processed, questions are answered from the previous content.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOperation`] if the source does not hold pairs; [`Error::Validation`] if it would hold too many;
+    /// [`Error::Busy`] while it is being processed.
+    pub fn add_pairs(self, pairs: &[QaPair]) -> Result<Self, Error> {
+        let SourceContent::Qa(before) = &self.content else {
+            return Err(Error::InvalidOperation(format!(
+                "pairs can be added only to a source of the type qa; this one has the type {}",
+                self.content.source_type().name()
+            )));
+        };
+        let content = SourceContent::Qa(before.with(pairs)?);
+        let state = match self.state {
+            SourceState::Trained(trained) => SourceState::Processing { last: Some(trained) },
+            SourceState::Failed { last, .. } => SourceState::Processing { last },
+            SourceState::Pending | SourceState::Processing { .. } => {
+                let message = "the source is being processed; try again when it is done";
+                return Err(Error::Busy(message.to_owned()));
+            }
+        };
+        Ok(Self { content, state, progress: None, ..self })
     }
 
     /// Checks that the source has pages to list.

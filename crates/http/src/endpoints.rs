@@ -35,6 +35,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         sources::get::endpoint(),
         sources::delete::endpoint(),
         sources::refresh::endpoint(),
+        sources::pairs::endpoint(),
         sources::documents::endpoint(),
         sources::passages::endpoint(),
         sources::document::endpoint(),

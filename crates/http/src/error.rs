@@ -319,6 +319,7 @@ fn domain_problem(error: &Error) -> Problem {
         .retry_after(1),
         Error::NotFound { .. } | Error::NoReceipt => Problem::not_found(error.to_string()),
         Error::Conflict(message) => Problem::conflict(message.clone()),
+        Error::Busy(message) => Problem::conflict(message.clone()).retry_after(1),
         Error::ClaimLost => Problem::conflict(error.to_string()).retry_after(1),
         Error::QuotaExceeded { until, now, .. } => {
             let wait = until.as_millis().saturating_sub(now.as_millis());

@@ -129,3 +129,18 @@ pub(crate) fn add_source(
     change(c, &source.account_id.to_string(), of_content)?;
     check(c, default, source.account_id, 0)
 }
+
+/// Counts bytes that were added to the content of a source, and checks its account's quota.
+pub(crate) fn grow_source(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    source: &Source,
+    more: usize,
+) -> Result<(), TransactionError> {
+    let more = wide(more);
+    diesel::update(sources::table.find(source.id.to_string()))
+        .set(sources::stored_bytes.eq(sources::stored_bytes + more))
+        .execute(c)?;
+    change(c, &source.account_id.to_string(), more)?;
+    check(c, default, source.account_id, 0)
+}

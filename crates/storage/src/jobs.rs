@@ -320,7 +320,7 @@ enum Part {
 /// Stores the next part of what was extracted. The last part ends the job.
 ///
 /// A source that is already searchable gets everything in one transaction, so that searches use the
-/// old content until the new one is complete.
+/// old content until the new one is complete, unless its content only grows.
 fn store_part(
     c: &mut AnyConnection,
     lease: &Lease,
@@ -330,11 +330,12 @@ fn store_part(
     now: Timestamp,
 ) -> Result<Part, TransactionError> {
     let Some(source) = hold_lease(c, lease)? else { return Ok(Part::Lost) };
+    let mut stored = intake.clone();
     if intake.is_at_start() {
-        prepare(c, &source, intake, quota)?;
+        stored = prepare(c, &source, intake, quota)?;
     }
-    let mut stored = intake.store_part(c, &source)?;
-    while source.answers() && !stored.is_complete() {
+    stored = stored.store_part(c, &source)?;
+    while !stored.can_be_parted(&source) && !stored.is_complete() {
         stored = stored.store_part(c, &source)?;
     }
     if !stored.is_complete() {
@@ -345,15 +346,20 @@ fn store_part(
 }
 
 /// Checks before anything is written that there is room, so that content that is far too large uses no disk space, and
-/// removes what an earlier attempt left.
+/// removes what an earlier attempt left. Content that only grows stays; the intake then has what is to be added.
 fn prepare(
     c: &mut AnyConnection,
     source: &Source,
     intake: &Intake,
     quota: Option<u64>,
-) -> Result<(), TransactionError> {
-    bytes::check(c, quota, source.account_id, intake.extracted().character_count())?;
-    clear(c, source)
+) -> Result<Intake, TransactionError> {
+    let continued = intake.continued(c, source)?;
+    let begun = continued.clone().unwrap_or_else(|| intake.clone());
+    bytes::check(c, quota, source.account_id, begun.missing_characters())?;
+    if continued.is_none() {
+        clear(c, source)?;
+    }
+    Ok(begun)
 }
 
 /// Ends a job whose extracted content is stored: the source is trained with it.

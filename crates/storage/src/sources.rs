@@ -3,6 +3,7 @@
 mod by_id;
 mod content;
 mod intake;
+mod pairs;
 mod state;
 
 use std::borrow::Cow;
@@ -13,7 +14,9 @@ use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::job::NewJob;
 use cicerone_domain::ports::{SourceFilter, SourceStore};
-use cicerone_domain::source::{CrawledPage, PairsText, SourceText, WebsiteUrl, unknown_file};
+use cicerone_domain::source::{
+    CrawledPage, PairsText, QaPair, SourceText, WebsiteUrl, unknown_file,
+};
 use cicerone_domain::{
     Error, Id, Page, PageRequest, Scope, Source, SourceContent, SourceType, Timestamp,
 };
@@ -294,6 +297,26 @@ impl SourceStore for Storage {
                 update_state(c, &source)?;
                 jobs::queue(c, &source, job, now)?;
                 Ok(source)
+            })
+            .await
+    }
+
+    async fn add_pairs(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        pairs: Vec<QaPair>,
+        job: NewJob,
+        now: Timestamp,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error> {
+        let visible = Visible::from(scope);
+        let quota = self.account_bytes;
+        self.db
+            .of(scope.account)
+            .write_completing(completion, move |c| {
+                let source = require_locked(c, &visible, id)?;
+                pairs::add(c, source, &pairs, job, quota, now)
             })
             .await
     }

@@ -21,7 +21,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 50] = [
+const ENDPOINTS: [&Covers; 51] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -37,6 +37,7 @@ const ENDPOINTS: [&Covers; 50] = [
     &sources::get::COVERS,
     &sources::delete::COVERS,
     &sources::refresh::COVERS,
+    &sources::pairs::COVERS,
     &sources::pages::COVERS,
     &sources::documents::COVERS,
     &sources::passages::COVERS,

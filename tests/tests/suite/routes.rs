@@ -37,6 +37,7 @@ enum Body {
     Endpoint,
     EndpointChange,
     Rating,
+    Pairs,
 }
 
 const fn route(
@@ -52,8 +53,10 @@ const RATING: &str = "/v1/conversations/{conversation_id}/messages/{n}/rating";
 const EXPORT: &str = "/v1/agents/{agent_id}/conversations/export";
 const RECEIPT: &str = "/v1/conversations/{conversation_id}/messages/{n}/receipt";
 
+const PAIRS: &str = "/v1/sources/{source_id}/pairs";
+
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 50] = [
+pub(crate) const ROUTES: [Route; 51] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -69,6 +72,7 @@ pub(crate) const ROUTES: [Route; 50] = [
     route("GET", "/v1/sources/{source_id}", "sources:read", Body::None),
     route("DELETE", "/v1/sources/{source_id}", "sources:write", Body::None),
     route("POST", "/v1/sources/{source_id}/refresh", "sources:write", Body::None),
+    route("POST", PAIRS, "sources:write", Body::Pairs),
     route("GET", "/v1/sources/{source_id}/pages", "sources:read", Body::None),
     route("GET", "/v1/sources/{source_id}/documents", "sources:read", Body::None),
     route("GET", "/v1/sources/{source_id}/passages", "sources:read", Body::None),
@@ -121,8 +125,10 @@ pub(crate) const ROUTES: [Route; 50] = [
 pub(crate) struct Names {
     /// An agent.
     pub(crate) agent: String,
-    /// A source of it: a website, which every route accepts.
+    /// A source of it: a website, which every route but one accepts.
     pub(crate) source: String,
+    /// A source of it with pairs, for that one.
+    pub(crate) pairs: String,
     /// A document of another source of it.
     pub(crate) document: String,
     /// A conversation with it.
@@ -144,6 +150,7 @@ impl Names {
         let agent = client.agent().await;
         let source = client.source(&agent, "website", "http://127.0.0.1:9/").await;
         client.failed(&source).await;
+        let pairs = client.qa(&agent, &[("When does it close?", "At five.")]).await;
         let text = client.text(&agent, "The museum opens at nine.").await;
         let documents = client.list_all(&format!("/v1/sources/{text}/documents"), 1).await;
         let document = id(&documents[0]);
@@ -160,7 +167,7 @@ impl Names {
         let endpoint = id(&endpoint.expect(201));
         let test = format!("/v1/webhook_endpoints/{endpoint}/test");
         let delivery = id(&client.post_nothing(&test).await.expect(202));
-        Self { agent, source, document, conversation, file, key, endpoint, delivery }
+        Self { agent, source, pairs, document, conversation, file, key, endpoint, delivery }
     }
 
     /// Ids of objects that do not exist.
@@ -168,6 +175,7 @@ impl Names {
         Self {
             agent: NO_AGENT.to_owned(),
             source: NO_SOURCE.to_owned(),
+            pairs: NO_SOURCE.to_owned(),
             document: NO_DOCUMENT.to_owned(),
             conversation: NO_CONVERSATION.to_owned(),
             file: NO_FILE.to_owned(),
@@ -179,8 +187,9 @@ impl Names {
 
     /// Replaces the placeholders in a path by these ids.
     pub(crate) fn fill(&self, path: &str) -> String {
+        let source = if path == PAIRS { &self.pairs } else { &self.source };
         path.replace("{agent_id}", &self.agent)
-            .replace("{source_id}", &self.source)
+            .replace("{source_id}", source)
             .replace("{document_id}", &self.document)
             .replace("{conversation_id}", &self.conversation)
             .replace("{n}", "2")
@@ -194,6 +203,7 @@ impl Names {
     pub(crate) fn hide(&self, text: &str) -> String {
         text.replace(&self.agent, "{agent_id}")
             .replace(&self.source, "{source_id}")
+            .replace(&self.pairs, "{source_id}")
             .replace(&self.document, "{document_id}")
             .replace(&self.conversation, "{conversation_id}")
             .replace(&self.file, "{file_id}")
@@ -264,6 +274,10 @@ impl Route {
             Body::Ping => Some(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })),
             Body::Key => Some(json!({ "name": "Guide", "permissions": ["keys:write"] })),
             Body::Endpoint => Some(json!({ "url": NOWHERE })),
+            Body::Pairs => {
+                let pair = json!({ "question": "Is parking free?", "answer": "Yes." });
+                Some(json!({ "pairs": [pair] }))
+            }
             Body::Rating => Some(json!({ "value": "up" })),
             Body::EndpointChange => Some(json!({ "description": "Ours" })),
             Body::Message => Some(json!({ "agent_id": names.agent, "message": "Hello there" })),

@@ -8,6 +8,7 @@ pub(crate) mod get;
 mod large;
 pub(crate) mod list;
 pub(crate) mod pages;
+pub(crate) mod pairs;
 mod partly_read;
 pub(crate) mod passages;
 mod processing;

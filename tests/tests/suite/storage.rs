@@ -22,6 +22,7 @@ mod large_sources;
 mod migrations;
 mod objects;
 mod page_reasons;
+mod pairs;
 mod ratings;
 mod receipts;
 mod recovery;

@@ -17,7 +17,7 @@ use crate::id::{Id, kind};
 use crate::idempotency::{Claim, Claimed, Completion, Fingerprint, IdempotencyKey, KeptAnswer};
 use crate::job::NewJob;
 use crate::page::{Page, PageRequest};
-use crate::source::{CrawledPage, Source, SourceStatus, SourceType};
+use crate::source::{CrawledPage, QaPair, Source, SourceStatus, SourceType};
 use crate::statistics::{DayRange, DayStatistics};
 use crate::timestamp::Timestamp;
 use crate::upload::{ObjectKey, Upload};
@@ -187,6 +187,17 @@ pub trait SourceStore: Send + Sync {
         &self,
         scope: &Scope,
         id: Id<kind::Source>,
+        job: NewJob,
+        now: Timestamp,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error>;
+    /// Adds pairs to the content of a source: it goes to processing and the job `job` is queued. Fails with
+    /// [`Error::NotFound`], as [`Source::add_pairs`] does, and with [`Error::BytesExceeded`].
+    async fn add_pairs(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        pairs: Vec<QaPair>,
         job: NewJob,
         now: Timestamp,
         completion: Option<Completion<Source>>,

@@ -14,7 +14,7 @@ use crate::page::{Page, PageRequest};
 use crate::ports::{AgentStore, PassageIndex, SourceFilter, SourceStore, Stages, WorkSignal};
 use crate::retrieval::{AgentVersion, Found, Query, SearchLimit};
 use crate::services::thinking::Thinking;
-use crate::source::{CrawledPage, Source, SourceContent, SourceState};
+use crate::source::{CrawledPage, QaPair, Source, SourceContent, SourceState};
 
 /// A source to add, already parsed.
 #[derive(Debug, Clone)]
@@ -103,6 +103,23 @@ impl Sources {
         let job = NewJob { id: Id::random(self.entropy.as_ref()), request_id };
         let source =
             self.store.refresh_source(scope, id, job, self.clock.now(), completion).await?;
+        self.signal.notify();
+        Ok(source)
+    }
+
+    /// Adds pairs to a `qa` source, for a request that the logs name. Replies use the previous content until they are
+    /// processed. Fails as [`SourceStore::add_pairs`] does.
+    pub async fn add_pairs(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        pairs: Vec<QaPair>,
+        request_id: Option<Id<kind::Request>>,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error> {
+        let job = NewJob { id: Id::random(self.entropy.as_ref()), request_id };
+        let now = self.clock.now();
+        let source = self.store.add_pairs(scope, id, pairs, job, now, completion).await?;
         self.signal.notify();
         Ok(source)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use url::Url;
 
 use super::SourceType;
-use super::pairs::{QaPair, qa_pairs};
+use super::pairs::{QaPair, count_items, qa_pairs};
 use crate::error::{Error, FieldError};
 use crate::id::{Id, kind};
 use crate::limits;
@@ -176,6 +176,39 @@ impl PairsText {
     /// The JSON text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The array with these pairs at its end. What it holds already stays as it was given.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Validation`] on `pairs` if it would have more than [`limits::QA_PAIRS`] pairs or take more than
+    /// [`limits::PAIRS_BYTES`].
+    pub fn with(&self, pairs: &[QaPair]) -> Result<Self, Error> {
+        let unreadable = || Error::internal("the stored pairs are no JSON array");
+        let stored = count_items(&self.0).ok_or_else(unreadable)?;
+        let count = stored + pairs.len();
+        if count > limits::QA_PAIRS {
+            let message = format!(
+                "must be at most {} more: the source has {stored} of {} pairs",
+                limits::QA_PAIRS.saturating_sub(stored),
+                limits::QA_PAIRS
+            );
+            return Err(Error::validation("pairs", message));
+        }
+        let added = serde_json::to_string(pairs).map_err(Error::internal)?;
+        let before = self.0.trim_end().strip_suffix(']').ok_or_else(unreadable)?;
+        let added = added.strip_prefix('[').ok_or_else(unreadable)?;
+        let bytes = before.len() + 1 + added.len();
+        if bytes > limits::PAIRS_BYTES {
+            let message = format!(
+                "must be shorter: the content of the source would have {bytes} bytes, and at most {} are allowed",
+                limits::PAIRS_BYTES
+            );
+            return Err(Error::validation("pairs", message));
+        }
+        let comma = if stored > 0 && !pairs.is_empty() { "," } else { "" };
+        Ok(Self([before, comma, added].concat().into()))
     }
 
     /// The pairs, read.

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Error, FieldError};
@@ -12,7 +13,7 @@ use crate::text::check_length;
 const FINDINGS: usize = 20;
 
 /// A question and its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct QaPair {
     /// At most 2,000 characters.
     pub question: String,
@@ -36,21 +37,46 @@ pub fn qa_pairs(text: &str) -> Result<Vec<QaPair>, Error> {
     let Some(list) = read.0 else {
         return Err(Error::validation("content", "must be a JSON array of question/answer pairs"));
     };
-    if list.count == 0 {
-        return Err(Error::validation("content", "must contain at least one pair"));
+    list.check("content")
+}
+
+/// The number of items of a JSON array; `None` if the text is none.
+pub(super) fn count_items(text: &str) -> Option<usize> {
+    // An ignored item takes no memory.
+    serde_json::from_str::<Vec<IgnoredAny>>(text).ok().map(|items| items.len())
+}
+
+/// Pairs in a field of a larger JSON text, as they were given. What is no pair is not kept, so that memory is bounded by
+/// the length of the text.
+#[derive(Debug)]
+pub struct GivenPairs(Option<PairList>);
+
+impl GivenPairs {
+    /// The pairs, by the rules of [`qa_pairs`]; `param` is the field.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if the field is not an array, and otherwise as [`qa_pairs`].
+    pub fn check(self, param: &str) -> Result<Vec<QaPair>, Error> {
+        match self.0 {
+            Some(list) => list.check(param),
+            None => Err(Error::invalid(param, "must be an array of question/answer pairs")),
+        }
     }
-    if list.count > limits::QA_PAIRS {
-        let message =
-            format!("must contain at most {} pairs, not {}", limits::QA_PAIRS, list.count);
-        return Err(Error::validation("content", message));
+}
+
+impl<'de> Deserialize<'de> for GivenPairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Wanted(list) = Wanted::deserialize(deserializer)?;
+        Ok(Self(list))
     }
-    if list.findings.is_empty() { Ok(list.pairs) } else { Err(Error::from(list.findings)) }
 }
 
 /// What was read of the array.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct PairList {
     pairs: Vec<QaPair>,
+    /// What is wrong, with its place within the array.
     findings: Vec<FieldError>,
     /// Items of the array, kept or not.
     count: usize,
@@ -62,11 +88,30 @@ impl PairList {
         self.count < limits::QA_PAIRS && self.findings.len() < FINDINGS
     }
 
+    /// The pairs, if they can be those of a source; `param` is the array.
+    fn check(self, param: &str) -> Result<Vec<QaPair>, Error> {
+        if self.count == 0 {
+            return Err(Error::validation(param, "must contain at least one pair"));
+        }
+        if self.count > limits::QA_PAIRS {
+            let message =
+                format!("must contain at most {} pairs, not {}", limits::QA_PAIRS, self.count);
+            return Err(Error::validation(param, message));
+        }
+        if self.findings.is_empty() {
+            return Ok(self.pairs);
+        }
+        let within = |finding: FieldError| {
+            FieldError::new(format!("{param}{}", finding.param), finding.message)
+        };
+        Err(Error::from(self.findings.into_iter().map(within).collect::<Vec<_>>()))
+    }
+
     fn add(&mut self, item: Option<Fields>) {
         let index = self.count;
         let Some(fields) = item else {
             let message = "must be an object with the string fields `question` and `answer`";
-            self.findings.push(FieldError::new(format!("content[{index}]"), message));
+            self.findings.push(FieldError::new(format!("[{index}]"), message));
             return;
         };
         let question = checked(index, "question", fields.question, limits::QUESTION_CHARS);
@@ -98,7 +143,7 @@ struct Fields {
 }
 
 fn checked(index: usize, name: &str, field: Field, limit: usize) -> Result<String, FieldError> {
-    let finding = |message: String| FieldError::new(format!("content[{index}].{name}"), message);
+    let finding = |message: String| FieldError::new(format!("[{index}].{name}"), message);
     match field {
         Field::Text(text) if text.trim().is_empty() => Err(finding("must not be empty".to_owned())),
         Field::Text(text) => match check_length(&text, limit) {

@@ -7,6 +7,7 @@ pub(super) mod documents;
 pub(super) mod get;
 pub(super) mod list;
 pub(super) mod pages;
+pub(super) mod pairs;
 pub(super) mod passages;
 pub(super) mod refresh;
 pub(super) mod search;

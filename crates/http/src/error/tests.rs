@@ -13,6 +13,7 @@ fn all() -> Vec<RequestError> {
         Error::Forbidden(Permission::AgentsRead),
         Error::not_found("agent", "x"),
         Error::Conflict("busy".to_owned()),
+        Error::Busy("a moment".to_owned()),
         Error::ClaimLost,
         Error::Overloaded,
         Error::ModelUnavailable(cause()),

@@ -80,8 +80,7 @@ pub(super) fn finish(
     }
     let ended = held.into_iter().map(|(lease, intake, event, source)| {
         let Some(source) = source else { return Ok(None) };
-        prepare(c, &source, intake, quota)?;
-        let mut stored = intake.store_part(c, &source)?;
+        let mut stored = prepare(c, &source, intake, quota)?.store_part(c, &source)?;
         while !stored.is_complete() {
             stored = stored.store_part(c, &source)?;
         }

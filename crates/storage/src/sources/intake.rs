@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use cicerone_domain::content::{DocumentIds, Extracted};
 use cicerone_domain::id::kind;
-use cicerone_domain::{Id, Source};
+use cicerone_domain::{Id, Source, SourceType};
+use diesel::dsl::max;
 use diesel::prelude::*;
 
-use super::content::{BATCH_BYTES, insert_documents, insert_passages, unseen};
-use crate::connection::AnyConnection;
+use super::content::{BATCH_BYTES, insert_documents, insert_passages, remove_unseen, unseen};
+use crate::connection::{AnyConnection, note_value};
 use crate::error::TransactionError;
-use crate::schema::{crawls, documents};
+use crate::schema::{crawls, document_texts, documents, passages};
 
 /// Most rows of a part.
 const PART_ROWS: usize = 2_000;
@@ -30,6 +31,8 @@ pub(crate) struct Intake {
     passages: Option<usize>,
     /// The position of the next passage in the source.
     position: i64,
+    /// Whether it continues the content that the source shows, which then stays.
+    continues: bool,
 }
 
 impl Intake {
@@ -37,7 +40,72 @@ impl Intake {
     pub(crate) fn new(source: Id<kind::Source>, extracted: Extracted) -> Self {
         let mut ids = DocumentIds::new(source);
         let ids = extracted.documents.iter().map(|cut| ids.next_of(&cut.document)).collect();
-        Self { extracted: Arc::new(extracted), ids, documents: 0, passages: None, position: 0 }
+        Self {
+            extracted: Arc::new(extracted),
+            ids,
+            documents: 0,
+            passages: None,
+            position: 0,
+            continues: false,
+        }
+    }
+
+    /// The intake of what is new, if pairs were added to the source: its documents stay. What an earlier attempt left of
+    /// the new ones is removed.
+    pub(crate) fn continued(
+        &self,
+        c: &mut AnyConnection,
+        source: &Source,
+    ) -> Result<Option<Self>, TransactionError> {
+        if !source.answers() || source.content.source_type() != SourceType::Qa {
+            return Ok(None);
+        }
+        remove_unseen(c, &source.id.to_string())?;
+        let Some(documents) = self.shown(c, source)? else { return Ok(None) };
+        let last: Option<i64> = passages::table
+            .filter(passages::source_id.eq(source.id.to_string()))
+            .select(max(passages::position))
+            .get_result(c)?;
+        let position = last.map_or(0, |last| last + 1);
+        Ok(Some(Self { documents, position, continues: true, ..self.clone() }))
+    }
+
+    /// How many documents the source shows, if what was extracted begins with them.
+    fn shown(
+        &self,
+        c: &mut AnyConnection,
+        source: &Source,
+    ) -> Result<Option<usize>, TransactionError> {
+        let is_text_of = document_texts::source_id
+            .eq(documents::source_id)
+            .and(document_texts::position.eq(documents::position));
+        let shown: Vec<(i64, Option<String>, String)> = documents::table
+            .inner_join(document_texts::table.on(is_text_of))
+            .filter(documents::source_id.eq(source.id.to_string()))
+            .order(documents::position)
+            .select((documents::position, documents::title, document_texts::text))
+            .load(c)?;
+        for (_, _, text) in &shown {
+            note_value(text);
+        }
+        let new = &self.extracted.documents;
+        let are_same = shown.len() <= new.len()
+            && shown.iter().zip(new).all(|((position, title, text), cut)| {
+                let document = &cut.document;
+                (*position, title, text) == (document.position, &document.title, &document.text)
+            });
+        Ok((are_same && !shown.is_empty()).then_some(shown.len()))
+    }
+
+    /// Characters that are not stored yet, not counting those of a document that is partly stored.
+    pub(crate) fn missing_characters(&self) -> u64 {
+        let missing = self.extracted.documents.iter().skip(self.documents);
+        missing.map(|cut| cut.document.character_count()).sum()
+    }
+
+    /// Whether parts can be stored one by one: none of them is searched before the last one is there.
+    pub(crate) fn can_be_parted(&self, source: &Source) -> bool {
+        self.continues || !source.answers()
     }
 
     /// What was extracted.

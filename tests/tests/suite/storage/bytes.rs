@@ -25,7 +25,7 @@ const MISCOUNTED: &str = "stored_bytes <> octet_length(content) \
         FROM passages p WHERE p.source_id = sources.id), 0)";
 
 /// Checks that every source is counted exactly, and returns the bytes that the account stores.
-async fn kept(world: &World) -> u64 {
+pub(super) async fn kept(world: &World) -> u64 {
     assert_eq!(world.count_where("sources", MISCOUNTED), 0);
     let kept = world.storage.kept_bytes(world.account).await.unwrap();
     let sum = format!(

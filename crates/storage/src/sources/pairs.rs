@@ -1,0 +1,37 @@
+//! Adding pairs to a source.
+
+use cicerone_domain::job::NewJob;
+use cicerone_domain::source::QaPair;
+use cicerone_domain::{Source, Timestamp};
+use diesel::prelude::*;
+
+use super::update_state;
+use crate::bytes;
+use crate::connection::{AnyConnection, note_value};
+use crate::error::TransactionError;
+use crate::jobs;
+use crate::schema::sources;
+
+/// Adds pairs to a source whose agent's row is locked, and queues the job that processes it. `quota` applies to accounts
+/// without one of their own.
+pub(super) fn add(
+    c: &mut AnyConnection,
+    source: Source,
+    pairs: &[QaPair],
+    job: NewJob,
+    quota: Option<u64>,
+    now: Timestamp,
+) -> Result<Source, TransactionError> {
+    let before = source.content.as_text().len();
+    let source = source.add_pairs(pairs)?;
+    let content = source.content.as_text();
+    note_value(&content);
+    diesel::update(sources::table.find(source.id.to_string()))
+        .set(sources::content.eq(content.as_ref()))
+        .execute(c)?;
+    bytes::grow_source(c, quota, &source, content.len().saturating_sub(before))?;
+    update_state(c, &source)?;
+    jobs::queue(c, &source, job, now)?;
+    drop(content);
+    Ok(source)
+}
