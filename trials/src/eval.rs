@@ -7,6 +7,7 @@ mod feed;
 pub(crate) mod files;
 mod floor;
 mod formats;
+mod gaps;
 mod html;
 mod hybrid;
 mod manuals;
@@ -38,7 +39,7 @@ pub(crate) struct EvalArgs {
     data: PathBuf,
     /// Only these sets, or `floor`: which questions pass the floor; `silence`: whether questions
     /// without an answer are refused; `answers`: the chosen sentences; `manuals`: questions about
-    /// manuals, with replies. All of them if none is named. `docx`, `formats`, `html` or `pdf`
+    /// manuals, with replies; `gaps`: whether alike questions are grouped. All of them if none is named. `docx`, `formats`, `html` or `pdf`
     /// alone: how well such files are read. `hybrid` and sets: by words, by meaning and by both
     sets: Vec<String>,
     /// The file of the figures, which are shown beside those of the next run
@@ -132,11 +133,14 @@ pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
     if wanted("manuals") {
         manuals::measure(&args.manuals, args.misses, &mut table)?;
     }
+    if wanted("gaps") {
+        gaps::measure(&args.data, &mut table)?;
+    }
     table.keep()
 }
 
 /// What is measured in addition to the sets.
-const OTHERS: [&str; 4] = ["floor", "silence", "answers", "manuals"];
+const OTHERS: [&str; 5] = ["floor", "silence", "answers", "manuals", "gaps"];
 
 /// Measures the rankings of each wanted set.
 fn rank(args: &EvalArgs, wanted: &dyn Fn(&str) -> bool, table: &mut Table) -> anyhow::Result<()> {

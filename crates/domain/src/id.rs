@@ -45,6 +45,9 @@ pub mod kind {
     /// A conversation.
     #[derive(Debug)]
     pub enum Conversation {}
+    /// A group of questions that were not answered.
+    #[derive(Debug)]
+    pub enum Gap {}
     /// An uploaded file.
     #[derive(Debug)]
     pub enum Upload {}
@@ -90,6 +93,10 @@ pub mod kind {
     impl Kind for Conversation {
         const PREFIX: &'static str = "conv_";
         const NAME: &'static str = "conversation";
+    }
+    impl Kind for Gap {
+        const PREFIX: &'static str = "gap_";
+        const NAME: &'static str = "gap";
     }
     impl Kind for Upload {
         const PREFIX: &'static str = "file_";

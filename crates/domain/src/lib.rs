@@ -22,6 +22,7 @@ pub mod crawl;
 pub mod error;
 pub mod event;
 pub mod fairness;
+pub mod gap;
 pub mod id;
 pub mod idempotency;
 pub mod job;

@@ -137,6 +137,26 @@ pub const RECEIPT_TERMS: usize = 16;
 pub const RECEIPT_TERM_BYTES: usize = 128;
 /// Longest comment of a rating.
 pub const RATING_COMMENT_CHARS: usize = 1_000;
+/// Questions in gaps that are kept of an agent: the newest.
+pub const GAP_QUESTIONS: usize = 10_000;
+/// Most questions that one request puts into gaps.
+pub const GAP_GROUPED: usize = 500;
+/// Most gaps that a question is compared with: those with the latest questions.
+pub const GAP_COMPARED: usize = 2_000;
+/// Most questions by which a gap is known: its first ones.
+pub const GAP_MEMBERS: usize = 3;
+/// Most characters of a question that are compared.
+pub const GAP_COMPARED_CHARS: usize = 400;
+/// Most questions of a gap that are shown.
+pub const GAP_EXAMPLES: usize = 5;
+/// Longest text of such a question; a longer one is cut at a word.
+pub const GAP_EXAMPLE_CHARS: usize = 300;
+/// Most searches of a request that finds out which gaps are answered by now.
+pub const GAP_SEARCHES: usize = 100;
+/// How long such a request begins searches.
+pub const GAP_SEARCH_MILLIS: i64 = 2_000;
+/// Longest answer with which a gap is closed.
+pub const GAP_ANSWER_CHARS: usize = TEXT_SOURCE_CHARS;
 /// Longest text of a passage in a citation; a longer one is cut at a word.
 pub const CITED_CHARS: usize = 300;
 /// Most bytes of a document's text that its public page shows (1 MiB).

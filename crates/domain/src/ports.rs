@@ -13,6 +13,7 @@
 
 mod conversations;
 mod crawl;
+mod gaps;
 mod index;
 mod jobs;
 mod meaning;
@@ -23,6 +24,7 @@ mod webhooks;
 
 pub use conversations::{ConversationContext, ConversationStore};
 pub use crawl::CrawlStore;
+pub use gaps::{GapAnswer, GapStore, Likeness};
 pub use index::{AgentContent, PassageFeed, PassageIndex, Wanted, WholeContent};
 pub use jobs::{Housekeeping, JobStore, WorkListener, WorkSignal};
 pub use meaning::{

@@ -6,6 +6,7 @@
 mod agents;
 mod audit;
 mod conversations;
+mod gaps;
 mod idempotency;
 mod keys;
 mod quotas;
@@ -19,6 +20,7 @@ pub use audit::Audit;
 pub use conversations::{
     Accepted, ConversationLimits, Conversations, Export, Handling, NewMessage,
 };
+pub use gaps::{GapPorts, Gaps, NewGapAnswer};
 pub use idempotency::{Admission, Idempotency};
 pub use keys::{Issued, Keys, NewKey, RootKey};
 pub use quotas::{QuotaPass, Quotas};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cicerone_domain::ports::Health;
 use cicerone_domain::services::{
-    Agents, Audit, Conversations, Idempotency, Keys, Quotas, Sources, Uploads, Webhooks,
+    Agents, Audit, Conversations, Gaps, Idempotency, Keys, Quotas, Sources, Uploads, Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, PublicUrl, UploadType};
 use ipnet::IpNet;
@@ -25,6 +25,8 @@ pub struct Application {
     pub sources: Sources,
     /// Uploaded files.
     pub uploads: Uploads,
+    /// Questions that were not answered.
+    pub gaps: Gaps,
     /// Conversations, and replies.
     pub conversations: Conversations,
     /// Quotas, and usage.

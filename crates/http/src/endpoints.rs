@@ -6,6 +6,7 @@ mod agents;
 mod audit_log;
 mod conversations;
 mod files;
+mod gaps;
 mod keys;
 mod me;
 mod openai;
@@ -30,6 +31,9 @@ pub(crate) fn all() -> Vec<Endpoint> {
         agents::update::endpoint(),
         agents::delete::endpoint(),
         agents::statistics::endpoint(),
+        gaps::list::endpoint(),
+        gaps::update::endpoint(),
+        gaps::answer::endpoint(),
         sources::create::endpoint(),
         sources::list::endpoint(),
         sources::get::endpoint(),

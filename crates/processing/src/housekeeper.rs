@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use cicerone_domain::ports::{Housekeeping, ObjectStore};
 use cicerone_domain::usage::Day;
-use cicerone_domain::{Clock, Error, Timestamp, limits};
+use cicerone_domain::{Clock, Error, Id, Timestamp, kind, limits};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 /// How often it runs: deleted data is gone from every file within twice this time.
@@ -35,6 +36,8 @@ pub struct Swept {
     pub removals: u64,
     /// Rows of usage that are too old to be queried.
     pub usage_days: u64,
+    /// Questions in gaps of agents that have too many.
+    pub gap_questions: u64,
 }
 
 /// How long old records are kept.
@@ -62,6 +65,8 @@ pub struct Housekeeper {
     objects: Arc<dyn ObjectStore>,
     clock: Arc<dyn Clock>,
     retention: Retention,
+    /// The last agent whose gaps were looked at.
+    gaps_after: Arc<Mutex<Option<Id<kind::Agent>>>>,
 }
 
 impl Housekeeper {
@@ -72,7 +77,7 @@ impl Housekeeper {
         clock: Arc<dyn Clock>,
         retention: Retention,
     ) -> Self {
-        Self { store, objects, clock, retention }
+        Self { store, objects, clock, retention, gaps_after: Arc::default() }
     }
 
     /// Runs a round every 25 seconds until `stop`.
@@ -88,6 +93,7 @@ impl Housekeeper {
                     conversations = swept.conversations,
                     removals = swept.removals,
                     usage_days = swept.usage_days,
+                    gap_questions = swept.gap_questions,
                     "removed what is no longer needed"
                 ),
                 Ok(_) => {}
@@ -151,6 +157,7 @@ impl Housekeeper {
             conversations: self.store.expire_conversations(now).await?,
             audit_records: self.store.expire_audit(before(now, self.retention.audit)).await?,
             usage_days: self.store.expire_usage(Day::kept_since(now)).await?,
+            gap_questions: self.expire_gaps().await?,
             objects: 0,
         };
         // An error of the object store must not stop the rest.
@@ -162,6 +169,14 @@ impl Housekeeper {
 }
 
 impl Housekeeper {
+    /// Removes what is too much of the gaps of the next agents, and returns the number of questions.
+    async fn expire_gaps(&self) -> Result<u64, Error> {
+        let mut after = self.gaps_after.lock().await;
+        let (removed, next) = self.store.expire_gaps(*after).await?;
+        *after = next;
+        Ok(removed)
+    }
+
     /// Removes discarded objects and returns their number.
     async fn remove_objects(&self, now: Timestamp) -> Result<u64, Error> {
         let mut removed = 0;

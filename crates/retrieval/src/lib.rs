@@ -9,9 +9,11 @@
 //! Invariant: this crate parses no query language; a question is always a set of words.
 
 mod index;
+mod likeness;
 mod meaning;
 mod search;
 mod store;
 
 pub use index::{Index, IndexConfig};
+pub use likeness::WordLikeness;
 pub use meaning::{MeaningConfig, MeaningPorts};

@@ -8,14 +8,14 @@ use cicerone_domain::job::Reclaim;
 use cicerone_domain::meaning::CurrentSpace;
 use cicerone_domain::ports::{Embedder, PassageIndex, VectorStore as _, WorkSignal};
 use cicerone_domain::services::{
-    Agents, Audit, ConversationLimits, Conversations, Idempotency, Keys, Quotas, Sources, Uploads,
-    Webhooks,
+    Agents, Audit, ConversationLimits, Conversations, GapPorts, Gaps, Idempotency, Keys, Quotas,
+    Sources, Uploads, Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
 use cicerone_ingestion::{CrawlPorts, Crawler, EgressFetch, ReadPage, Readers};
 use cicerone_processing::{Housekeeper, Learner, LearnerPorts, Worker, WorkerPorts};
-use cicerone_retrieval::{Index, IndexConfig, MeaningPorts};
+use cicerone_retrieval::{Index, IndexConfig, MeaningPorts, WordLikeness};
 use cicerone_storage::{SpoolFolder, Storage, StorageOptions, UploadObjects, migrations};
 use cicerone_webhooks::{Deliverer, Targets};
 
@@ -33,6 +33,7 @@ pub(crate) struct Parts {
     pub(crate) agents: Agents,
     pub(crate) sources: Sources,
     pub(crate) uploads: Uploads,
+    pub(crate) gaps: Gaps,
     pub(crate) conversations: Conversations,
     pub(crate) idempotency: Idempotency,
     pub(crate) keys: Keys,
@@ -147,6 +148,15 @@ impl Parts {
                 clock.clone(),
                 entropy.clone(),
             ),
+            gaps: Gaps::new(GapPorts {
+                store: storage.clone(),
+                agents: storage.clone(),
+                index: passages.clone(),
+                likeness: Arc::new(WordLikeness::default()),
+                signal: signal.clone(),
+                clock: clock.clone(),
+                entropy: entropy.clone(),
+            }),
             sources: Sources::new(
                 storage.clone(),
                 storage.clone(),

@@ -2,6 +2,7 @@
 
 mod agent_locks;
 mod conversations;
+mod gaps;
 mod texts;
 mod usage;
 mod vectors;
@@ -29,6 +30,7 @@ use crate::storage::Limits;
 
 pub(crate) use agent_locks::{hold_agent, lock_agent};
 pub(crate) use conversations::{insert_messages, insert_metadata, lock_conversation};
+pub(crate) use gaps::insert_gap_question_once;
 pub(crate) use texts::insert_texts;
 pub(crate) use usage::{add_month_usage, add_usage};
 pub(crate) use vectors::{expect_vectors, insert_vectors, next_without_vectors};

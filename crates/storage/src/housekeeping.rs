@@ -5,17 +5,18 @@ use cicerone_domain::agent::RetentionDays;
 use cicerone_domain::ports::Housekeeping;
 use cicerone_domain::upload::ObjectKey;
 use cicerone_domain::usage::Day;
-use cicerone_domain::{Error, Timestamp};
+use cicerone_domain::{Error, Id, Timestamp, kind};
 use diesel::dsl::{exists, min, not};
 use diesel::prelude::*;
 
 use crate::audit;
-use crate::columns::{narrow, narrow_option, time};
+use crate::columns::{id, narrow, narrow_option, time, wide};
 use crate::connection::AnyConnection;
 use crate::conversations;
 use crate::deliveries;
 use crate::error::TransactionError;
 use crate::events;
+use crate::gaps;
 use crate::jobs::{LEASED, QUEUED};
 use crate::removal;
 use crate::schema::{agents, discarded_objects, idempotency, jobs, sources, uploads};
@@ -25,6 +26,8 @@ use crate::usage;
 
 /// Rows that are removed in one transaction, so that other writes are not delayed for long.
 const AT_ONCE: u32 = 500;
+/// Agents whose gaps are looked at in one round.
+const AGENTS_AT_ONCE: i64 = 200;
 
 #[async_trait]
 impl Housekeeping for Storage {
@@ -173,6 +176,53 @@ impl Housekeeping for Storage {
                 return Ok(total);
             }
         }
+    }
+
+    async fn expire_gaps(
+        &self,
+        after: Option<Id<kind::Agent>>,
+    ) -> Result<(u64, Option<Id<kind::Agent>>), Error> {
+        let due = self
+            .db
+            .read(move |c| {
+                let behind = after.map(|id| id.to_string()).unwrap_or_default();
+                let agents: Vec<String> = agents::table
+                    .filter(agents::id.gt(behind))
+                    .filter(agents::removed_at.is_null())
+                    .order(agents::id)
+                    .limit(AGENTS_AT_ONCE)
+                    .select(agents::id)
+                    .load(c)?;
+                let last = agents.last().filter(|_| wide(agents.len()) == AGENTS_AT_ONCE);
+                let next = last.map(|last| id("agents.id", last)).transpose()?;
+                let mut due = Vec::new();
+                for agent in agents {
+                    let since = gaps::kept_since(c, &agent)?;
+                    let empty = gaps::empty_gaps(c, &agent, AT_ONCE.into())?;
+                    due.push((agent, since, empty));
+                }
+                Ok((due, next))
+            })
+            .await?;
+        let (due, next) = due;
+        let mut total = 0;
+        for (agent, since, empty) in due {
+            while let Some(since) = since {
+                let agent = agent.clone();
+                let removed = self
+                    .db
+                    .free(move |c| gaps::remove_before(c, &agent, since, AT_ONCE.into()))
+                    .await?;
+                total += u64::try_from(removed).unwrap_or(u64::MAX);
+                if removed == 0 {
+                    break;
+                }
+            }
+            if !empty.is_empty() {
+                self.db.free(move |c| gaps::remove_empty(c, &agent, &empty)).await?;
+            }
+        }
+        Ok((total, next))
     }
 
     async fn empty_log(&self) -> Result<(), Error> {

@@ -30,6 +30,7 @@ mod dialect;
 mod error;
 mod events;
 mod feed;
+mod gaps;
 mod housekeeping;
 mod idempotency;
 mod jobs;

@@ -20,8 +20,8 @@ use crate::error::TransactionError;
 use crate::idempotency;
 use crate::pages::{Size, binary_length, octet_length};
 use crate::schema::{
-    agents, conversations, crawl_pages, document_texts, documents, jobs, messages, passage_vectors,
-    passages, ratings, sources,
+    agents, conversations, crawl_pages, document_texts, documents, gap_questions, gaps, jobs,
+    messages, passage_vectors, passages, ratings, sources,
 };
 use crate::uploads::remove_unused;
 
@@ -236,8 +236,27 @@ fn delete_agent(
             Some(_) => {}
         }
     }
+    if !delete_gaps(c, id, part)? {
+        return Ok(false);
+    }
     diesel::delete(agents::table.find(id)).execute(c)?;
     Ok(true)
+}
+
+/// Deletes the gaps of an agent, whose questions were deleted with its conversations.
+fn delete_gaps(
+    c: &mut AnyConnection,
+    agent: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    let ids: Vec<String> = gaps::table
+        .filter(gaps::agent_id.eq(agent))
+        .limit(part.limit())
+        .select(gaps::id)
+        .load(c)?;
+    part.rows = part.rows.saturating_sub(ids.len());
+    diesel::delete(gaps::table.filter(gaps::id.eq_any(ids))).execute(c)?;
+    Ok(!part.is_used_up())
 }
 
 fn delete_source(
@@ -377,12 +396,31 @@ fn delete_ratings(
     Ok(!part.is_used_up())
 }
 
+/// Deletes the rows that name questions of gaps before their messages, so that they count towards the size of a part too.
+fn delete_gap_questions(
+    c: &mut AnyConnection,
+    conversation: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    let of_conversation =
+        || gap_questions::table.filter(gap_questions::conversation_id.eq(conversation));
+    let rows: Vec<i64> = of_conversation()
+        .order(gap_questions::position)
+        .limit(part.limit())
+        .select(gap_questions::position)
+        .load(c)?;
+    if let Some(last) = part.take(rows.into_iter().map(|position| (position, [None])).collect()) {
+        diesel::delete(of_conversation().filter(gap_questions::position.le(last))).execute(c)?;
+    }
+    Ok(!part.is_used_up())
+}
+
 fn delete_conversation(
     c: &mut AnyConnection,
     id: &str,
     part: &mut Part,
 ) -> Result<bool, TransactionError> {
-    if !delete_ratings(c, id, part)? {
+    if !delete_ratings(c, id, part)? || !delete_gap_questions(c, id, part)? {
         return Ok(false);
     }
     let of_conversation = || messages::table.filter(messages::conversation_id.eq(id));

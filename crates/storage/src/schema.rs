@@ -63,6 +63,7 @@ table! {
         public_sources -> Bool,
         receipts -> Bool,
         source_list -> Bool,
+        gap_source_id -> Nullable<Text>,
     }
 }
 
@@ -268,6 +269,31 @@ table! {
 }
 
 table! {
+    gaps (id) {
+        id -> Text,
+        account_id -> Text,
+        agent_id -> Text,
+        status -> Text,
+        source_id -> Nullable<Text>,
+        checked_generation -> Nullable<BigInt>,
+        created_at -> BigInt,
+        changed_at -> Nullable<BigInt>,
+    }
+}
+
+table! {
+    gap_questions (conversation_id, position) {
+        conversation_id -> Text,
+        position -> BigInt,
+        account_id -> Text,
+        agent_id -> Text,
+        reason -> Text,
+        gap_id -> Nullable<Text>,
+        asked_at -> BigInt,
+    }
+}
+
+table! {
     conversation_metadata (conversation_id, name) {
         conversation_id -> Text,
         name -> Text,
@@ -430,4 +456,6 @@ allow_tables_to_appear_in_same_query!(sources, documents);
 allow_tables_to_appear_in_same_query!(sources, document_texts);
 allow_tables_to_appear_in_same_query!(passages, sources);
 allow_tables_to_appear_in_same_query!(uploads, sources);
+allow_tables_to_appear_in_same_query!(gap_questions, gaps);
+allow_tables_to_appear_in_same_query!(gap_questions, messages);
 allow_tables_to_appear_in_same_query!(conversations, conversation_metadata);

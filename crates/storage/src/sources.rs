@@ -30,6 +30,7 @@ pub(crate) use content::{
     DocumentRow, PassageRow, Placed, TextRow, insert, read_warnings, remove_unseen, unseen,
 };
 pub(crate) use intake::{Intake, clear, show};
+pub(crate) use pairs::add as add_pairs;
 pub(crate) use state::StateRow;
 
 use crate::agents::{self, raise_generation};
@@ -185,7 +186,7 @@ pub(crate) fn update_state(c: &mut AnyConnection, source: &Source) -> Result<(),
 }
 
 /// Returns the source if its agent is in the scope.
-fn find(
+pub(crate) fn find(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Source>,
@@ -224,6 +225,20 @@ fn require_locked(
     require(c, visible, id)
 }
 
+/// Adds a source to an agent whose row is locked, and queues the job that processes it.
+pub(crate) fn add_new(
+    c: &mut AnyConnection,
+    quota: Option<u64>,
+    source: &Source,
+    job: NewJob,
+) -> Result<(), TransactionError> {
+    let row = NewSourceRow::of(source)?;
+    note_value(&row.content);
+    diesel::insert_into(sources::table).values(row).execute(c)?;
+    bytes::add_source(c, quota, source)?;
+    jobs::queue(c, source, job, source.created_at)
+}
+
 #[async_trait]
 impl SourceStore for Storage {
     async fn insert_source(
@@ -244,11 +259,7 @@ impl SourceStore for Storage {
                 {
                     return Err(unknown_file().into());
                 }
-                let row = NewSourceRow::of(&source)?;
-                note_value(&row.content);
-                diesel::insert_into(sources::table).values(row).execute(c)?;
-                bytes::add_source(c, quota, &source)?;
-                jobs::queue(c, &source, job, source.created_at)?;
+                add_new(c, quota, &source, job)?;
                 Ok(source.clone())
             })
             .await
@@ -316,7 +327,7 @@ impl SourceStore for Storage {
             .of(scope.account)
             .write_completing(completion, move |c| {
                 let source = require_locked(c, &visible, id)?;
-                pairs::add(c, source, &pairs, job, quota, now)
+                add_pairs(c, source, &pairs, job, quota, now)
             })
             .await
     }

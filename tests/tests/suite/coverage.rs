@@ -9,7 +9,7 @@ use crate::routes::{ROUTES, Route};
 use crate::walks::WALKS;
 use crate::world::client;
 use crate::{
-    agents, audit_log, conversations, files, keys, mcp, me, openai, sources, usage, webhooks,
+    agents, audit_log, conversations, files, gaps, keys, mcp, me, openai, sources, usage, webhooks,
 };
 
 /// Which answers of a route are tested, and by which tests.
@@ -21,13 +21,16 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 51] = [
+const ENDPOINTS: [&Covers; 54] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
     &agents::update::COVERS,
     &agents::delete::COVERS,
     &agents::statistics::COVERS,
+    &gaps::list::COVERS,
+    &gaps::update::COVERS,
+    &gaps::answer::COVERS,
     &files::upload::COVERS,
     &files::get::COVERS,
     &files::delete::COVERS,

@@ -26,6 +26,7 @@ mod deletion;
 mod durability;
 mod fairness;
 mod files;
+mod gaps;
 mod generators;
 mod idempotency;
 mod isolation;

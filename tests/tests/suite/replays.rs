@@ -9,11 +9,13 @@ use crate::world::{NOWHERE, account};
 
 /// The routes whose answers name only the agent of the request. The answers of the other routes
 /// concern the whole account, or are empty.
-const ABOUT_ONE_AGENT: [&str; 8] = [
+const ABOUT_ONE_AGENT: [&str; 10] = [
     "PATCH /v1/agents/{agent_id}",
     "POST /v1/agents/{agent_id}/sources",
     "POST /v1/sources/{source_id}/refresh",
     "POST /v1/sources/{source_id}/pairs",
+    "PATCH /v1/agents/{agent_id}/gaps/{gap_id}",
+    "POST /v1/agents/{agent_id}/gaps/{gap_id}/answer",
     "POST /v1/conversations",
     "POST /v1/chat/completions",
     "POST /v1/responses",

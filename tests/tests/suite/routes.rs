@@ -6,8 +6,8 @@ use cicerone_tests::{Answer, Client};
 use serde_json::{Value, json};
 
 use crate::world::{
-    NO_AGENT, NO_CONVERSATION, NO_DELIVERY, NO_DOCUMENT, NO_ENDPOINT, NO_FILE, NO_KEY, NO_SOURCE,
-    NOWHERE,
+    NO_AGENT, NO_CONVERSATION, NO_DELIVERY, NO_DOCUMENT, NO_ENDPOINT, NO_FILE, NO_GAP, NO_KEY,
+    NO_SOURCE, NOWHERE,
 };
 
 /// A route of the API.
@@ -38,6 +38,8 @@ enum Body {
     EndpointChange,
     Rating,
     Pairs,
+    Gap,
+    GapAnswer,
 }
 
 const fn route(
@@ -56,13 +58,16 @@ const RECEIPT: &str = "/v1/conversations/{conversation_id}/messages/{n}/receipt"
 const PAIRS: &str = "/v1/sources/{source_id}/pairs";
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 51] = [
+pub(crate) const ROUTES: [Route; 54] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
     route("PATCH", "/v1/agents/{agent_id}", "agents:write", Body::Change),
     route("DELETE", "/v1/agents/{agent_id}", "agents:write", Body::None),
     route("GET", "/v1/agents/{agent_id}/statistics", "agents:read", Body::None),
+    route("GET", "/v1/agents/{agent_id}/gaps", "conversations:read", Body::None),
+    route("PATCH", "/v1/agents/{agent_id}/gaps/{gap_id}", "conversations:write", Body::Gap),
+    route("POST", "/v1/agents/{agent_id}/gaps/{gap_id}/answer", "sources:write", Body::GapAnswer),
     route("POST", "/v1/files", "sources:write", Body::File),
     route("GET", "/v1/files/{file_id}", "sources:read", Body::None),
     route("DELETE", "/v1/files/{file_id}", "sources:write", Body::None),
@@ -131,6 +136,8 @@ pub(crate) struct Names {
     pub(crate) pairs: String,
     /// A document of another source of it.
     pub(crate) document: String,
+    /// A gap of it.
+    pub(crate) gap: String,
     /// A conversation with it.
     pub(crate) conversation: String,
     /// A file.
@@ -155,6 +162,8 @@ impl Names {
         let documents = client.list_all(&format!("/v1/sources/{text}/documents"), 1).await;
         let document = id(&documents[0]);
         let conversation = id(&client.ask(&agent, "Hello there").await);
+        let gaps = client.get(&format!("/v1/agents/{agent}/gaps")).await.expect(200);
+        let gap = id(&gaps["data"][0]);
         let rating = format!("/v1/conversations/{conversation}/messages/2/rating");
         client.put(&rating, json!({ "value": "down" })).await.expect(200);
         let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
@@ -167,7 +176,7 @@ impl Names {
         let endpoint = id(&endpoint.expect(201));
         let test = format!("/v1/webhook_endpoints/{endpoint}/test");
         let delivery = id(&client.post_nothing(&test).await.expect(202));
-        Self { agent, source, pairs, document, conversation, file, key, endpoint, delivery }
+        Self { agent, source, pairs, document, gap, conversation, file, key, endpoint, delivery }
     }
 
     /// Ids of objects that do not exist.
@@ -177,6 +186,7 @@ impl Names {
             source: NO_SOURCE.to_owned(),
             pairs: NO_SOURCE.to_owned(),
             document: NO_DOCUMENT.to_owned(),
+            gap: NO_GAP.to_owned(),
             conversation: NO_CONVERSATION.to_owned(),
             file: NO_FILE.to_owned(),
             key: NO_KEY.to_owned(),
@@ -191,6 +201,7 @@ impl Names {
         path.replace("{agent_id}", &self.agent)
             .replace("{source_id}", source)
             .replace("{document_id}", &self.document)
+            .replace("{gap_id}", &self.gap)
             .replace("{conversation_id}", &self.conversation)
             .replace("{n}", "2")
             .replace("{file_id}", &self.file)
@@ -205,6 +216,7 @@ impl Names {
             .replace(&self.source, "{source_id}")
             .replace(&self.pairs, "{source_id}")
             .replace(&self.document, "{document_id}")
+            .replace(&self.gap, "{gap_id}")
             .replace(&self.conversation, "{conversation_id}")
             .replace(&self.file, "{file_id}")
             .replace(&self.key, "{key_id}")
@@ -277,6 +289,10 @@ impl Route {
             Body::Pairs => {
                 let pair = json!({ "question": "Is parking free?", "answer": "Yes." });
                 Some(json!({ "pairs": [pair] }))
+            }
+            Body::Gap => Some(json!({ "status": "dismissed" })),
+            Body::GapAnswer => {
+                Some(json!({ "question": "Is parking free?", "answer": "Yes, behind the museum." }))
             }
             Body::Rating => Some(json!({ "value": "up" })),
             Body::EndpointChange => Some(json!({ "description": "Ours" })),

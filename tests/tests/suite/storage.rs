@@ -13,6 +13,7 @@ mod crawls;
 mod documents;
 mod feed;
 mod fixture;
+mod gaps;
 mod housekeeping;
 mod idempotency;
 mod jobs;

@@ -66,6 +66,8 @@ pub(crate) const NO_SOURCE: &str = "src_0000000000";
 pub(crate) const NO_DOCUMENT: &str = "doc_0000000000";
 /// A conversation id that does not exist.
 pub(crate) const NO_CONVERSATION: &str = "conv_0000000000";
+/// A gap id that does not exist.
+pub(crate) const NO_GAP: &str = "gap_0000000000";
 /// A file id that does not exist.
 pub(crate) const NO_FILE: &str = "file_0000000000";
 /// A key id that does not exist.

@@ -116,6 +116,13 @@ pub trait Housekeeping: Send + Sync {
     async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error>;
     /// Removes the usage of days before `before`. Returns how many rows were removed.
     async fn expire_usage(&self, before: Day) -> Result<u64, Error>;
+    /// Removes questions in gaps of agents that have more than are kept, and gaps without questions. Looks at some agents
+    /// behind `after`, in the order of their ids. Returns how many questions were removed, and where to go on; `None` after
+    /// the last agent.
+    async fn expire_gaps(
+        &self,
+        after: Option<Id<kind::Agent>>,
+    ) -> Result<(u64, Option<Id<kind::Agent>>), Error>;
     /// Removes deleted content from the files of the database: copies the write-ahead log into the
     /// database and empties it.
     async fn empty_log(&self) -> Result<(), Error>;

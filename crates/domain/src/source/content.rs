@@ -167,6 +167,16 @@ impl PairsText {
         Ok(Self(text.into()))
     }
 
+    /// The array of these pairs, which were checked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Internal`] if they cannot be written as JSON.
+    pub fn of(pairs: &[QaPair]) -> Result<Self, Error> {
+        let text = serde_json::to_string(pairs).map_err(Error::internal)?;
+        Ok(Self(text.into()))
+    }
+
     /// A stored array. It was checked when it was written and is not checked again, so that it
     /// stays readable if a limit is lowered.
     pub fn from_stored(text: String) -> Self {

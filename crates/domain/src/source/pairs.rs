@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 
 use crate::error::{Error, FieldError};
 use crate::limits;
-use crate::text::check_length;
+use crate::text::{check_length, check_not_blank};
 
 /// The maximum number of problems that one error lists.
 const FINDINGS: usize = 20;
@@ -19,6 +19,23 @@ pub struct QaPair {
     pub question: String,
     /// Of any length.
     pub answer: String,
+}
+
+impl QaPair {
+    /// Checks the fields `question` and `answer` of a pair that answers a gap.
+    ///
+    /// # Errors
+    ///
+    /// The field that is blank or too long.
+    pub fn parse(question: String, answer: String) -> Result<Self, FieldError> {
+        let check = |param: &str, text: &str, limit| {
+            let checked = check_not_blank(text).and_then(|()| check_length(text, limit));
+            checked.map_err(|message| FieldError::new(param, message))
+        };
+        check("question", &question, limits::QUESTION_CHARS)?;
+        check("answer", &answer, limits::GAP_ANSWER_CHARS)?;
+        Ok(Self { question, answer })
+    }
 }
 
 /// Reads the pairs of a `qa` source: a JSON array of 1 to 500 objects with the non-empty string

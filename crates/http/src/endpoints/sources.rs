@@ -115,7 +115,7 @@ impl<'a> From<&'a Source> for SourceView<'a> {
 }
 
 /// The answer to a change of a source.
-fn kept(status: StatusCode, source: &Source) -> StoredResponse {
+pub(super) fn kept(status: StatusCode, source: &Source) -> StoredResponse {
     let subject = Subject::of_agent(source.id, source.agent_id);
     keep(status, &SourceView::from(source), Some(subject))
 }

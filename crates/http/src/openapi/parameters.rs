@@ -42,6 +42,7 @@ pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
             "key_id" => id("key_"),
             "endpoint_id" => id("whep_"),
             "delivery_id" => id("dlv_"),
+            "gap_id" => id("gap_"),
             "n" => number(),
             _ => string().build(),
         };
@@ -75,6 +76,17 @@ pub(crate) fn cursor() -> Parameter {
     let about = "The `next_cursor` of the previous page of the same list.";
     // At least nine bytes of a position and sixteen of a signature, as base64url.
     query("cursor", about, string().pattern(Some("^[0-9A-Za-z_-]{34,}$"))).build()
+}
+
+/// `limit`
+pub(crate) fn limit(about: &str) -> Parameter {
+    let (low, high) = limits::PAGE_SIZE_RANGE;
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(low))
+        .maximum(Some(high))
+        .default(Some(Value::from(limits::PAGE_SIZE_DEFAULT)));
+    query("limit", about, schema).build()
 }
 
 /// A parameter with a closed set of values.

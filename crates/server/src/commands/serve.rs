@@ -181,6 +181,7 @@ async fn application(
         agents: parts.agents,
         sources: parts.sources,
         uploads: parts.uploads,
+        gaps: parts.gaps,
         conversations: parts.conversations,
         idempotency: parts.idempotency,
         keys: parts.keys,

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use cicerone_domain::conversation::{NewRating, Rating, RatingComment, RatingValue};
+use cicerone_domain::conversation::{Channel, NewRating, Rating, RatingComment, RatingValue};
+use cicerone_domain::gap::is_collected;
 use cicerone_domain::id::kind;
 use cicerone_domain::usage::Day;
 use cicerone_domain::{Error, Id, Role, Timestamp};
@@ -13,6 +14,7 @@ use crate::columns::{named, time};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
+use crate::gaps;
 use crate::schema::{conversations, messages, ratings, usage_days};
 use crate::scope::Visible;
 
@@ -45,6 +47,7 @@ pub(super) struct Reply {
     position: i64,
     account: String,
     agent: String,
+    channel: Channel,
     /// The day on which it was made.
     day: Day,
 }
@@ -72,6 +75,7 @@ pub(super) fn require_reply(
             position,
             account: conversation.account_id.to_string(),
             agent: conversation.agent_id.to_string(),
+            channel: conversation.channel,
             day: Day::of(time(created_at)),
         }),
         Role::User => {
@@ -119,7 +123,9 @@ pub(super) fn rate(
             diesel::insert_into(ratings::table).values(row).execute(c)?;
         }
     }
-    count(c, reply, before.map(|before| before.value), Some(rating.value))?;
+    let before = before.map(|before| before.value);
+    note_gap(c, reply, before, Some(rating.value))?;
+    count(c, reply, before, Some(rating.value))?;
     Ok(rating)
 }
 
@@ -131,7 +137,26 @@ pub(super) fn remove(
 ) -> Result<(), TransactionError> {
     let before = find(c, reply)?.ok_or_else(|| Error::not_found("rating", number))?;
     diesel::delete(ratings::table.find((&reply.conversation, reply.position))).execute(c)?;
+    note_gap(c, reply, Some(before.value), None)?;
     count(c, reply, Some(before.value), None)
+}
+
+/// Adds the question of the reply to those in gaps if the reply is rated down now, and removes it if it was.
+fn note_gap(
+    c: &mut AnyConnection,
+    reply: &Reply,
+    before: Option<RatingValue>,
+    after: Option<RatingValue>,
+) -> Result<(), TransactionError> {
+    let question = (reply.conversation.as_str(), reply.position - 1);
+    let [was_down, is_down] = [before, after].map(|value| value == Some(RatingValue::Down));
+    if was_down && !is_down {
+        gaps::forget_rated_down(c, question)
+    } else if is_down && !was_down && is_collected(reply.channel) {
+        gaps::note_rated_down(c, (&reply.account, &reply.agent), question)
+    } else {
+        Ok(())
+    }
 }
 
 /// Changes the counts of the conversation and of the day of the reply. A day that is no longer kept has no row to change.

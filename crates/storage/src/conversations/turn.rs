@@ -12,6 +12,7 @@ use crate::columns::{narrow, time, to_json, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
+use crate::gaps;
 use crate::schema::conversations;
 use crate::usage::{self, StatisticsRow};
 
@@ -38,6 +39,7 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transac
         NewMessageRow::new(&turn.conversation, first + 1, &turn.reply, turn.receipt.as_ref())?,
     ];
     dialect::insert_messages(c, &rows)?;
+    gaps::note_unanswered(c, &turn, first)?;
     let account = turn.conversation.account_id;
     usage::count(c, account, turn.usage(), StatisticsRow::of(&turn))?;
     Ok(turn)

@@ -14,7 +14,7 @@ use crate::schema::sources;
 
 /// Adds pairs to a source whose agent's row is locked, and queues the job that processes it. `quota` applies to accounts
 /// without one of their own.
-pub(super) fn add(
+pub(crate) fn add(
     c: &mut AnyConnection,
     source: Source,
     pairs: &[QaPair],

@@ -1,0 +1,362 @@
+//! Gaps: groups of alike questions that were not answered, or whose replies were rated down.
+
+use crate::content::cut_at_word;
+use crate::conversation::Channel;
+use crate::error::FieldError;
+use crate::id::{Id, kind};
+use crate::limits;
+use crate::timestamp::Timestamp;
+
+/// A group of alike questions that the agent did not answer well.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gap {
+    /// `gap_` and 10 characters.
+    pub id: Id<kind::Gap>,
+    /// What became of it.
+    pub status: GapStatus,
+    /// The source that got a pair for it, if that still exists.
+    pub source_id: Option<Id<kind::Source>>,
+    /// The agent's generation when it was last searched for.
+    pub checked_generation: Option<u64>,
+    /// Its first question.
+    pub question: String,
+    /// Questions whose reply cites no source.
+    pub unanswered: u64,
+    /// Other questions, whose reply was rated down.
+    pub rated_down: u64,
+    /// When its first question was asked.
+    pub first_asked_at: Timestamp,
+    /// When its last question was asked.
+    pub last_asked_at: Timestamp,
+    /// Its latest questions, newest first, at most [`GAP_EXAMPLES`](limits::GAP_EXAMPLES), each cut.
+    pub examples: Vec<AskedQuestion>,
+}
+
+impl Gap {
+    /// Whether the agent may answer its questions by now: it holds unanswered questions only, and was not searched for
+    /// since the agent's content has changed.
+    pub fn is_due(&self, generation: u64) -> bool {
+        self.rated_down == 0 && self.checked_generation != Some(generation)
+    }
+}
+
+/// What became of a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GapStatus {
+    /// Its questions are not answered.
+    #[default]
+    Open,
+    /// Its questions are answered, as far as is known. The next question like them opens it again.
+    Answered,
+    /// The owner does not want to answer it. Further questions change nothing.
+    Dismissed,
+}
+
+impl GapStatus {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Open, Self::Answered, Self::Dismissed];
+
+    /// The name on the wire and in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Answered => "answered",
+            Self::Dismissed => "dismissed",
+        }
+    }
+
+    /// The status of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// Reads the query parameter `status`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for any other text.
+    pub fn parse(name: &str) -> Result<Self, FieldError> {
+        let invalid = || FieldError::new("status", "must be one of open, answered, dismissed");
+        Self::from_name(name).ok_or_else(invalid)
+    }
+
+    /// The status after a question that was asked at `asked_at` has joined; `since` is when the gap got its status. An
+    /// answered gap is opened by questions that were asked later, not by earlier ones that were only grouped later.
+    #[must_use]
+    pub fn joined_by(self, asked_at: Timestamp, since: Option<Timestamp>) -> Self {
+        match self {
+            Self::Answered if since.is_none_or(|since| asked_at > since) => Self::Open,
+            Self::Open | Self::Answered | Self::Dismissed => self,
+        }
+    }
+}
+
+/// What an owner makes of a gap: opens or dismisses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GapChange {
+    /// See [`GapStatus::Open`].
+    Open,
+    /// See [`GapStatus::Dismissed`].
+    Dismiss,
+}
+
+impl GapChange {
+    /// The names of the statuses that can be set.
+    pub const NAMES: [&'static str; 2] = [GapStatus::Open.name(), GapStatus::Dismissed.name()];
+
+    /// Reads the field `status`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for any other text. A gap becomes answered by an answer only.
+    pub fn parse(name: &str) -> Result<Self, FieldError> {
+        match GapStatus::from_name(name) {
+            Some(GapStatus::Open) => Ok(Self::Open),
+            Some(GapStatus::Dismissed) => Ok(Self::Dismiss),
+            Some(GapStatus::Answered) | None => {
+                Err(FieldError::new("status", "must be one of open, dismissed"))
+            }
+        }
+    }
+
+    /// The status that it leads to.
+    pub const fn status(self) -> GapStatus {
+        match self {
+            Self::Open => GapStatus::Open,
+            Self::Dismiss => GapStatus::Dismissed,
+        }
+    }
+}
+
+/// A gap without its questions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GapState {
+    /// The gap.
+    pub id: Id<kind::Gap>,
+    /// Its agent.
+    pub agent_id: Id<kind::Agent>,
+    /// What became of it.
+    pub status: GapStatus,
+    /// The source that got a pair for it, if that still exists.
+    pub source_id: Option<Id<kind::Source>>,
+}
+
+/// Why a question is in a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GapReason {
+    /// Its reply cites no source.
+    Unanswered,
+    /// Its reply was rated down.
+    RatedDown,
+}
+
+impl GapReason {
+    /// The name in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unanswered => "unanswered",
+            Self::RatedDown => "rated_down",
+        }
+    }
+}
+
+/// Whether the questions of conversations of this channel become gaps. Programs that use an agent as a model send prompts
+/// of their own, which are no questions of people.
+pub const fn is_collected(channel: Channel) -> bool {
+    match channel {
+        Channel::Api | Channel::Mcp => true,
+        Channel::OpenAi => false,
+    }
+}
+
+/// The place of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct QuestionAt {
+    /// Its conversation.
+    pub conversation_id: Id<kind::Conversation>,
+    /// Its position in the conversation, from 0.
+    pub position: i64,
+}
+
+impl QuestionAt {
+    /// The number of the message in the conversation, from 1.
+    pub fn number(self) -> u64 {
+        u64::try_from(self.position).map_or(0, |position| position + 1)
+    }
+
+    /// The id of the gap that the question begins. Requests that group at the same time give it the same id.
+    pub fn gap_id(self) -> Id<kind::Gap> {
+        Id::derived(&[&self.conversation_id.to_string(), &self.position.to_string()])
+    }
+}
+
+/// A question as it was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedQuestion {
+    /// Its place.
+    pub at: QuestionAt,
+    /// Its text, cut.
+    pub text: String,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+}
+
+impl AskedQuestion {
+    /// The question as it is shown: at most [`GAP_EXAMPLE_CHARS`](limits::GAP_EXAMPLE_CHARS).
+    #[must_use]
+    pub fn shortened(self) -> Self {
+        Self { text: cut_at_word(&self.text, limits::GAP_EXAMPLE_CHARS).into_owned(), ..self }
+    }
+}
+
+/// Questions without a group, and the groups that they may join.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ungrouped {
+    /// The questions, oldest first.
+    pub questions: Vec<AskedQuestion>,
+    /// The gaps with the latest questions.
+    pub gaps: Vec<KnownGap>,
+}
+
+/// A gap that questions may join.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownGap {
+    /// The gap.
+    pub id: Id<kind::Gap>,
+    /// Its first questions, by which it is known, each cut.
+    pub questions: Vec<String>,
+}
+
+/// What a question is most like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joined {
+    /// The group with that number.
+    Group(usize),
+    /// The group that the question with that number began: an earlier one, or the question itself.
+    Question(usize),
+}
+
+/// A question with the gap that it was put into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlacedQuestion {
+    /// The question.
+    pub at: QuestionAt,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// The gap.
+    pub gap: Id<kind::Gap>,
+    /// Whether the gap is made if it does not exist.
+    pub is_new: bool,
+}
+
+impl Ungrouped {
+    /// The gap of each question, by what it joined.
+    pub fn place(&self, joined: &[Joined]) -> Vec<PlacedQuestion> {
+        let placed = |(question, joined): (&AskedQuestion, &Joined)| {
+            let (gap, is_new) = match joined {
+                Joined::Group(number) => (self.gaps.get(*number)?.id, false),
+                Joined::Question(first) => (self.questions.get(*first)?.at.gap_id(), true),
+            };
+            Some(PlacedQuestion { at: question.at, asked_at: question.asked_at, gap, is_new })
+        };
+        self.questions.iter().zip(joined).filter_map(placed).collect()
+    }
+}
+
+/// Which gaps are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GapFilter {
+    /// Those of this status.
+    pub status: GapStatus,
+    /// The most frequent ones, at most so many.
+    pub limit: GapLimit,
+}
+
+/// Most gaps of a list: 1 to 100, and 20 by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GapLimit(u32);
+
+impl GapLimit {
+    /// Checks the query parameter `limit`.
+    ///
+    /// # Errors
+    ///
+    /// What must hold, if it is not an integer in range.
+    pub fn parse(text: &str) -> Result<Self, FieldError> {
+        let (low, high) = limits::PAGE_SIZE_RANGE;
+        let number = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok());
+        let number = number.flatten().filter(|number| (low..=high).contains(number));
+        number.map(Self).ok_or_else(|| {
+            FieldError::new("limit", format!("must be an integer between {low} and {high}"))
+        })
+    }
+
+    /// The number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl Default for GapLimit {
+    fn default() -> Self {
+        Self(limits::PAGE_SIZE_DEFAULT)
+    }
+}
+
+/// Gaps of an agent, the most frequent first.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GapList {
+    /// The gaps.
+    pub gaps: Vec<Gap>,
+    /// Questions that are in no gap yet.
+    pub ungrouped: u64,
+}
+
+/// A gap that was searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckedGap {
+    /// The gap.
+    pub id: Id<kind::Gap>,
+    /// Whether its first question is answered.
+    pub is_answered: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GapChange, GapLimit, GapStatus};
+    use crate::timestamp::Timestamp;
+
+    #[test]
+    fn a_later_question_opens_an_answered_gap_and_no_other() {
+        let at = Timestamp::from_millis;
+        for (status, asked, since, after) in [
+            (GapStatus::Answered, 11, Some(10), GapStatus::Open),
+            (GapStatus::Answered, 10, Some(10), GapStatus::Answered),
+            (GapStatus::Answered, 10, None, GapStatus::Open),
+            (GapStatus::Dismissed, 11, Some(10), GapStatus::Dismissed),
+            (GapStatus::Open, 9, Some(10), GapStatus::Open),
+        ] {
+            assert_eq!(status.joined_by(at(asked), since.map(at)), after);
+        }
+    }
+
+    #[test]
+    fn a_gap_is_opened_or_dismissed_by_hand_and_not_answered() {
+        for name in GapChange::NAMES {
+            assert_eq!(GapChange::parse(name).unwrap().status().name(), name);
+        }
+        for name in ["answered", "", "Open"] {
+            assert_eq!(GapChange::parse(name).unwrap_err().param, "status");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_an_integer_from_1_to_100() {
+        assert_eq!(GapLimit::default().get(), 20);
+        assert_eq!(GapLimit::parse("1").unwrap().get(), 1);
+        assert_eq!(GapLimit::parse("100").unwrap().get(), 100);
+        for text in ["0", "101", "-1", "+5", "1.0", "", "ten", "99999999999999999999"] {
+            assert!(GapLimit::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Answering a gap with a pair.
+
+use cicerone_domain::gap::GapStatus;
+use cicerone_domain::ports::GapAnswer;
+use cicerone_domain::{Error, Source, SourceType, Timestamp};
+use diesel::prelude::*;
+
+use crate::columns::id;
+use crate::connection::AnyConnection;
+use crate::error::TransactionError;
+use crate::schema::{agents, gaps};
+use crate::scope::Visible;
+use crate::sources;
+
+/// Adds a pair to a source, and closes the gap. The agent's row is locked. `quota` applies to accounts without one of their
+/// own.
+pub(super) fn answer(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    answer: &GapAnswer,
+    quota: Option<u64>,
+    now: Timestamp,
+) -> Result<Source, TransactionError> {
+    let source = match answer.source {
+        Some(_) => to_named(c, visible, answer, quota, now)?,
+        None => to_own(c, visible, answer, quota, now)?,
+    };
+    diesel::update(gaps::table.find(answer.gap.to_string()))
+        .set((
+            gaps::status.eq(GapStatus::Answered.name()),
+            gaps::source_id.eq(source.id.to_string()),
+            gaps::changed_at.eq(now.as_millis()),
+        ))
+        .execute(c)?;
+    Ok(source)
+}
+
+/// Adds the pair to the source that the answer names.
+fn to_named(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    answer: &GapAnswer,
+    quota: Option<u64>,
+    now: Timestamp,
+) -> Result<Source, TransactionError> {
+    let found = answer.source.map(|source| sources::find(c, visible, source)).transpose()?;
+    let source = found
+        .flatten()
+        .filter(|source| source.agent_id == answer.agent)
+        .ok_or_else(|| Error::invalid("source_id", "must be the id of a source of the agent"))?;
+    sources::add_pairs(c, source, std::slice::from_ref(&answer.pair), answer.job, quota, now)
+}
+
+/// Adds the pair to the agent's source for gaps, or to a new one if that is missing or full.
+fn to_own(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    answer: &GapAnswer,
+    quota: Option<u64>,
+    now: Timestamp,
+) -> Result<Source, TransactionError> {
+    let agent = answer.agent.to_string();
+    let own: Option<String> =
+        agents::table.find(&agent).select(agents::gap_source_id).get_result(c)?;
+    let own = own.map(|own| id("agents.gap_source_id", &own)).transpose()?;
+    let own = own.map(|own| sources::find(c, visible, own)).transpose()?.flatten();
+    if let Some(source) = own.filter(|own| own.content.source_type() == SourceType::Qa) {
+        let pairs = std::slice::from_ref(&answer.pair);
+        match sources::add_pairs(c, source, pairs, answer.job, quota, now) {
+            Err(TransactionError::Refused(Error::Validation { .. })) => {}
+            added => return added,
+        }
+    }
+    sources::add_new(c, quota, &answer.fresh, answer.job)?;
+    diesel::update(agents::table.find(&agent))
+        .set(agents::gap_source_id.eq(answer.fresh.id.to_string()))
+        .execute(c)?;
+    Ok(answer.fresh.clone())
+}

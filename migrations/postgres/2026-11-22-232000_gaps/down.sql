@@ -1,0 +1,3 @@
+ALTER TABLE agents DROP COLUMN gap_source_id;
+DROP TABLE gap_questions;
+DROP TABLE gaps;
