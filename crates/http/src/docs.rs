@@ -1,4 +1,4 @@
-//! The OpenAPI document and the reference page made from it, which loads nothing from other
+//! The OpenAPI document, the reference page made from it, and the book. They load nothing from other
 //! servers.
 
 use std::borrow::Cow;
@@ -14,6 +14,7 @@ use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 use zip::ZipArchive;
 
 use crate::asset::Asset;
+use crate::book;
 use crate::error::RequestError;
 use crate::response::{Answer, JSON};
 
@@ -21,16 +22,29 @@ use crate::response::{Answer, JSON};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
-/// The name of the page among the assets.
-const PAGE: &str = "index.html";
+/// The names of the reference page among the assets. The second is the older one.
+const REFERENCE: &str = "api";
+const OLD_REFERENCE: &str = "index.html";
+/// The start of the book.
+const START: &str = "";
+const HTML: &str = "text/html; charset=utf-8";
+const PLAIN: &str = "text/plain; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files that are the same for every caller. Each is in memory once, however many connections
 /// it is sent to, and is compressed once.
 pub(crate) struct Assets {
     openapi: Arc<Asset>,
-    /// The files of the reference page that have been requested.
-    parts: Mutex<HashMap<String, Arc<Asset>>>,
+    /// The pages and files that have been requested.
+    parts: Mutex<HashMap<String, Part>>,
+}
+
+/// A page or a file, with the policy that browsers hold it to.
+#[derive(Clone)]
+struct Part {
+    asset: Arc<Asset>,
+    policy: &'static str,
 }
 
 impl Assets {
@@ -45,40 +59,47 @@ impl Assets {
         self.openapi.answer(request, &[])
     }
 
-    /// The reference page.
+    /// The first page of the book.
     pub(crate) fn page(&self, request: &HttpRequest) -> Answer {
-        self.part(PAGE, request)
+        self.part(START, request)
     }
 
-    /// A file of the reference page.
+    /// A page of the book, the reference page, or a file of one of them.
     pub(crate) fn part(&self, name: &str, request: &HttpRequest) -> Answer {
-        let headers = [(CONTENT_SECURITY_POLICY, POLICY), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
-        Ok(self.find(name)?.answer(request, &headers))
+        let part = self.find(name)?;
+        let headers = [(CONTENT_SECURITY_POLICY, part.policy), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
+        Ok(part.asset.answer(request, &headers))
     }
 
-    fn find(&self, name: &str) -> Result<Arc<Asset>, RequestError> {
+    fn find(&self, name: &str) -> Result<Part, RequestError> {
         let parts = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(part) = parts().get(name) {
-            return Ok(Arc::clone(part));
+            return Ok(part.clone());
         }
         let part = read(name)?;
         // Only names that exist are stored, so there are at most as many as the page has files.
-        parts().insert(name.to_owned(), Arc::clone(&part));
+        parts().insert(name.to_owned(), part.clone());
         Ok(part)
     }
 }
 
-/// Our page and its script, or a file of Swagger UI.
-fn read(name: &str) -> Result<Arc<Asset>, RequestError> {
-    let (content_type, bytes) = match name {
-        PAGE => ("text/html; charset=utf-8", Bytes::from_static(include_bytes!("docs/index.html"))),
-        "start.js" => (SCRIPT, Bytes::from_static(include_bytes!("docs/start.js"))),
-        "swagger-ui-bundle.js" => (SCRIPT, packed(name)?),
-        "swagger-ui.css" => ("text/css; charset=utf-8", packed(name)?),
-        "favicon-32x32.png" => ("image/png", packed(name)?),
-        _ => return Err(RequestError::NoRoute),
+/// A page, a script, a style, or a file of Swagger UI.
+fn read(name: &str) -> Result<Part, RequestError> {
+    let fixed = |bytes: &'static [u8]| Bytes::from_static(bytes);
+    let (content_type, policy, bytes) = match name {
+        REFERENCE | OLD_REFERENCE => (HTML, POLICY, fixed(include_bytes!("docs/index.html"))),
+        "start.js" => (SCRIPT, POLICY, fixed(include_bytes!("docs/start.js"))),
+        "swagger-ui-bundle.js" => (SCRIPT, POLICY, packed(name)?),
+        "swagger-ui.css" => (STYLE, POLICY, packed(name)?),
+        "favicon-32x32.png" => ("image/png", POLICY, packed(name)?),
+        "book.css" => (STYLE, book::POLICY, fixed(include_bytes!("book/book.css"))),
+        "book.js" => (SCRIPT, book::POLICY, fixed(include_bytes!("book/book.js"))),
+        "icon.svg" => ("image/svg+xml", book::POLICY, fixed(include_bytes!("book/icon.svg"))),
+        // Described as text in the contract, as all of these are.
+        book::INDEX => (PLAIN, book::POLICY, book::index().into()),
+        _ => (HTML, book::POLICY, book::page(name).ok_or(RequestError::NoRoute)?.into()),
     };
-    Ok(Asset::new(content_type.to_owned(), bytes))
+    Ok(Part { asset: Asset::new(content_type.to_owned(), bytes), policy })
 }
 
 /// A file of Swagger UI, unpacked.

@@ -16,6 +16,7 @@ mod application;
 mod asset;
 mod auth;
 mod body;
+mod book;
 mod change;
 mod client_address;
 mod compression;

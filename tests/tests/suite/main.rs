@@ -16,6 +16,7 @@ mod answers;
 mod audit_log;
 mod authentication;
 mod backup;
+mod book;
 mod command_line;
 mod connections;
 mod consistency;

@@ -50,29 +50,6 @@ async fn the_contract_needs_no_key_and_is_that_of_the_command_line() {
 }
 
 #[tokio::test]
-async fn the_reference_page_needs_nothing_from_elsewhere() {
-    let anonymous = client().anonymous();
-    let mut answer = anonymous.get("/docs").await;
-    if let Some(location) = answer.header("location") {
-        answer = anonymous.get(location).await;
-    }
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let page = answer.text().to_owned();
-    assert!(page.contains("<html"), "{page}");
-    assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
-    anonymous.get("/docs/package.json").await.refused(404, "resource_not_found");
-    for attribute in ["src=\"", "href=\""] {
-        for rest in page.split(attribute).skip(1) {
-            let link = rest.split('"').next().unwrap();
-            assert!(!link.contains("//"), "`{link}` is on another server");
-            let part = anonymous.get(link).await;
-            assert_eq!(part.status, 200, "{link}");
-            assert!(!part.body.is_empty(), "{link}");
-        }
-    }
-}
-
-#[tokio::test]
 async fn a_stop_finishes_what_is_in_flight_and_ends_well() {
     let mut server = own_server();
     let key = server.client().key().unwrap().to_owned();

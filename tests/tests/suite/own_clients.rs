@@ -13,7 +13,7 @@ const SKIPPED: i32 = 77;
 
 /// Runs a script with the address and the key of a server. `end` is what it says at its end.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-async fn run(script: &str, server: &Server, variables: &[(&str, &str)], end: &str) {
+pub(crate) async fn run(script: &str, server: &Server, variables: &[(&str, &str)], end: &str) {
     let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(script));
     command
         .env("SERVER", format!("http://{}", server.address()))

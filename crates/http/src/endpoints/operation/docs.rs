@@ -8,7 +8,8 @@ use crate::response::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::open(Tag::Operation, Method::GET, "/docs", handle)
-        .named("docs", "Show the API reference as a web page")
+        .named("docs", "Show the documentation as web pages")
+        .details("The first page of the book. The API reference is at `/docs/api`.")
         .gives_text(&["text/html"])
 }
 

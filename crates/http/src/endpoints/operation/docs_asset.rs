@@ -8,9 +8,16 @@ use crate::response::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::open(Tag::Operation, Method::GET, "/docs/{asset}", handle)
-        .named("docsAsset", "Get an asset of the reference page")
-        .gives_text(&["text/html", "text/css", "text/javascript", "image/png"])
-        .refuses(404, "The reference page has no such asset.")
+        .named("docsAsset", "Get a page or an asset of the documentation")
+        .gives_text(&[
+            "text/html",
+            "text/css",
+            "text/javascript",
+            "text/plain",
+            "image/png",
+            "image/svg+xml",
+        ])
+        .refuses(404, "The documentation has no such page or asset.")
 }
 
 async fn handle(app: App, incoming: Incoming) -> Answer {

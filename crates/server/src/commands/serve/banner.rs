@@ -56,7 +56,7 @@ SOURCE=$(post agents/$AGENT/sources "{{\"type\": \"text\", \"content\": \"$TEXT\
 while curl -s -H "Authorization: Bearer $KEY" "$URL/sources/$SOURCE" | grep -q '"status": *"p'; do sleep 1; done
 post conversations "{{\"agent_id\": \"$AGENT\", \"message\": \"When does the museum open?\"}}"
 
-{console}The whole API: http://{address}/docs
+{console}How to go on: http://{address}/docs
 
 "#
     )
