@@ -66,6 +66,9 @@ pub mod kind {
     /// A record of the audit log.
     #[derive(Debug)]
     pub enum AuditRecord {}
+    /// A run of checks.
+    #[derive(Debug)]
+    pub enum CheckRun {}
     /// A request.
     #[derive(Debug)]
     pub enum Request {}
@@ -121,6 +124,10 @@ pub mod kind {
     impl Kind for AuditRecord {
         const PREFIX: &'static str = "aud_";
         const NAME: &'static str = "audit record";
+    }
+    impl Kind for CheckRun {
+        const PREFIX: &'static str = "run_";
+        const NAME: &'static str = "run";
     }
     impl Kind for Request {
         const PREFIX: &'static str = "req_";

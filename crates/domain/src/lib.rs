@@ -15,6 +15,7 @@ struct Readme;
 pub mod access;
 pub mod agent;
 pub mod audit;
+pub mod check;
 pub mod clock;
 pub mod content;
 pub mod conversation;

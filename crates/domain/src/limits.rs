@@ -157,6 +157,32 @@ pub const GAP_SEARCHES: usize = 100;
 pub const GAP_SEARCH_MILLIS: i64 = 2_000;
 /// Longest answer with which a gap is closed.
 pub const GAP_ANSWER_CHARS: usize = TEXT_SOURCE_CHARS;
+/// Most checks of an agent.
+pub const CHECKS: usize = 100;
+/// Most bytes of JSON of an agent's checks together (256 KiB).
+pub const CHECKS_BYTES: usize = 256 * 1_024;
+/// Largest body with an agent's checks (2 MiB): every character may be escaped, which takes six bytes for one.
+pub const CHECKS_BODY_BYTES: usize = 2 * 1_024 * 1_024;
+/// Most texts, and most sources, that a check expects.
+pub const CHECK_EXPECTATIONS: usize = 5;
+/// Longest text that a check expects.
+pub const CHECK_TEXT_CHARS: usize = 200;
+/// Longest reply in the result of a check; a longer one is cut at a word.
+pub const CHECK_REPLY_CHARS: usize = 1_000;
+/// Runs of checks that are kept of an agent.
+pub const CHECK_RUNS: usize = 20;
+/// Checks of a run that are asked at once. Then it is another run's turn.
+pub const CHECKS_AT_ONCE: usize = 4;
+/// Attempts at the same checks of a run after which the run fails.
+pub const CHECK_ATTEMPTS: u32 = 3;
+/// Life of the lease of a run of checks without a heartbeat.
+pub const CHECK_LEASE_MILLIS: i64 = 30_000;
+/// How long a run waits after a source was trained, so that several sources trained together lead to one run.
+pub const CHECK_DELAY_MILLIS: i64 = 1_000;
+/// Most questions in the event of a run.
+pub const EVENT_QUESTIONS: usize = 20;
+/// Longest question in the event of a run; a longer one is cut at a word.
+pub const EVENT_QUESTION_CHARS: usize = 200;
 /// Longest text of a passage in a citation; a longer one is cut at a word.
 pub const CITED_CHARS: usize = 300;
 /// Most bytes of a document's text that its public page shows (1 MiB).

@@ -11,6 +11,7 @@
 //! [`Error::ClaimLost`](crate::Error::ClaimLost), and changes nothing, if the claim is no longer held.
 //! Other errors are documented with the method.
 
+mod checks;
 mod conversations;
 mod crawl;
 mod gaps;
@@ -22,6 +23,7 @@ mod stages;
 mod stores;
 mod webhooks;
 
+pub use checks::{CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease};
 pub use conversations::{ConversationContext, ConversationStore};
 pub use crawl::CrawlStore;
 pub use gaps::{GapAnswer, GapStore, Likeness};

@@ -5,6 +5,7 @@
 
 mod agents;
 mod audit;
+mod checks;
 mod conversations;
 mod gaps;
 mod idempotency;
@@ -17,6 +18,7 @@ mod webhooks;
 
 pub use agents::Agents;
 pub use audit::Audit;
+pub use checks::Checks;
 pub use conversations::{
     Accepted, ConversationLimits, Conversations, Export, Handling, NewMessage,
 };

@@ -29,6 +29,8 @@ pub enum EventName {
     SourceTrained,
     /// The processing of a source failed.
     SourceFailed,
+    /// Checks of an agent failed that had not failed before.
+    ChecksFailed,
     /// A test of an endpoint was requested.
     Ping,
 }
@@ -36,22 +38,22 @@ pub enum EventName {
 impl EventName {
     /// The events that endpoints can choose, in the order of the documentation. A ping is sent only
     /// on request.
-    pub const CHOICES: [Self; 2] = [Self::SourceTrained, Self::SourceFailed];
+    pub const CHOICES: [Self; 3] = [Self::SourceTrained, Self::SourceFailed, Self::ChecksFailed];
 
     /// The name on the wire: `source.trained`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SourceTrained => "source.trained",
             Self::SourceFailed => "source.failed",
+            Self::ChecksFailed => "checks.failed",
             Self::Ping => "ping",
         }
     }
 
     /// The event of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::SourceTrained, Self::SourceFailed, Self::Ping]
-            .into_iter()
-            .find(|event| event.name() == name)
+        let all = Self::CHOICES.into_iter().chain([Self::Ping]);
+        all.into_iter().find(|event| event.name() == name)
     }
 }
 

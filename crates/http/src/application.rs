@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use cicerone_domain::ports::Health;
 use cicerone_domain::services::{
-    Agents, Audit, Conversations, Gaps, Idempotency, Keys, Quotas, Sources, Uploads, Webhooks,
+    Agents, Audit, Checks, Conversations, Gaps, Idempotency, Keys, Quotas, Sources, Uploads,
+    Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, PublicUrl, UploadType};
 use ipnet::IpNet;
@@ -29,6 +30,8 @@ pub struct Application {
     pub gaps: Gaps,
     /// Conversations, and replies.
     pub conversations: Conversations,
+    /// Use cases of checks.
+    pub checks: Checks,
     /// Quotas, and usage.
     pub quotas: Quotas,
     /// The audit log.

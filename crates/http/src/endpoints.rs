@@ -4,6 +4,7 @@
 
 mod agents;
 mod audit_log;
+mod checks;
 mod conversations;
 mod files;
 mod gaps;
@@ -34,6 +35,10 @@ pub(crate) fn all() -> Vec<Endpoint> {
         gaps::list::endpoint(),
         gaps::update::endpoint(),
         gaps::answer::endpoint(),
+        checks::replace::endpoint(),
+        checks::get::endpoint(),
+        checks::run::endpoint(),
+        checks::runs::endpoint(),
         sources::create::endpoint(),
         sources::list::endpoint(),
         sources::get::endpoint(),

@@ -8,13 +8,15 @@ use cicerone_domain::job::Reclaim;
 use cicerone_domain::meaning::CurrentSpace;
 use cicerone_domain::ports::{Embedder, PassageIndex, VectorStore as _, WorkSignal};
 use cicerone_domain::services::{
-    Agents, Audit, ConversationLimits, Conversations, GapPorts, Gaps, Idempotency, Keys, Quotas,
-    Sources, Uploads, Webhooks,
+    Agents, Audit, Checks, ConversationLimits, Conversations, GapPorts, Gaps, Idempotency, Keys,
+    Quotas, Sources, Uploads, Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
 use cicerone_ingestion::{CrawlPorts, Crawler, EgressFetch, ReadPage, Readers};
-use cicerone_processing::{Housekeeper, Learner, LearnerPorts, Worker, WorkerPorts};
+use cicerone_processing::{
+    Checker, CheckerPorts, Housekeeper, Learner, LearnerPorts, Worker, WorkerPorts,
+};
 use cicerone_retrieval::{Index, IndexConfig, MeaningPorts, WordLikeness};
 use cicerone_storage::{SpoolFolder, Storage, StorageOptions, UploadObjects, migrations};
 use cicerone_webhooks::{Deliverer, Targets};
@@ -35,6 +37,7 @@ pub(crate) struct Parts {
     pub(crate) uploads: Uploads,
     pub(crate) gaps: Gaps,
     pub(crate) conversations: Conversations,
+    pub(crate) checks: Checks,
     pub(crate) idempotency: Idempotency,
     pub(crate) keys: Keys,
     pub(crate) quotas: Quotas,
@@ -43,6 +46,7 @@ pub(crate) struct Parts {
     pub(crate) worker: Worker,
     /// `None` if search is by words only.
     pub(crate) learner: Option<Learner>,
+    pub(crate) checker: Checker,
     pub(crate) deliverer: Deliverer,
     pub(crate) housekeeper: Housekeeper,
 }
@@ -136,10 +140,30 @@ impl Parts {
             // The data directory is locked, so the process that had these jobs has ended.
             worker.reclaim(Reclaim::All).await?;
             deliverer.take_back().await?;
+            storage.take_back_check_runs().await?;
             if learner.is_some() {
                 storage.take_back_vectors().await?;
             }
         }
+        let conversations = Conversations::new(
+            storage.clone(),
+            passages.clone(),
+            models.clone(),
+            clock.clone(),
+            entropy.clone(),
+            quotas.clone(),
+            limits,
+        )
+        .at(configuration.public_url.clone());
+        let queued = WorkSignal::default();
+        let checker = Checker::new(CheckerPorts {
+            checks: storage.clone(),
+            conversations: conversations.clone(),
+            signal: queued.clone(),
+            told: told.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+        });
         Ok(Self {
             agents: Agents::new(
                 storage.clone(),
@@ -172,16 +196,8 @@ impl Parts {
                 clock.clone(),
                 entropy.clone(),
             ),
-            conversations: Conversations::new(
-                storage.clone(),
-                passages,
-                models,
-                clock.clone(),
-                entropy.clone(),
-                quotas.clone(),
-                limits,
-            )
-            .at(configuration.public_url.clone()),
+            conversations,
+            checks: Checks::new(storage.clone(), queued, clock.clone(), entropy.clone()),
             quotas,
             idempotency: Idempotency::new(storage.clone(), clock.clone(), entropy.clone()),
             keys: Keys::new(storage.clone(), clock.clone(), entropy.clone()),
@@ -205,6 +221,7 @@ impl Parts {
             entropy,
             worker,
             learner,
+            checker,
             deliverer,
         })
     }

@@ -1,6 +1,7 @@
 //! The differences between the two databases. Every match on a query's backend is in this module.
 
 mod agent_locks;
+mod checks;
 mod conversations;
 mod gaps;
 mod texts;
@@ -29,6 +30,7 @@ use crate::sources::{DocumentRow, HeldSourceRow, PassageRow, SourceRow};
 use crate::storage::Limits;
 
 pub(crate) use agent_locks::{hold_agent, lock_agent};
+pub(crate) use checks::{leased_check_run, next_check_run};
 pub(crate) use conversations::{insert_messages, insert_metadata, lock_conversation};
 pub(crate) use gaps::insert_gap_question_once;
 pub(crate) use texts::insert_texts;

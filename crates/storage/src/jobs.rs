@@ -24,6 +24,7 @@ use diesel::prelude::*;
 
 use crate::agents::raise_generation;
 use crate::bytes;
+use crate::checks;
 use crate::columns::{id, narrow, time};
 use crate::connection::AnyConnection;
 use crate::crawls;
@@ -412,6 +413,7 @@ pub(crate) fn end(
     // This comes before the endpoints that subscribe to the event are locked.
     bytes::recount(c, &source)?;
     vectors::expect(c, &source)?;
+    checks::expect(c, &source, event, now)?;
     let request_id: Option<Option<String>> =
         jobs::table.find(job).select(jobs::request_id).get_result(c).optional()?;
     let request_id = request(request_id.flatten().as_deref())?;

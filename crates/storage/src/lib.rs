@@ -19,6 +19,7 @@
 mod agents;
 mod audit;
 mod bytes;
+mod checks;
 mod columns;
 mod connection;
 mod conversations;

@@ -20,8 +20,8 @@ use crate::error::TransactionError;
 use crate::idempotency;
 use crate::pages::{Size, binary_length, octet_length};
 use crate::schema::{
-    agents, conversations, crawl_pages, document_texts, documents, gap_questions, gaps, jobs,
-    messages, passage_vectors, passages, ratings, sources,
+    agents, check_runs, conversations, crawl_pages, document_texts, documents, gap_questions, gaps,
+    jobs, messages, passage_vectors, passages, ratings, sources,
 };
 use crate::uploads::remove_unused;
 
@@ -236,7 +236,7 @@ fn delete_agent(
             Some(_) => {}
         }
     }
-    if !delete_gaps(c, id, part)? {
+    if !delete_gaps(c, id, part)? || !delete_runs(c, id, part)? {
         return Ok(false);
     }
     diesel::delete(agents::table.find(id)).execute(c)?;
@@ -257,6 +257,26 @@ fn delete_gaps(
     part.rows = part.rows.saturating_sub(ids.len());
     diesel::delete(gaps::table.filter(gaps::id.eq_any(ids))).execute(c)?;
     Ok(!part.is_used_up())
+}
+
+/// Deletes the runs of an agent's checks, of which there are few.
+fn delete_runs(
+    c: &mut AnyConnection,
+    agent: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    loop {
+        let next: Option<(String, Size)> = check_runs::table
+            .filter(check_runs::agent_id.eq(agent))
+            .select((check_runs::id, octet_length(check_runs::results.nullable())))
+            .first(c)
+            .optional()?;
+        let Some((run, size)) = next else { return Ok(true) };
+        if part.take(vec![(0, [size])]).is_none() {
+            return Ok(false);
+        }
+        diesel::delete(check_runs::table.find(run)).execute(c)?;
+    }
 }
 
 fn delete_source(

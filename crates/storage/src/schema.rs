@@ -435,6 +435,36 @@ table! {
     }
 }
 
+table! {
+    agent_checks (agent_id) {
+        agent_id -> Text,
+        account_id -> Text,
+        checks -> Text,
+        updated_at -> BigInt,
+    }
+}
+
+table! {
+    check_runs (id) {
+        id -> Text,
+        account_id -> Text,
+        agent_id -> Text,
+        source_id -> Nullable<Text>,
+        cause -> Text,
+        state -> Text,
+        lease_token -> Nullable<Text>,
+        due_at -> BigInt,
+        attempts -> BigInt,
+        passed -> BigInt,
+        failed -> BigInt,
+        checks -> Nullable<Text>,
+        results -> Text,
+        error_message -> Nullable<Text>,
+        created_at -> BigInt,
+        finished_at -> Nullable<BigInt>,
+    }
+}
+
 joinable!(jobs -> sources (source_id));
 joinable!(source_vectors -> sources (source_id));
 joinable!(deliveries -> events (event_id));

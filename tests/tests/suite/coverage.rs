@@ -9,7 +9,8 @@ use crate::routes::{ROUTES, Route};
 use crate::walks::WALKS;
 use crate::world::client;
 use crate::{
-    agents, audit_log, conversations, files, gaps, keys, mcp, me, openai, sources, usage, webhooks,
+    agents, audit_log, checks, conversations, files, gaps, keys, mcp, me, openai, sources, usage,
+    webhooks,
 };
 
 /// Which answers of a route are tested, and by which tests.
@@ -31,6 +32,10 @@ const ENDPOINTS: [&Covers; 54] = [
     &gaps::list::COVERS,
     &gaps::update::COVERS,
     &gaps::answer::COVERS,
+    &checks::replace::COVERS,
+    &checks::get::COVERS,
+    &checks::run::COVERS,
+    &checks::runs::COVERS,
     &files::upload::COVERS,
     &files::get::COVERS,
     &files::delete::COVERS,

@@ -17,6 +17,7 @@ mod audit_log;
 mod authentication;
 mod backup;
 mod book;
+mod checks;
 mod command_line;
 mod connections;
 mod consistency;

@@ -40,6 +40,7 @@ enum Body {
     Pairs,
     Gap,
     GapAnswer,
+    Checks,
 }
 
 const fn route(
@@ -68,6 +69,10 @@ pub(crate) const ROUTES: [Route; 54] = [
     route("GET", "/v1/agents/{agent_id}/gaps", "conversations:read", Body::None),
     route("PATCH", "/v1/agents/{agent_id}/gaps/{gap_id}", "conversations:write", Body::Gap),
     route("POST", "/v1/agents/{agent_id}/gaps/{gap_id}/answer", "sources:write", Body::GapAnswer),
+    route("PUT", "/v1/agents/{agent_id}/checks", "agents:write", Body::Checks),
+    route("GET", "/v1/agents/{agent_id}/checks", "agents:read", Body::None),
+    route("POST", "/v1/agents/{agent_id}/checks/run", "agents:write", Body::None),
+    route("GET", "/v1/agents/{agent_id}/checks/runs", "agents:read", Body::None),
     route("POST", "/v1/files", "sources:write", Body::File),
     route("GET", "/v1/files/{file_id}", "sources:read", Body::None),
     route("DELETE", "/v1/files/{file_id}", "sources:write", Body::None),
@@ -125,6 +130,11 @@ pub(crate) const ROUTES: [Route; 54] = [
     route("GET", "/v1/usage", "agents:read", Body::None),
 ];
 
+/// The body with one check.
+fn checks() -> Value {
+    json!({ "checks": [{ "question": "When does the museum open?", "answered": true }] })
+}
+
 /// The ids that a request names.
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
@@ -161,6 +171,7 @@ impl Names {
         let text = client.text(&agent, "The museum opens at nine.").await;
         let documents = client.list_all(&format!("/v1/sources/{text}/documents"), 1).await;
         let document = id(&documents[0]);
+        client.put(&format!("/v1/agents/{agent}/checks"), checks()).await.expect(200);
         let conversation = id(&client.ask(&agent, "Hello there").await);
         let gaps = client.get(&format!("/v1/agents/{agent}/gaps")).await.expect(200);
         let gap = id(&gaps["data"][0]);
@@ -294,6 +305,7 @@ impl Route {
             Body::GapAnswer => {
                 Some(json!({ "question": "Is parking free?", "answer": "Yes, behind the museum." }))
             }
+            Body::Checks => Some(checks()),
             Body::Rating => Some(json!({ "value": "up" })),
             Body::EndpointChange => Some(json!({ "description": "Ours" })),
             Body::Message => Some(json!({ "agent_id": names.agent, "message": "Hello there" })),

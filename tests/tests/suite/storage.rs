@@ -6,6 +6,7 @@
 mod agents;
 mod batches;
 mod bytes;
+mod checks;
 mod claims;
 mod conversations;
 mod crawling;

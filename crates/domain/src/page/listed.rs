@@ -4,6 +4,7 @@ use super::{Listed, Position};
 use crate::access::ApiKey;
 use crate::agent::Agent;
 use crate::audit::AuditRecord;
+use crate::check::CheckRun;
 use crate::content::{StoredDocument, StoredPassage};
 use crate::conversation::{Conversation, ListedConversation, PlacedMessage};
 use crate::source::{CrawledPage, Source};
@@ -93,5 +94,11 @@ impl Listed for CrawledPage {
 impl Listed for PlacedMessage {
     fn position(&self) -> Position {
         Position::Numbered(self.position)
+    }
+}
+
+impl Listed for CheckRun {
+    fn position(&self) -> Position {
+        Position::created(self.created_at, self.id)
     }
 }

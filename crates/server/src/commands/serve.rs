@@ -132,6 +132,11 @@ fn start_work(parts: &Parts) -> Supervisor {
             async move { learner.run(stop).await }
         });
     }
+    let checker = parts.checker.clone();
+    work.keep("checker", move |stop| {
+        let checker = checker.clone();
+        async move { checker.run(stop).await }
+    });
     let deliverer = parts.deliverer.clone();
     work.keep("deliverer", move |stop| {
         let deliverer = deliverer.clone();
@@ -183,6 +188,7 @@ async fn application(
         uploads: parts.uploads,
         gaps: parts.gaps,
         conversations: parts.conversations,
+        checks: parts.checks,
         idempotency: parts.idempotency,
         keys: parts.keys,
         quotas: parts.quotas,

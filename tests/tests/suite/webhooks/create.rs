@@ -24,7 +24,7 @@ async fn a_new_endpoint_takes_everything_and_shows_its_secret() {
     let secret = endpoint["secret"].as_str().unwrap();
     assert!(secret.starts_with("whsec_") && secret.len() == 6 + 32, "{secret}");
     let expected = json!({
-        "id": endpoint["id"], "url": NOWHERE, "events": ["source.trained", "source.failed"],
+        "id": endpoint["id"], "url": NOWHERE, "events": ["source.trained", "source.failed", "checks.failed"],
         "description": null, "payload": "full", "status": "enabled", "disabled_reason": null,
         "created_at": endpoint["created_at"], "updated_at": endpoint["created_at"],
     });

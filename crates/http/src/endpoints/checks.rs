@@ -1,0 +1,130 @@
+//! Checks of agents: what their endpoints share.
+
+mod body;
+pub(super) mod get;
+pub(super) mod replace;
+pub(super) mod run;
+pub(super) mod runs;
+
+use cicerone_domain::check::{AgentChecks, Check, CheckResult, CheckRun};
+use cicerone_domain::{Id, Timestamp, kind};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The checks of an agent.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AgentChecks)]
+pub(super) struct AgentChecksView<'a> {
+    checks: Vec<CheckView<'a>>,
+    /// The run that began last; null if there was none.
+    #[schema(required)]
+    last_run: Option<CheckRunView<'a>>,
+}
+
+impl<'a> From<&'a AgentChecks> for AgentChecksView<'a> {
+    fn from(checks: &'a AgentChecks) -> Self {
+        Self {
+            checks: checks.checks.iter().map(CheckView::from).collect(),
+            last_run: checks.last_run.as_ref().map(CheckRunView::from),
+        }
+    }
+}
+
+/// A question, and what must be true of its reply.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Check)]
+pub(super) struct CheckView<'a> {
+    #[schema(max_length = 4000)]
+    question: &'a str,
+    /// Texts that the reply must contain, without regard to case.
+    contains: &'a [String],
+    /// Ids of sources, or addresses of pages, each of which the reply must cite.
+    sources: &'a [String],
+    /// Whether the reply must be based on a source (true), or must not (false); null if that is not checked.
+    #[schema(required)]
+    answered: Option<bool>,
+}
+
+impl<'a> From<&'a Check> for CheckView<'a> {
+    fn from(check: &'a Check) -> Self {
+        Self {
+            question: &check.question,
+            contains: &check.contains,
+            sources: &check.sources,
+            answered: check.answered,
+        }
+    }
+}
+
+/// One pass through the checks of an agent, as they were when it began.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CheckRun)]
+pub(super) struct CheckRunView<'a> {
+    #[schema(value_type = String, pattern = "^run_[0-9A-Za-z]{10}$")]
+    id: Id<kind::CheckRun>,
+    /// Why it began: it was requested, or a source was trained.
+    #[schema(pattern = "^(request|trained)$")]
+    trigger: &'static str,
+    #[schema(pattern = "^(pending|running|done|failed)$")]
+    status: &'static str,
+    /// How many checks passed so far.
+    passed: usize,
+    /// How many checks failed so far.
+    failed: usize,
+    /// The source whose training began the run; null for a requested one.
+    #[schema(value_type = Option<String>, required = true, pattern = "^src_[0-9A-Za-z]{10}$")]
+    source_id: Option<Id<kind::Source>>,
+    /// Why it was given up; null unless it is `failed`.
+    #[schema(required)]
+    error_message: Option<&'a str>,
+    /// What the checks found that were asked so far, in their order.
+    results: Vec<CheckResultView<'a>>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// When it ended; null before.
+    #[schema(value_type = Option<String>, required = true, format = DateTime)]
+    finished_at: Option<Timestamp>,
+}
+
+impl<'a> From<&'a CheckRun> for CheckRunView<'a> {
+    fn from(run: &'a CheckRun) -> Self {
+        Self {
+            id: run.id,
+            trigger: run.trigger.name(),
+            status: run.status.name(),
+            passed: run.passed(),
+            failed: run.failed(),
+            source_id: run.source_id,
+            error_message: run.error_message.as_deref(),
+            results: run.results.iter().map(CheckResultView::from).collect(),
+            created_at: run.created_at,
+            finished_at: run.finished_at,
+        }
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CheckResult)]
+pub(super) struct CheckResultView<'a> {
+    #[schema(max_length = 4000)]
+    question: &'a str,
+    passed: bool,
+    /// The first expectation that the reply does not meet; null if it passed.
+    #[schema(required)]
+    reason: Option<&'a str>,
+    /// The reply, or its beginning.
+    #[schema(max_length = 1000)]
+    reply: &'a str,
+}
+
+impl<'a> From<&'a CheckResult> for CheckResultView<'a> {
+    fn from(result: &'a CheckResult) -> Self {
+        Self {
+            question: &result.question,
+            passed: result.passed,
+            reason: result.reason.as_deref(),
+            reply: &result.reply,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The body with an agent's checks, read without keeping more than they may have.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use cicerone_domain::check::{Check, GivenCheck, parse_checks};
+use cicerone_domain::{Error, limits};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
+use utoipa::ToSchema;
+
+/// The checks of an agent.
+#[derive(ToSchema)]
+#[schema(examples(json!({"checks": [{"question": "When do you open?", "contains": ["nine"], "answered": true}]})))]
+#[expect(dead_code, reason = "it declares the schema; the body is read by `Given`")]
+pub(super) struct ReplaceChecks {
+    /// The checks, in the order in which they are asked. All together take at most 256 KiB of JSON.
+    #[schema(max_items = 100)]
+    checks: Vec<NewCheck>,
+}
+
+/// A question, and what must be true of its reply. At least one of `contains`, `sources` and `answered` is needed.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it declares the schema; the body is read by `Given`")]
+struct NewCheck {
+    #[schema(min_length = 1, max_length = 4000, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
+    question: String,
+    /// Texts of at most 200 characters that the reply must contain, without regard to case.
+    #[schema(max_items = 5)]
+    contains: Option<Vec<String>>,
+    /// Ids of sources, or addresses of pages, each of which the reply must cite.
+    #[schema(max_items = 5)]
+    sources: Option<Vec<String>>,
+    /// Whether the reply must be based on a source (true), or must not (false); null if that is not checked.
+    answered: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Given {
+    checks: Option<Few<Item, { limits::CHECKS }>>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    question: Option<String>,
+    contains: Option<Few<String, { limits::CHECK_EXPECTATIONS }>>,
+    sources: Option<Few<String, { limits::CHECK_EXPECTATIONS }>>,
+    answered: Option<bool>,
+}
+
+/// An array of at most `MOST` items. A longer one is refused at the first item beyond.
+struct Few<T, const MOST: usize>(Vec<T>);
+
+impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for Few<T, MOST> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_seq(FewVisitor(PhantomData))
+    }
+}
+
+struct FewVisitor<T, const MOST: usize>(PhantomData<fn() -> T>);
+
+impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for FewVisitor<T, MOST> {
+    type Value = Few<T, MOST>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an array of at most {MOST} items")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut kept = Vec::new();
+        while kept.len() < MOST {
+            match items.next_element()? {
+                Some(item) => kept.push(item),
+                None => return Ok(Few(kept)),
+            }
+        }
+        match items.next_element::<serde::de::IgnoredAny>()? {
+            None => Ok(Few(kept)),
+            Some(_) => Err(A::Error::custom(format!("more than {MOST} items"))),
+        }
+    }
+}
+
+/// Reads the text of a body.
+///
+/// # Errors
+///
+/// The first part that is malformed or out of its limits, with its path.
+pub(super) fn parse(text: &[u8]) -> Result<Vec<Check>, Error> {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let given: Given = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let message = format!("cannot be read: {}", error.inner());
+        Error::invalid(if path == "." { "body".to_owned() } else { path }, message)
+    })?;
+    reader.end().map_err(|error| Error::invalid("body", format!("must be JSON ({error})")))?;
+    let checks = given.checks.ok_or_else(|| Error::missing("checks"))?;
+    parse_checks(checks.0.into_iter().map(GivenCheck::from).collect())
+}
+
+impl From<Item> for GivenCheck {
+    fn from(item: Item) -> Self {
+        Self {
+            question: item.question,
+            contains: item.contains.map(|texts| texts.0),
+            sources: item.sources.map(|sources| sources.0),
+            answered: item.answered,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+    use cicerone_domain::Error;
+
+    #[test]
+    fn a_bad_part_is_named_by_its_path() {
+        let many = |item: &str, count: usize| vec![item; count].join(",");
+        let of = |checks: &str| format!(r#"{{"checks": [{checks}]}}"#);
+        for (body, param) in [
+            (String::new(), "body"),
+            ("[]".to_owned(), "body"),
+            ("{".to_owned(), "body"),
+            (format!("{} x", of("")), "body"),
+            (r#"{"checks": 5}"#.to_owned(), "checks"),
+            (of(&many("{}", 101)), "checks"),
+            (of(r#"{"question": 5}"#), "checks[0].question"),
+            (of(r#"{"question": "a", "contains": ["b", 5]}"#), "checks[0].contains[1]"),
+            (
+                of(&format!(r#"{{"question": "a", "sources": [{}]}}"#, many("\"b\"", 6))),
+                "checks[0].sources",
+            ),
+            (of(r#"{"question": "a", "answered": "yes"}"#), "checks[0].answered"),
+            (of(r#"{"question": "a"}"#), "checks[0]"),
+        ] {
+            let error = parse(body.as_bytes()).unwrap_err();
+            assert!(matches!(&error, Error::Invalid(field) if field.param == param), "{error:?}");
+        }
+        for (body, param) in [
+            ("{}", "checks"),
+            (r#"{"checks": null}"#, "checks"),
+            (r#"{"checks": [{}]}"#, "checks[0].question"),
+        ] {
+            let error = parse(body.as_bytes()).unwrap_err();
+            assert!(
+                matches!(&error, Error::Missing { param: missing } if missing == param),
+                "{error:?}"
+            );
+        }
+        let fine = of(r#"{"question": "a", "contains": null, "answered": false, "other": 5}"#);
+        assert_eq!(parse(fine.as_bytes()).unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,322 @@
+//! Checks of agents, and the runs that ask them.
+//!
+//! A run has a lease while a worker asks some of its checks. Then the results are recorded, and the run waits for its next
+//! turn, so a crash repeats only the checks that were being asked.
+
+mod rows;
+mod work;
+
+use async_trait::async_trait;
+use cicerone_domain::check::{AgentChecks, Check, CheckResult, CheckRun, RunTrigger};
+use cicerone_domain::event::Event;
+use cicerone_domain::id::kind;
+use cicerone_domain::idempotency::Completion;
+use cicerone_domain::ports::{CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease};
+use cicerone_domain::{
+    Error, Id, Page, PageRequest, Scope, Source, SourceState, Timestamp, limits,
+};
+use diesel::dsl::count_star;
+use diesel::prelude::*;
+
+use crate::agents;
+use crate::columns::{from_json, to_json, wide};
+use crate::connection::{AnyConnection, note_value};
+use crate::error::TransactionError;
+use crate::events;
+use crate::pages::{Size, created_before, fitting, octet_length};
+use crate::schema::{agent_checks, check_runs};
+use crate::scope::Visible;
+use crate::storage::Storage;
+
+pub(crate) use rows::HeldRunRow;
+use rows::{ChecksRow, RunRow};
+pub(crate) use work::free_runs;
+
+/// Waiting to begin.
+const PENDING: &str = "pending";
+/// Begun and not ended.
+const RUNNING: &str = "running";
+
+#[async_trait]
+impl CheckStore for Storage {
+    async fn replace_checks(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        checks: Vec<Check>,
+        now: Timestamp,
+    ) -> Result<AgentChecks, Error> {
+        let visible = Visible::from(scope);
+        let db = self.db.of(scope.account);
+        db.write(move |c| {
+            agents::require_locked(c, &visible, agent)?;
+            replace(c, &visible, agent, &checks, now)?;
+            let last_run = last_run(c, agent)?;
+            Ok(AgentChecks { checks: checks.clone(), last_run })
+        })
+        .await
+    }
+
+    async fn find_checks(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+    ) -> Result<AgentChecks, Error> {
+        let visible = Visible::from(scope);
+        let db = self.db.of(scope.account);
+        db.read(move |c| {
+            agents::require(c, &visible, agent)?;
+            Ok(AgentChecks { checks: checks_of(c, agent)?, last_run: last_run(c, agent)? })
+        })
+        .await
+    }
+
+    async fn start_run(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        id: Id<kind::CheckRun>,
+        now: Timestamp,
+        completion: Option<Completion<CheckRun>>,
+    ) -> Result<CheckRun, Error> {
+        let visible = Visible::from(scope);
+        let db = self.db.of(scope.account);
+        db.write_completing(completion, move |c| {
+            let found = agents::require_locked(c, &visible, agent)?;
+            if checks_of(c, agent)?.is_empty() {
+                let message = "the agent has no checks; set them first";
+                return Err(Error::Conflict(message.to_owned()).into());
+            }
+            if has_open(c, agent)? {
+                let message = "a run of the agent's checks has not ended";
+                return Err(Error::Conflict(message.to_owned()).into());
+            }
+            let of = (found.account_id, agent);
+            let run = CheckRun::new(id, of, (RunTrigger::Request, None), now);
+            insert(c, &run, now)?;
+            Ok(run)
+        })
+        .await
+    }
+
+    async fn list_runs(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        page: PageRequest,
+    ) -> Result<Page<CheckRun>, Error> {
+        let visible = Visible::from(scope);
+        self.db.of(scope.account).read(move |c| list(c, &visible, agent, &page)).await
+    }
+
+    async fn claim_run(&self, claim: RunClaim) -> Result<Option<ClaimedRun>, Error> {
+        // Most calls find nothing, and a read does not disturb the writer.
+        let (after, now) = (claim.after.map(|after| after.to_string()), claim.now);
+        let waiting = self.db.lookup(move |c| work::next_account(c, after.as_deref(), now)).await?;
+        if waiting.is_none() {
+            return Ok(None);
+        }
+        self.db.write(move |c| work::claim(c, &claim)).await
+    }
+
+    async fn extend_run(&self, lease: &RunLease, until: Timestamp) -> Result<bool, Error> {
+        let lease = lease.clone();
+        self.db.write(move |c| work::extend(c, &lease, until)).await
+    }
+
+    async fn record_results(
+        &self,
+        lease: &RunLease,
+        results: Vec<CheckResult>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let lease = lease.clone();
+        self.db.write(move |c| work::record(c, &lease, &results, now)).await
+    }
+
+    async fn release_run(
+        &self,
+        lease: &RunLease,
+        at: Timestamp,
+        counts: bool,
+    ) -> Result<(), Error> {
+        let lease = lease.clone();
+        self.db.write(move |c| work::release(c, &lease, at, counts)).await
+    }
+
+    async fn end_run(
+        &self,
+        lease: &RunLease,
+        end: RunEnd,
+        event: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Result<Option<CheckRun>, Error> {
+        let lease = lease.clone();
+        self.db.write(move |c| work::end(c, &lease, &end, event, now)).await
+    }
+
+    async fn open_runs(&self) -> Result<u64, Error> {
+        self.db
+            .read(|c| {
+                let open = check_runs::table.filter(check_runs::finished_at.is_null());
+                let count: i64 = open.select(count_star()).get_result(c)?;
+                Ok(u64::try_from(count).unwrap_or_default())
+            })
+            .await
+    }
+}
+
+impl Storage {
+    /// Makes all runs of checks free, of which another process had some. To be called only if no other process runs.
+    pub async fn take_back_check_runs(&self) -> Result<(), Error> {
+        self.db.write(free_runs).await
+    }
+}
+
+/// Queues a run after a source was trained, unless the agent has no checks or one waits already. The caller holds the lock
+/// of the agent. The id of the run is derived from that of the event.
+pub(crate) fn expect(
+    c: &mut AnyConnection,
+    source: &Source,
+    event: Id<kind::Event>,
+    now: Timestamp,
+) -> Result<(), TransactionError> {
+    if !matches!(source.state, SourceState::Trained(_)) {
+        return Ok(());
+    }
+    let agent = source.agent_id.to_string();
+    let stored: Option<String> = agent_checks::table
+        .find(&agent)
+        .filter(agent_checks::checks.ne("[]"))
+        .select(agent_checks::agent_id)
+        .get_result(c)
+        .optional()?;
+    if stored.is_none() || has_pending(c, &agent)? {
+        return Ok(());
+    }
+    let id = Id::derived(&[&event.to_string(), "run"]);
+    let trigger = (RunTrigger::Trained, Some(source.id));
+    let run = CheckRun::new(id, (source.account_id, source.agent_id), trigger, now);
+    insert(c, &run, now.plus_millis(limits::CHECK_DELAY_MILLIS))
+}
+
+fn has_pending(c: &mut AnyConnection, agent: &str) -> Result<bool, TransactionError> {
+    let pending = check_runs::table
+        .filter(check_runs::agent_id.eq(agent))
+        .filter(check_runs::state.eq(PENDING))
+        .select(check_runs::id);
+    Ok(pending.get_result::<String>(c).optional()?.is_some())
+}
+
+fn has_open(c: &mut AnyConnection, agent: Id<kind::Agent>) -> Result<bool, TransactionError> {
+    let open: i64 = check_runs::table
+        .filter(check_runs::agent_id.eq(agent.to_string()))
+        .filter(check_runs::finished_at.is_null())
+        .select(count_star())
+        .get_result(c)?;
+    Ok(open > 0)
+}
+
+fn replace(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    agent: Id<kind::Agent>,
+    checks: &[Check],
+    now: Timestamp,
+) -> Result<(), TransactionError> {
+    let row = ChecksRow {
+        agent_id: agent.to_string(),
+        account_id: visible.account.clone(),
+        checks: to_json(&checks)?,
+        updated_at: now.as_millis(),
+    };
+    note_value(&row.checks);
+    // The agent is locked, so nobody adds the row between the two statements.
+    let count = diesel::update(agent_checks::table.find(&row.agent_id)).set(&row).execute(c)?;
+    if count == 0 {
+        diesel::insert_into(agent_checks::table).values(row).execute(c)?;
+    }
+    Ok(())
+}
+
+fn checks_of(
+    c: &mut AnyConnection,
+    agent: Id<kind::Agent>,
+) -> Result<Vec<Check>, TransactionError> {
+    let stored: Option<String> = agent_checks::table
+        .find(agent.to_string())
+        .select(agent_checks::checks)
+        .get_result(c)
+        .optional()?;
+    let Some(checks) = stored else { return Ok(Vec::new()) };
+    note_value(&checks);
+    from_json(&checks)
+}
+
+fn last_run(
+    c: &mut AnyConnection,
+    agent: Id<kind::Agent>,
+) -> Result<Option<CheckRun>, TransactionError> {
+    let row: Option<RunRow> = check_runs::table
+        .filter(check_runs::agent_id.eq(agent.to_string()))
+        .order((check_runs::created_at.desc(), check_runs::id.desc()))
+        .select(RunRow::as_select())
+        .first(c)
+        .optional()?;
+    row.map(CheckRun::try_from).transpose()
+}
+
+/// Adds a run that is due at `due`, and removes the oldest ended ones beyond [`limits::CHECK_RUNS`].
+fn insert(c: &mut AnyConnection, run: &CheckRun, due: Timestamp) -> Result<(), TransactionError> {
+    diesel::insert_into(check_runs::table).values(HeldRunRow::new(run, due)).execute(c)?;
+    let old: Vec<String> = check_runs::table
+        .filter(check_runs::agent_id.eq(run.agent_id.to_string()))
+        .order((check_runs::created_at.desc(), check_runs::id.desc()))
+        .offset(wide(limits::CHECK_RUNS))
+        .limit(wide(limits::CHECK_RUNS))
+        .select(check_runs::id)
+        .load(c)?;
+    if !old.is_empty() {
+        let old = check_runs::table.filter(check_runs::id.eq_any(old));
+        diesel::delete(old.filter(check_runs::finished_at.is_not_null())).execute(c)?;
+    }
+    Ok(())
+}
+
+fn list(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    agent: Id<kind::Agent>,
+    page: &PageRequest,
+) -> Result<Page<CheckRun>, TransactionError> {
+    agents::require(c, visible, agent)?;
+    let begin = created_before(page)?;
+    let query = || {
+        let mut query = check_runs::table
+            .filter(check_runs::account_id.eq(&visible.account))
+            .filter(check_runs::agent_id.eq(agent.to_string()))
+            .order((check_runs::created_at.desc(), check_runs::id.desc()))
+            .into_boxed();
+        if let Some((at, id)) = begin {
+            query = query
+                .filter(check_runs::created_at.le(at))
+                .filter(check_runs::created_at.lt(at).or(check_runs::id.lt(id)));
+        }
+        query
+    };
+    let sizes: Vec<Size> = query()
+        .limit(page.lookahead())
+        .select(octet_length(check_runs::results.nullable()))
+        .load(c)?;
+    let sizes: Vec<[Size; 1]> = sizes.into_iter().map(|size| [size]).collect();
+    let fit = fitting(page, &sizes);
+    let rows: Vec<RunRow> = query().limit(fit.count).select(RunRow::as_select()).load(c)?;
+    let runs: Result<Vec<_>, _> = rows.into_iter().map(CheckRun::try_from).collect();
+    Ok(Page::of(runs?, fit.more))
+}
+
+/// Writes an event for those who take it.
+fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
+    let takers = events::takers(c, event.account_id, event.name)?;
+    events::tell(c, event, takers)
+}

@@ -1,0 +1,2 @@
+DROP TABLE check_runs;
+DROP TABLE agent_checks;
