@@ -12,6 +12,7 @@ use crate::clock::Entropy;
 use crate::error::Error;
 use crate::id::{self, Id, kind};
 use crate::limits;
+use crate::managed::Managed;
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 
@@ -243,6 +244,8 @@ pub struct ApiKey {
     pub created_at: Timestamp,
     /// The first and last characters of the secret, so that its owner can recognise it.
     pub hint: String,
+    /// Which entry of a file of declared objects it is.
+    pub managed: Option<Managed>,
 }
 
 impl ApiKey {

@@ -1,6 +1,7 @@
 //! Agents: configured chatbots.
 
 mod answer_floor;
+mod retention;
 
 use std::sync::Arc;
 
@@ -8,11 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::FieldError;
 use crate::id::{Id, kind};
-use crate::limits::{self, DAY_MILLIS};
+use crate::limits;
+use crate::managed::{Managed, SetName};
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 
 pub use answer_floor::AnswerFloor;
+pub use retention::RetentionDays;
 
 /// The models that every installation knows.
 pub const MODELS: [&str; 3] = ["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"];
@@ -65,6 +68,8 @@ pub struct AgentProfile {
     pub receipts: bool,
     /// Whether its replies end with a list of their sources for clients that may drop other citations.
     pub source_list: bool,
+    /// Which entry of a file of declared objects it is.
+    pub managed: Option<Managed>,
 }
 
 /// The name of an agent: 1 to 100 characters, not only white space.
@@ -208,41 +213,6 @@ impl Default for ReplyTokens {
     }
 }
 
-/// The number of days that conversations are kept after their last message: 1 to 3,650.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RetentionDays(u32);
-
-impl RetentionDays {
-    /// Checks the value of the field `retention_days`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the value is outside its range.
-    pub fn parse(value: i64) -> Result<Self, FieldError> {
-        let (low, high) = limits::RETENTION_DAYS_RANGE;
-        let bad = || {
-            let message = format!("must be between {low} and {high}, or null");
-            FieldError::new("retention_days", message)
-        };
-        within(value, (low, high)).map(Self).ok_or_else(bad)
-    }
-
-    /// At `now`, conversations whose last message is older than the returned time are removed.
-    pub const fn kept_since(self, now: Timestamp) -> Timestamp {
-        now.plus_millis((self.0 as i64).saturating_mul(-DAY_MILLIS))
-    }
-
-    /// A stored number, which was checked when it was written.
-    pub const fn from_stored(days: u32) -> Self {
-        Self(days)
-    }
-
-    /// The number.
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-}
-
 /// The number, if it lies between the two, inclusive.
 fn within(value: i64, (low, high): (u32, u32)) -> Option<u32> {
     u32::try_from(value).ok().filter(|number| (low..=high).contains(number))
@@ -274,6 +244,15 @@ impl AgentStatus {
     }
 }
 
+/// Which agents a list shows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AgentFilter {
+    /// Only those of this status.
+    pub status: Option<AgentStatus>,
+    /// Only those that are managed in this set.
+    pub set: Option<SetName>,
+}
+
 /// Settings as a caller gave them; an absent field gets its default.
 #[derive(Debug, Clone, Default)]
 pub struct AgentDraft {
@@ -297,6 +276,8 @@ pub struct AgentDraft {
     pub receipts: Option<bool>,
     /// See [`AgentProfile::source_list`].
     pub source_list: Option<bool>,
+    /// See [`AgentProfile::managed`].
+    pub managed: Option<Managed>,
 }
 
 /// A change: `None` leaves a field as it is.
@@ -322,6 +303,8 @@ pub struct AgentPatch {
     pub receipts: Option<bool>,
     /// See [`AgentProfile::source_list`].
     pub source_list: Option<bool>,
+    /// See [`AgentProfile::managed`].
+    pub managed: Option<Option<Managed>>,
     /// Pauses or resumes the agent.
     pub status: Option<AgentStatus>,
 }
@@ -360,6 +343,7 @@ impl AgentProfile {
             public_sources: draft.public_sources.unwrap_or_default(),
             receipts: draft.receipts.unwrap_or(RECEIPTS_DEFAULT),
             source_list: draft.source_list.unwrap_or_default(),
+            managed: draft.managed,
         })
     }
 }
@@ -378,6 +362,7 @@ impl Agent {
             public_sources,
             receipts,
             source_list,
+            managed,
             status,
         } = patch;
         let profile = &mut self.profile;
@@ -397,6 +382,7 @@ impl Agent {
         profile.public_sources = public_sources.unwrap_or(profile.public_sources);
         profile.receipts = receipts.unwrap_or(profile.receipts);
         profile.source_list = source_list.unwrap_or(profile.source_list);
+        profile.managed = managed.unwrap_or_else(|| profile.managed.take());
         self.status = status.unwrap_or(self.status);
         self.updated_at = self.updated_at.max(now);
     }

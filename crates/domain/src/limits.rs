@@ -6,6 +6,12 @@
 pub const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 /// Longest agent name.
 pub const AGENT_NAME_CHARS: usize = 100;
+/// Longest name of a set of managed objects.
+pub const MANAGED_SET_CHARS: usize = 40;
+/// Longest key of a managed object in its set.
+pub const MANAGED_KEY_CHARS: usize = 100;
+/// Hexadecimal digits of the hash of a managed object's content.
+pub const MANAGED_HASH_CHARS: usize = 64;
 /// Longest system prompt of an agent.
 pub const SYSTEM_PROMPT_CHARS: usize = 4_000;
 /// Lowest and highest sampling temperature.

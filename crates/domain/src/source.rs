@@ -11,6 +11,7 @@ use crate::crawl::PageReason;
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
+use crate::managed::Managed;
 use crate::timestamp::Timestamp;
 
 pub(crate) use content::web_address;
@@ -35,8 +36,17 @@ pub struct Source {
     pub state: SourceState,
     /// How far a running crawl is.
     pub progress: Option<Progress>,
+    /// Which entry of a file of declared objects it is.
+    pub managed: Option<Managed>,
     /// When it was added.
     pub created_at: Timestamp,
+}
+
+/// A change of a source's settings: `None` leaves a field as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourcePatch {
+    /// See [`Source::managed`].
+    pub managed: Option<Option<Managed>>,
 }
 
 /// The four types of sources.
@@ -107,6 +117,12 @@ impl Source {
             }
         };
         Ok(Self { content, state, progress: None, ..self })
+    }
+
+    /// Applies a change.
+    pub fn apply(&mut self, patch: SourcePatch) {
+        let SourcePatch { managed } = patch;
+        self.managed = managed.unwrap_or_else(|| self.managed.take());
     }
 
     /// Checks that the source has pages to list.
@@ -370,6 +386,7 @@ mod tests {
             content: SourceContent::parse(kind, content.to_owned(), false).unwrap(),
             state,
             progress: Some(Progress::default()),
+            managed: None,
             created_at: Timestamp::from_millis(0),
         }
     }

@@ -10,6 +10,7 @@ use url::Url;
 use crate::error::{Error, FieldError};
 use crate::id::{Id, kind};
 use crate::limits;
+use crate::managed::Managed;
 use crate::source::web_address;
 use crate::text::{Text, TextRule, check_length};
 use crate::timestamp::Timestamp;
@@ -102,6 +103,8 @@ pub struct WebhookEndpoint {
     pub payload: PayloadStyle,
     /// Why nothing is sent to it; `None` while it is enabled.
     pub disabled: Option<String>,
+    /// Which entry of a file of declared objects it is.
+    pub managed: Option<Managed>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed, by its owner or because it failed for too long.
@@ -162,6 +165,8 @@ pub struct EndpointPatch {
     pub payload: Option<PayloadStyle>,
     /// Whether events are sent to the endpoint.
     pub is_enabled: Option<bool>,
+    /// See [`WebhookEndpoint::managed`].
+    pub managed: Option<Option<Managed>>,
 }
 
 impl WebhookEndpoint {
@@ -182,7 +187,7 @@ impl WebhookEndpoint {
     /// Applies a change. Returns whether its health is reset, because it has another URL or was
     /// disabled and is enabled again: then earlier failures no longer count.
     pub fn apply(&mut self, patch: EndpointPatch, now: Timestamp) -> bool {
-        let EndpointPatch { url, events, description, payload, is_enabled } = patch;
+        let EndpointPatch { url, events, description, payload, is_enabled, managed } = patch;
         let is_other_place = url.as_ref().is_some_and(|url| *url != self.url);
         if let Some(url) = url {
             self.url = url;
@@ -190,6 +195,7 @@ impl WebhookEndpoint {
         self.events = events.unwrap_or_else(|| std::mem::take(&mut self.events));
         self.description = description.unwrap_or_else(|| self.description.take());
         self.payload = payload.unwrap_or(self.payload);
+        self.managed = managed.unwrap_or_else(|| self.managed.take());
         self.updated_at = now;
         let is_enabled_again = match is_enabled {
             Some(true) => self.disabled.take().is_some(),
@@ -320,6 +326,7 @@ mod tests {
             description: Some(EndpointDescription::parse("first").unwrap()),
             payload: PayloadStyle::Full,
             disabled: None,
+            managed: None,
             created_at: Timestamp::from_millis(0),
             updated_at: Timestamp::from_millis(0),
         }

@@ -163,6 +163,8 @@ pub(crate) enum AnswerSchema {
     Page(String),
     /// JSON of the schema with the first name, or events of the schema with the second.
     JsonOrEvents(String, String),
+    /// Bytes of any media type, with a sentence about them.
+    Bytes(&'static str),
     /// Text of one of these media types.
     Text(&'static [&'static str]),
 }
@@ -308,6 +310,12 @@ impl Endpoint {
     /// Sets a success with JSON, or with events.
     pub(crate) fn gives_or_streams<V: ToSchema, E: ToSchema>(mut self) -> Self {
         self.description.answer = AnswerSchema::JsonOrEvents(self.add::<V>(), self.add::<E>());
+        self
+    }
+
+    /// Sets a success with bytes; `about` says which media type they have.
+    pub(crate) fn gives_bytes(mut self, about: &'static str) -> Self {
+        self.description.answer = AnswerSchema::Bytes(about);
         self
     }
 

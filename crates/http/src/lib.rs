@@ -31,6 +31,7 @@ mod endpoints;
 mod error;
 mod events;
 mod list;
+mod managed;
 mod mcp;
 mod multipart;
 mod observe;

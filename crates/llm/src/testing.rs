@@ -42,6 +42,7 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
             public_sources: false,
             receipts: true,
             source_list: false,
+            managed: None,
         },
         history: Vec::new(),
         question: question.to_owned(),

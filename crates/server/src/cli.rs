@@ -1,5 +1,8 @@
 //! The command line.
 
+mod declared;
+mod import;
+
 use std::path::PathBuf;
 
 use cicerone_domain::usage::Quota;
@@ -8,6 +11,9 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::configuration::{Environment, process_environment};
+
+pub(crate) use declared::{ApplyArguments, ExportArguments, PlanArguments, PruneArguments};
+pub(crate) use import::ImportArguments;
 
 /// AI chat agents that answer from their owner's own content, with sources.
 #[derive(Debug, Parser)]
@@ -76,6 +82,18 @@ pub(crate) enum Command {
     /// Print the text of files as the service reads it.
     #[command(after_help = READ_HELP)]
     Read(ReadArguments),
+    /// Show what `apply` would change.
+    #[command(after_help = declared::PLAN_HELP)]
+    Plan(PlanArguments),
+    /// Make a server have the agents, sources, webhook endpoints and keys that a file declares.
+    #[command(after_help = declared::APPLY_HELP)]
+    Apply(ApplyArguments),
+    /// Write a file for `apply` from what a server has, with the contents of sources.
+    #[command(after_help = declared::EXPORT_HELP)]
+    Export(ExportArguments),
+    /// Add pairs, files, pages and exports of other services to an agent of a server.
+    #[command(after_help = import::HELP)]
+    Import(ImportArguments),
     /// Manage accounts.
     Account {
         #[command(subcommand)]

@@ -4,6 +4,7 @@
 //! same. [`main`] reads the command line, and each subcommand has a module of its own in `commands`.
 
 mod alone;
+mod api_client;
 mod cli;
 mod commands;
 mod configuration;
@@ -22,7 +23,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, PlanArguments};
+use configuration::Environment;
 use failure::Failure;
 
 /// Runs the program with this process's arguments and environment.
@@ -34,9 +36,24 @@ pub fn main() -> ExitCode {
     if let Some(Command::ReadWorker) = cli.command {
         return cicerone_ingestion::serve_reader();
     }
+    if let Some(Command::Plan(arguments)) = &cli.command {
+        return plan(&cli.environment(), arguments);
+    }
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
+    }
+}
+
+/// Exits with 0 if there is nothing to do, with 2 if there is, and with 1 if the work failed, whatever the reason.
+fn plan(environment: &Environment, arguments: &PlanArguments) -> ExitCode {
+    match commands::declared::plan(environment, arguments) {
+        Ok(false) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::from(2),
+        Err(failure) => {
+            failure.report();
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -46,12 +63,15 @@ fn run(cli: Cli) -> Result<(), Failure> {
         return output::print(&Cli::command().render_long_help().to_string());
     };
     match command {
-        // `main` handles it before this.
-        Command::ReadWorker => Ok(()),
+        // `main` handles these before this.
+        Command::ReadWorker | Command::Plan(_) => Ok(()),
         Command::Serve => commands::serve::run(&environment),
         Command::Ask(arguments) => commands::ask::run(environment, arguments),
         Command::Mcp(arguments) => commands::mcp::run(environment, arguments),
         Command::Read(arguments) => commands::read::run(&environment, &arguments),
+        Command::Apply(arguments) => commands::declared::apply(&environment, &arguments),
+        Command::Export(arguments) => commands::declared::export(&environment, &arguments),
+        Command::Import(arguments) => commands::import::run(&environment, &arguments),
         Command::Account { command } => commands::account::run(&environment, command),
         Command::Key { command } => commands::key::run(&environment, command),
         Command::Migrate { command } => commands::migrate::run(&environment, command),

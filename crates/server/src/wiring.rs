@@ -228,7 +228,10 @@ impl Parts {
 }
 
 /// The client for untrusted addresses.
-fn egress(configuration: &Configuration, own: Option<SocketAddr>) -> Result<Egress, Failure> {
+pub(crate) fn egress(
+    configuration: &Configuration,
+    own: Option<SocketAddr>,
+) -> Result<Egress, Failure> {
     let settings = EgressSettings {
         allow: configuration.egress_allow.clone(),
         own: own.into_iter().collect(),

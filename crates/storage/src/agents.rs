@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use cicerone_domain::agent::{
-    AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, RetentionDays, SystemPrompt,
-    Temperature,
+    AgentFilter, AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, RetentionDays,
+    SystemPrompt, Temperature,
 };
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
@@ -19,6 +19,7 @@ use crate::dialect;
 use crate::error::TransactionError;
 use crate::events::erase_content;
 use crate::idempotency::erase_of_agent;
+use crate::managed;
 use crate::pages::created_before;
 use crate::removal::{Removed, remove};
 use crate::schema::{agents, sources};
@@ -44,10 +45,15 @@ struct AgentRow {
     public_sources: bool,
     receipts: bool,
     source_list: bool,
+    managed_set: Option<String>,
+    managed_key: Option<String>,
+    managed_hash: Option<String>,
 }
 
 impl From<&Agent> for AgentRow {
     fn from(agent: &Agent) -> Self {
+        let (managed_set, managed_key, managed_hash) =
+            managed::columns(agent.profile.managed.as_ref());
         Self {
             id: agent.id.to_string(),
             account_id: agent.account_id.to_string(),
@@ -65,6 +71,9 @@ impl From<&Agent> for AgentRow {
             public_sources: agent.profile.public_sources,
             receipts: agent.profile.receipts,
             source_list: agent.profile.source_list,
+            managed_set,
+            managed_key,
+            managed_hash,
         }
     }
 }
@@ -92,6 +101,11 @@ impl TryFrom<AgentRow> for Agent {
                 public_sources: row.public_sources,
                 receipts: row.receipts,
                 source_list: row.source_list,
+                managed: managed::from_columns((
+                    row.managed_set,
+                    row.managed_key,
+                    row.managed_hash,
+                )),
             },
             status: named("agents.status", &row.status, AgentStatus::from_name)?,
             created_at: time(row.created_at),
@@ -157,7 +171,9 @@ impl AgentStore for Storage {
         self.db
             .of(agent.account_id)
             .write_completing(completion, move |c| {
-                diesel::insert_into(agents::table).values(AgentRow::from(&agent)).execute(c)?;
+                let row = AgentRow::from(&agent);
+                let outcome = diesel::insert_into(agents::table).values(row).execute(c);
+                managed::written(outcome, agent.profile.managed.as_ref(), "another agent")?;
                 Ok(agent.clone())
             })
             .await
@@ -171,11 +187,11 @@ impl AgentStore for Storage {
     async fn list_agents(
         &self,
         scope: &Scope,
-        status: Option<AgentStatus>,
+        filter: AgentFilter,
         page: PageRequest,
     ) -> Result<Page<Agent>, Error> {
         let visible = Visible::from(scope);
-        self.db.of(scope.account).read(move |c| list(c, &visible, status, &page)).await
+        self.db.of(scope.account).read(move |c| list(c, &visible, &filter, &page)).await
     }
 
     async fn update_agent(
@@ -192,9 +208,10 @@ impl AgentStore for Storage {
             .write_completing(completion, move |c| {
                 let mut agent = require_locked(c, &visible, id)?;
                 agent.apply(patch.clone(), now);
-                diesel::update(agents::table.find(id.to_string()))
+                let outcome = diesel::update(agents::table.find(id.to_string()))
                     .set(AgentRow::from(&agent))
-                    .execute(c)?;
+                    .execute(c);
+                managed::written(outcome, agent.profile.managed.as_ref(), "another agent")?;
                 Ok(agent)
             })
             .await
@@ -224,7 +241,7 @@ impl AgentStore for Storage {
 fn list(
     c: &mut AnyConnection,
     visible: &Visible,
-    status: Option<AgentStatus>,
+    filter: &AgentFilter,
     page: &PageRequest,
 ) -> Result<Page<Agent>, TransactionError> {
     let mut query = agents::table
@@ -237,8 +254,11 @@ fn list(
     if let Some(ids) = &visible.agents {
         query = query.filter(agents::id.eq_any(ids));
     }
-    if let Some(status) = status {
+    if let Some(status) = filter.status {
         query = query.filter(agents::status.eq(status.name()));
+    }
+    if let Some(set) = &filter.set {
+        query = query.filter(agents::managed_set.eq(set.as_str()));
     }
     if let Some((at, id)) = created_before(page)? {
         // SQLite needs the first condition alone to skip the rows before the position in the index.

@@ -176,7 +176,7 @@ impl JobStore for Storage {
             match part {
                 Part::Lost => return Ok(None),
                 Part::Stored(next) => intake = next,
-                Part::Ended(source) => return Ok(Some(source)),
+                Part::Ended(source) => return Ok(Some(*source)),
             }
         }
     }
@@ -315,7 +315,7 @@ enum Part {
     /// It is stored, and more follows.
     Stored(Intake),
     /// It was the last one.
-    Ended(Source),
+    Ended(Box<Source>),
 }
 
 /// Stores the next part of what was extracted. The last part ends the job.
@@ -343,7 +343,7 @@ fn store_part(
         return Ok(Part::Stored(stored));
     }
     train(c, &lease.job_id.to_string(), source, intake.extracted(), quota, event, now)
-        .map(Part::Ended)
+        .map(|source| Part::Ended(Box::new(source)))
 }
 
 /// Checks before anything is written that there is room, so that content that is far too large uses no disk space, and

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use cicerone_domain::access::{AccountName, KeyHash, KeyName, KeyPatch, account_name_taken};
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
+use cicerone_domain::managed::SetName;
 use cicerone_domain::ports::KeyStore;
 use cicerone_domain::{Account, ApiKey, Error, Id, Page, PageRequest, Permissions, Timestamp};
 use diesel::dsl::exists;
@@ -21,6 +22,7 @@ use crate::columns::{self, from_json, id, time, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
+use crate::managed::{columns as managed_columns, from_columns};
 use crate::schema::{accounts, api_keys, installation};
 use crate::storage::Storage;
 
@@ -51,6 +53,9 @@ struct KeyRow {
     expires_at: Option<i64>,
     last_used_at: Option<i64>,
     created_at: i64,
+    managed_set: Option<String>,
+    managed_key: Option<String>,
+    managed_hash: Option<String>,
 }
 
 impl From<&Account> for AccountRow {
@@ -77,6 +82,7 @@ impl TryFrom<AccountRow> for Account {
 
 impl KeyRow {
     fn new(key: &ApiKey, hash: KeyHash, is_root: bool) -> Result<Self, TransactionError> {
+        let (managed_set, managed_key, managed_hash) = managed_columns(key.managed.as_ref());
         Ok(Self {
             id: key.id.to_string(),
             account_id: key.account_id.to_string(),
@@ -89,6 +95,9 @@ impl KeyRow {
             expires_at: key.expires_at.map(|end| end.as_millis()),
             last_used_at: key.last_used_at.map(|at| at.as_millis()),
             created_at: key.created_at.as_millis(),
+            managed_set,
+            managed_key,
+            managed_hash,
         })
     }
 
@@ -105,6 +114,7 @@ impl KeyRow {
             last_used_at: self.last_used_at.map(time),
             created_at: time(self.created_at),
             hint: self.hint,
+            managed: from_columns((self.managed_set, self.managed_key, self.managed_hash)),
         })
     }
 }
@@ -228,9 +238,17 @@ impl KeyStore for Storage {
             .await
     }
 
-    async fn list_keys(&self, reader: &ApiKey, page: PageRequest) -> Result<Page<ApiKey>, Error> {
+    async fn list_keys(
+        &self,
+        reader: &ApiKey,
+        set: Option<SetName>,
+        page: PageRequest,
+    ) -> Result<Page<ApiKey>, Error> {
         let reader = reader.clone();
-        self.db.of(reader.account_id).read(move |c| managed::list(c, &reader, &page)).await
+        self.db
+            .of(reader.account_id)
+            .read(move |c| managed::list(c, &reader, set.as_ref(), &page))
+            .await
     }
 
     async fn update_key(

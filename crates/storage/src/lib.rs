@@ -36,6 +36,7 @@ mod housekeeping;
 mod idempotency;
 mod jobs;
 mod keys;
+mod managed;
 pub mod migrations;
 mod objects;
 mod pages;

@@ -104,7 +104,15 @@ impl Removed {
         let at = now.as_millis();
         match self {
             Self::Agent(id) => {
-                diesel::update(agents::table.find(id)).set(agents::removed_at.eq(at)).execute(c)?;
+                // A hidden row must not keep its managed identity from another one.
+                diesel::update(agents::table.find(id))
+                    .set((
+                        agents::removed_at.eq(at),
+                        agents::managed_set.eq(None::<String>),
+                        agents::managed_key.eq(None::<String>),
+                        agents::managed_hash.eq(None::<String>),
+                    ))
+                    .execute(c)?;
                 let of_agent = sources::table.filter(sources::agent_id.eq(id)).select(sources::id);
                 diesel::delete(jobs::table.filter(jobs::source_id.eq_any(of_agent))).execute(c)?;
             }
@@ -116,6 +124,9 @@ impl Removed {
                         sources::removed_at.eq(at),
                         sources::version.eq(None::<i64>),
                         sources::content.eq(""),
+                        sources::managed_set.eq(None::<String>),
+                        sources::managed_key.eq(None::<String>),
+                        sources::managed_hash.eq(None::<String>),
                     ))
                     .execute(c)?;
                 diesel::delete(jobs::table.filter(jobs::source_id.eq(id))).execute(c)?;

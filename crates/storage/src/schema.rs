@@ -41,6 +41,9 @@ table! {
         expires_at -> Nullable<BigInt>,
         last_used_at -> Nullable<BigInt>,
         created_at -> BigInt,
+        managed_set -> Nullable<Text>,
+        managed_key -> Nullable<Text>,
+        managed_hash -> Nullable<Text>,
     }
 }
 
@@ -64,6 +67,9 @@ table! {
         receipts -> Bool,
         source_list -> Bool,
         gap_source_id -> Nullable<Text>,
+        managed_set -> Nullable<Text>,
+        managed_key -> Nullable<Text>,
+        managed_hash -> Nullable<Text>,
     }
 }
 
@@ -105,6 +111,9 @@ table! {
         removed_at -> Nullable<BigInt>,
         partially_read -> Nullable<Text>,
         vector_bytes -> BigInt,
+        managed_set -> Nullable<Text>,
+        managed_key -> Nullable<Text>,
+        managed_hash -> Nullable<Text>,
     }
 }
 
@@ -344,6 +353,9 @@ table! {
         succeeded_at -> Nullable<BigInt>,
         created_at -> BigInt,
         updated_at -> BigInt,
+        managed_set -> Nullable<Text>,
+        managed_key -> Nullable<Text>,
+        managed_hash -> Nullable<Text>,
     }
 }
 

@@ -15,7 +15,7 @@ use cicerone_domain::idempotency::Completion;
 use cicerone_domain::job::NewJob;
 use cicerone_domain::ports::{SourceFilter, SourceStore};
 use cicerone_domain::source::{
-    CrawledPage, PairsText, QaPair, SourceText, WebsiteUrl, unknown_file,
+    CrawledPage, PairsText, QaPair, SourcePatch, SourceText, WebsiteUrl, unknown_file,
 };
 use cicerone_domain::{
     Error, Id, Page, PageRequest, Scope, Source, SourceContent, SourceType, Timestamp,
@@ -43,6 +43,7 @@ use crate::error::TransactionError;
 use crate::events::erase_content;
 use crate::idempotency::erase_of;
 use crate::jobs;
+use crate::managed;
 use crate::pages::{Size, created_before, fitting, octet_length};
 use crate::removal::{AGENT_IS_THERE, Removed, remove};
 use crate::schema::sources;
@@ -62,6 +63,9 @@ pub(crate) struct SourceRow {
     #[diesel(embed)]
     state: StateRow,
     created_at: i64,
+    managed_set: Option<String>,
+    managed_key: Option<String>,
+    managed_hash: Option<String>,
 }
 
 /// A source without its text: texts and pairs, of up to 10 MB, are empty. For changes of its state, of which a large
@@ -79,6 +83,9 @@ pub(crate) struct HeldSourceRow {
     #[diesel(embed)]
     state: StateRow,
     created_at: i64,
+    managed_set: Option<String>,
+    managed_key: Option<String>,
+    managed_hash: Option<String>,
 }
 
 fn content_unless_text() -> SqlLiteral<Text> {
@@ -98,6 +105,9 @@ impl TryFrom<HeldSourceRow> for Source {
             crawl_subpages: row.crawl_subpages,
             state: row.state,
             created_at: row.created_at,
+            managed_set: row.managed_set,
+            managed_key: row.managed_key,
+            managed_hash: row.managed_hash,
         })
     }
 }
@@ -116,6 +126,9 @@ struct NewSourceRow<'a> {
     #[diesel(embed)]
     state: StateRow,
     created_at: i64,
+    managed_set: Option<String>,
+    managed_key: Option<String>,
+    managed_hash: Option<String>,
 }
 
 impl<'a> NewSourceRow<'a> {
@@ -125,6 +138,7 @@ impl<'a> NewSourceRow<'a> {
             SourceContent::File(upload) => (false, Some(upload.to_string())),
             SourceContent::Text(_) | SourceContent::Qa(_) => (false, None),
         };
+        let (managed_set, managed_key, managed_hash) = managed::columns(source.managed.as_ref());
         Ok(Self {
             id: source.id.to_string(),
             account_id: source.account_id.to_string(),
@@ -135,6 +149,9 @@ impl<'a> NewSourceRow<'a> {
             upload_id,
             state: StateRow::of(source)?,
             created_at: source.created_at.as_millis(),
+            managed_set,
+            managed_key,
+            managed_hash,
         })
     }
 }
@@ -161,6 +178,7 @@ impl TryFrom<SourceRow> for Source {
             content,
             state,
             progress,
+            managed: managed::from_columns((row.managed_set, row.managed_key, row.managed_hash)),
             created_at: time(row.created_at),
         })
     }
@@ -183,6 +201,19 @@ pub(crate) fn update_state(c: &mut AnyConnection, source: &Source) -> Result<(),
         .set(StateRow::of(source)?)
         .execute(c)?;
     Ok(())
+}
+
+/// Writes what an owner can change of a source.
+fn update_settings(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
+    let (set, key, hash) = managed::columns(source.managed.as_ref());
+    let outcome = diesel::update(sources::table.find(source.id.to_string()))
+        .set((
+            sources::managed_set.eq(set),
+            sources::managed_key.eq(key),
+            sources::managed_hash.eq(hash),
+        ))
+        .execute(c);
+    managed::written(outcome, source.managed.as_ref(), "another source")
 }
 
 /// Returns the source if its agent is in the scope.
@@ -234,7 +265,8 @@ pub(crate) fn add_new(
 ) -> Result<(), TransactionError> {
     let row = NewSourceRow::of(source)?;
     note_value(&row.content);
-    diesel::insert_into(sources::table).values(row).execute(c)?;
+    let outcome = diesel::insert_into(sources::table).values(row).execute(c);
+    managed::written(outcome, source.managed.as_ref(), "another source")?;
     bytes::add_source(c, quota, source)?;
     jobs::queue(c, source, job, source.created_at)
 }
@@ -285,7 +317,26 @@ impl SourceStore for Storage {
         self.db
             .of(scope.account)
             .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| list(c, &visible, agent, filter, &page))
+                transaction(c, Begin::Snapshot, |c| list(c, &visible, agent, &filter, &page))
+            })
+            .await
+    }
+
+    async fn update_source(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        patch: SourcePatch,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error> {
+        let visible = Visible::from(scope);
+        self.db
+            .of(scope.account)
+            .write_completing(completion, move |c| {
+                let mut source = require_locked(c, &visible, id)?;
+                source.apply(patch.clone());
+                update_settings(c, &source)?;
+                Ok(source)
             })
             .await
     }
@@ -427,7 +478,7 @@ fn list(
     c: &mut AnyConnection,
     visible: &Visible,
     agent: Id<kind::Agent>,
-    filter: SourceFilter,
+    filter: &SourceFilter,
     page: &PageRequest,
 ) -> Result<Page<Source>, TransactionError> {
     agents::require(c, visible, agent)?;
@@ -445,6 +496,9 @@ fn list(
         }
         if let Some(source_type) = filter.source_type {
             query = query.filter(sources::source_type.eq(source_type.name()));
+        }
+        if let Some(set) = &filter.set {
+            query = query.filter(sources::managed_set.eq(set.as_str()));
         }
         if let Some((at, id)) = begin {
             query = query

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use cicerone_domain::event::Event;
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
+use cicerone_domain::managed::SetName;
 use cicerone_domain::ports::WebhookStore;
 use cicerone_domain::webhook::{
     DeliveryStatus, EndpointDescription, EndpointPatch, EndpointSecrets, EndpointUrl, EventName,
@@ -20,6 +21,7 @@ use crate::dialect;
 use crate::error::TransactionError;
 use crate::events;
 use crate::idempotency::{erase_of, erase_secrets_of};
+use crate::managed;
 use crate::pages::{Size, created_before, fitting, octet_length};
 use crate::schema::{deliveries as rows, webhook_endpoints};
 use crate::storage::Storage;
@@ -41,6 +43,9 @@ struct EndpointRow {
     succeeded_at: Option<i64>,
     created_at: i64,
     updated_at: i64,
+    managed_set: Option<String>,
+    managed_key: Option<String>,
+    managed_hash: Option<String>,
 }
 
 /// What an owner can change.
@@ -53,6 +58,9 @@ struct ChangeRow {
     payload: String,
     disabled_reason: Option<String>,
     updated_at: i64,
+    managed_set: Option<String>,
+    managed_key: Option<String>,
+    managed_hash: Option<String>,
 }
 
 /// A retired secret as it is stored.
@@ -64,6 +72,7 @@ struct Retired {
 
 impl EndpointRow {
     fn new(endpoint: &WebhookEndpoint, secret: &WebhookSecret) -> Result<Self, TransactionError> {
+        let (managed_set, managed_key, managed_hash) = managed::columns(endpoint.managed.as_ref());
         Ok(Self {
             id: endpoint.id.to_string(),
             account_id: endpoint.account_id.to_string(),
@@ -79,6 +88,9 @@ impl EndpointRow {
             succeeded_at: None,
             created_at: endpoint.created_at.as_millis(),
             updated_at: endpoint.updated_at.as_millis(),
+            managed_set,
+            managed_key,
+            managed_hash,
         })
     }
 }
@@ -97,6 +109,7 @@ impl TryFrom<EndpointRow> for WebhookEndpoint {
             description: row.description.map(EndpointDescription::from_stored),
             payload: named("webhook_endpoints.payload", &row.payload, PayloadStyle::from_name)?,
             disabled: row.disabled_reason,
+            managed: managed::from_columns((row.managed_set, row.managed_key, row.managed_hash)),
             created_at: time(row.created_at),
             updated_at: time(row.updated_at),
         })
@@ -151,9 +164,10 @@ impl WebhookStore for Storage {
     async fn list_endpoints(
         &self,
         account: Id<kind::Account>,
+        set: Option<SetName>,
         page: PageRequest,
     ) -> Result<Page<WebhookEndpoint>, Error> {
-        self.db.of(account).read(move |c| list(c, account, &page)).await
+        self.db.of(account).read(move |c| list(c, account, set.as_ref(), &page)).await
     }
 
     async fn update_endpoint(
@@ -258,8 +272,8 @@ fn insert(
         .get_result(c)?;
     may_add(narrow("count", count)?)?;
     let row = EndpointRow::new(endpoint, secret)?;
-    diesel::insert_into(webhook_endpoints::table).values(row).execute(c)?;
-    Ok(())
+    let outcome = diesel::insert_into(webhook_endpoints::table).values(row).execute(c);
+    managed::written(outcome, endpoint.managed.as_ref(), "another webhook endpoint")
 }
 
 /// The endpoint with its secrets.
@@ -315,6 +329,7 @@ fn check_backlog(
 fn list(
     c: &mut AnyConnection,
     account: Id<kind::Account>,
+    set: Option<&SetName>,
     page: &PageRequest,
 ) -> Result<Page<WebhookEndpoint>, TransactionError> {
     let mut query = webhook_endpoints::table
@@ -323,6 +338,9 @@ fn list(
         .limit(page.lookahead())
         .select(EndpointRow::as_select())
         .into_boxed();
+    if let Some(set) = set {
+        query = query.filter(webhook_endpoints::managed_set.eq(set.as_str()));
+    }
     if let Some((at, id)) = created_before(page)? {
         query = query
             .filter(webhook_endpoints::created_at.le(at))
@@ -342,6 +360,7 @@ fn update(
 ) -> Result<WebhookEndpoint, TransactionError> {
     let (mut endpoint, _) = require(c, account, id)?;
     let starts_anew = endpoint.apply(patch, now);
+    let (managed_set, managed_key, managed_hash) = managed::columns(endpoint.managed.as_ref());
     let row = ChangeRow {
         url: endpoint.url.to_string(),
         events: names(&endpoint.events)?,
@@ -349,9 +368,13 @@ fn update(
         payload: endpoint.payload.name().to_owned(),
         disabled_reason: endpoint.disabled.clone(),
         updated_at: now.as_millis(),
+        managed_set,
+        managed_key,
+        managed_hash,
     };
     let target = || webhook_endpoints::table.find(id.to_string());
-    diesel::update(target()).set(row).execute(c)?;
+    let outcome = diesel::update(target()).set(row).execute(c);
+    managed::written(outcome, endpoint.managed.as_ref(), "another webhook endpoint")?;
     if starts_anew {
         diesel::update(target())
             .set((

@@ -22,7 +22,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 54] = [
+const ENDPOINTS: [&Covers; 56] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -38,11 +38,13 @@ const ENDPOINTS: [&Covers; 54] = [
     &checks::runs::COVERS,
     &files::upload::COVERS,
     &files::get::COVERS,
+    &files::content::COVERS,
     &files::delete::COVERS,
     &sources::create::COVERS,
     &sources::list::COVERS,
     &sources::search::COVERS,
     &sources::get::COVERS,
+    &sources::update::COVERS,
     &sources::delete::COVERS,
     &sources::refresh::COVERS,
     &sources::pairs::COVERS,

@@ -2,6 +2,7 @@
 
 mod arrival;
 mod bucket;
+pub(crate) mod content;
 pub(crate) mod delete;
 pub(crate) mod get;
 pub(crate) mod upload;

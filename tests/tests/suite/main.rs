@@ -13,6 +13,7 @@
 
 mod agents;
 mod answers;
+mod as_code;
 mod audit_log;
 mod authentication;
 mod backup;
@@ -33,6 +34,7 @@ mod generators;
 mod idempotency;
 mod isolation;
 mod keys;
+mod managed;
 mod mcp;
 mod me;
 mod meaning;

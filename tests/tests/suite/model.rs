@@ -105,6 +105,7 @@ fn request() -> ReplyRequest {
             public_sources: false,
             receipts: true,
             source_list: false,
+            managed: None,
         },
         history: Vec::new(),
         question: "When does it open?".to_owned(),

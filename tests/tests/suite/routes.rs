@@ -28,6 +28,7 @@ enum Body {
     Change,
     File,
     Source,
+    SourceChange,
     Query,
     Message,
     Chat,
@@ -59,7 +60,7 @@ const RECEIPT: &str = "/v1/conversations/{conversation_id}/messages/{n}/receipt"
 const PAIRS: &str = "/v1/sources/{source_id}/pairs";
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 54] = [
+pub(crate) const ROUTES: [Route; 56] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -75,11 +76,13 @@ pub(crate) const ROUTES: [Route; 54] = [
     route("GET", "/v1/agents/{agent_id}/checks/runs", "agents:read", Body::None),
     route("POST", "/v1/files", "sources:write", Body::File),
     route("GET", "/v1/files/{file_id}", "sources:read", Body::None),
+    route("GET", "/v1/files/{file_id}/content", "sources:read", Body::None),
     route("DELETE", "/v1/files/{file_id}", "sources:write", Body::None),
     route("POST", "/v1/agents/{agent_id}/sources", "sources:write", Body::Source),
     route("GET", "/v1/agents/{agent_id}/sources", "sources:read", Body::None),
     route("POST", "/v1/agents/{agent_id}/search", "sources:read", Body::Query),
     route("GET", "/v1/sources/{source_id}", "sources:read", Body::None),
+    route("PATCH", "/v1/sources/{source_id}", "sources:write", Body::SourceChange),
     route("DELETE", "/v1/sources/{source_id}", "sources:write", Body::None),
     route("POST", "/v1/sources/{source_id}/refresh", "sources:write", Body::None),
     route("POST", PAIRS, "sources:write", Body::Pairs),
@@ -293,6 +296,7 @@ impl Route {
             Body::Agent => Some(json!({ "name": "Guide" })),
             Body::Change => Some(json!({ "name": "Docent" })),
             Body::Source => Some(json!({ "type": "text", "content": "The museum." })),
+            Body::SourceChange => Some(json!({ "managed": managed("site") })),
             Body::Query => Some(json!({ "query": "museum" })),
             Body::Ping => Some(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })),
             Body::Key => Some(json!({ "name": "Guide", "permissions": ["keys:write"] })),
@@ -316,6 +320,11 @@ impl Route {
             Body::Response => Some(json!({ "model": names.agent, "input": "Hello there" })),
         }
     }
+}
+
+/// An identity with that key.
+pub(crate) fn managed(key: &str) -> Value {
+    json!({ "set": "museum", "key": key, "hash": "0".repeat(64) })
 }
 
 /// The body of an answer as it is replayed: without the secret of a new key.

@@ -14,4 +14,5 @@ pub(crate) mod passages;
 mod processing;
 pub(crate) mod refresh;
 pub(crate) mod search;
+pub(crate) mod update;
 pub(crate) mod website;

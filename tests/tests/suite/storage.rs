@@ -21,6 +21,7 @@ mod jobs;
 mod kept_answers;
 mod keys;
 mod large_sources;
+mod managed;
 mod migrations;
 mod objects;
 mod page_reasons;

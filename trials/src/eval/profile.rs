@@ -17,5 +17,6 @@ pub(crate) fn profile() -> AgentProfile {
         public_sources: false,
         receipts: true,
         source_list: false,
+        managed: None,
     }
 }

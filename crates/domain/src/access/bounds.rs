@@ -4,6 +4,7 @@ use super::{AccountName, ApiKey, KeyName, Permission, Permissions};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
+use crate::managed::Managed;
 use crate::timestamp::Timestamp;
 
 /// A change of a key: `None` leaves a field as it is.
@@ -17,18 +18,21 @@ pub struct KeyPatch {
     pub agent_ids: Option<Option<Vec<Id<kind::Agent>>>>,
     /// `Some(None)` for never.
     pub expires_at: Option<Option<Timestamp>>,
+    /// See [`ApiKey::managed`].
+    pub managed: Option<Option<Managed>>,
 }
 
 impl ApiKey {
     /// Applies a change.
     pub fn apply(&mut self, patch: KeyPatch) {
-        let KeyPatch { name, permissions, agent_ids, expires_at } = patch;
+        let KeyPatch { name, permissions, agent_ids, expires_at, managed } = patch;
         if let Some(name) = name {
             self.name = name;
         }
         self.permissions = permissions.unwrap_or(self.permissions);
         self.agent_ids = agent_ids.unwrap_or_else(|| self.agent_ids.take());
         self.expires_at = expires_at.unwrap_or(self.expires_at);
+        self.managed = managed.unwrap_or_else(|| self.managed.take());
     }
 
     /// The root key that is in place, when the program starts with the same root key again: it gets the
@@ -211,6 +215,7 @@ mod tests {
             last_used_at: None,
             created_at: Timestamp::from_millis(0),
             hint: String::new(),
+            managed: None,
         }
     }
 

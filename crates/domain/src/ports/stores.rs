@@ -9,15 +9,16 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::access::{Account, ApiKey, KeyHash, KeyPatch, Scope};
-use crate::agent::{Agent, AgentPatch, AgentStatus};
+use crate::agent::{Agent, AgentFilter, AgentPatch};
 use crate::audit::{AuditFilter, AuditRecord};
 use crate::content::{PublicText, StoredDocument, StoredPassage};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::{Claim, Claimed, Completion, Fingerprint, IdempotencyKey, KeptAnswer};
 use crate::job::NewJob;
+use crate::managed::SetName;
 use crate::page::{Page, PageRequest};
-use crate::source::{CrawledPage, QaPair, Source, SourceStatus, SourceType};
+use crate::source::{CrawledPage, QaPair, Source, SourcePatch, SourceStatus, SourceType};
 use crate::statistics::{DayRange, DayStatistics};
 use crate::timestamp::Timestamp;
 use crate::upload::{ObjectKey, Upload};
@@ -60,8 +61,13 @@ pub trait KeyStore: Send + Sync {
         reader: &ApiKey,
         id: Id<kind::ApiKey>,
     ) -> Result<Option<ApiKey>, Error>;
-    /// Keys that exist for `reader`, newest first.
-    async fn list_keys(&self, reader: &ApiKey, page: PageRequest) -> Result<Page<ApiKey>, Error>;
+    /// Keys that exist for `reader`, newest first; only those that are managed in `set`, if it is given.
+    async fn list_keys(
+        &self,
+        reader: &ApiKey,
+        set: Option<SetName>,
+        page: PageRequest,
+    ) -> Result<Page<ApiKey>, Error>;
     /// Applies a change that `maker` makes to a key that it covers. Fails as [`KeyStore::issue_key`]
     /// does, with [`Error::NotFound`], and with what [`ApiKey::check_covers`] fails with.
     async fn update_key(
@@ -106,7 +112,7 @@ pub trait KeyStore: Send + Sync {
 /// Agents.
 #[async_trait]
 pub trait AgentStore: Send + Sync {
-    /// Adds an agent.
+    /// Adds an agent. Fails with [`Error::Conflict`] if another one has the same managed identity.
     async fn insert_agent(
         &self,
         agent: Agent,
@@ -118,10 +124,11 @@ pub trait AgentStore: Send + Sync {
     async fn list_agents(
         &self,
         scope: &Scope,
-        status: Option<AgentStatus>,
+        filter: AgentFilter,
         page: PageRequest,
     ) -> Result<Page<Agent>, Error>;
-    /// Applies a change. Fails with [`Error::NotFound`].
+    /// Applies a change. Fails with [`Error::NotFound`], and with [`Error::Conflict`] if another agent has the same
+    /// managed identity.
     async fn update_agent(
         &self,
         scope: &Scope,
@@ -143,12 +150,14 @@ pub trait AgentStore: Send + Sync {
 }
 
 /// Which sources a list shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SourceFilter {
     /// Only those of this status.
     pub status: Option<SourceStatus>,
     /// Only those of this type.
     pub source_type: Option<SourceType>,
+    /// Only those that are managed in this set.
+    pub set: Option<SetName>,
 }
 
 /// Sources and what was extracted from them.
@@ -156,7 +165,8 @@ pub struct SourceFilter {
 pub trait SourceStore: Send + Sync {
     /// Adds a source in the state pending, with the job `job` to process it. Fails with
     /// [`Error::NotFound`] if the agent is not in `scope`, with [`Error::Invalid`] on `content` if it
-    /// names an upload that does not exist in the account, and with [`Error::BytesExceeded`].
+    /// names an upload that does not exist in the account, with [`Error::Conflict`] if another source of the agent has
+    /// the same managed identity, and with [`Error::BytesExceeded`].
     async fn insert_source(
         &self,
         scope: &Scope,
@@ -179,6 +189,15 @@ pub trait SourceStore: Send + Sync {
         filter: SourceFilter,
         page: PageRequest,
     ) -> Result<Page<Source>, Error>;
+    /// Applies a change. Fails with [`Error::NotFound`], and with [`Error::Conflict`] if another source of its agent
+    /// has the same managed identity.
+    async fn update_source(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        patch: SourcePatch,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error>;
     /// Starts a refresh: the source goes to processing and the job `job` is queued. Fails with
     /// [`Error::NotFound`], with [`Error::InvalidOperation`] if it is not a website, and with
     /// [`Error::Conflict`] while it is being processed, and with [`Error::BytesExceeded`] if the account

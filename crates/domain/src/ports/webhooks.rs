@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
+use crate::managed::SetName;
 use crate::page::{Page, PageRequest};
 use crate::timestamp::Timestamp;
 use crate::webhook::{
@@ -20,7 +21,7 @@ use crate::webhook::{
 #[async_trait]
 pub trait WebhookStore: Send + Sync {
     /// Adds an endpoint with its secret. Fails with [`Error::Conflict`] if the account has
-    /// [`WEBHOOK_ENDPOINTS`](crate::limits::WEBHOOK_ENDPOINTS).
+    /// [`WEBHOOK_ENDPOINTS`](crate::limits::WEBHOOK_ENDPOINTS), or another one with the same managed identity.
     async fn insert_endpoint(
         &self,
         endpoint: WebhookEndpoint,
@@ -33,10 +34,11 @@ pub trait WebhookStore: Send + Sync {
         account: Id<kind::Account>,
         id: Id<kind::WebhookEndpoint>,
     ) -> Result<Option<WebhookEndpoint>, Error>;
-    /// The account's endpoints, newest first.
+    /// The account's endpoints, newest first; only those that are managed in `set`, if it is given.
     async fn list_endpoints(
         &self,
         account: Id<kind::Account>,
+        set: Option<SetName>,
         page: PageRequest,
     ) -> Result<Page<WebhookEndpoint>, Error>;
     /// Applies a change. What was pending when the endpoint was disabled goes on when it is enabled.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::access::Scope;
-use crate::agent::{Agent, AgentPatch, AgentProfile, AgentStatus};
+use crate::agent::{Agent, AgentFilter, AgentPatch, AgentProfile, AgentStatus};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -83,13 +83,13 @@ impl Agents {
     pub async fn list(
         &self,
         scope: &Scope,
-        status: Option<AgentStatus>,
+        filter: AgentFilter,
         page: PageRequest,
     ) -> Result<Page<Agent>, Error> {
-        self.store.list_agents(scope, status, page).await
+        self.store.list_agents(scope, filter, page).await
     }
 
-    /// Changes an agent. Fails with [`Error::NotFound`].
+    /// Changes an agent. Fails as [`AgentStore::update_agent`] does.
     pub async fn update(
         &self,
         scope: &Scope,

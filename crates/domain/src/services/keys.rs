@@ -11,6 +11,7 @@ use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
+use crate::managed::{Managed, SetName};
 use crate::page::{Page, PageRequest};
 use crate::ports::KeyStore;
 use crate::timestamp::Timestamp;
@@ -26,6 +27,8 @@ pub struct NewKey {
     pub agent_ids: Option<Vec<Id<kind::Agent>>>,
     /// When it stops working; `None` for never.
     pub expires_at: Option<Timestamp>,
+    /// Which entry of a file of declared objects it is.
+    pub managed: Option<Managed>,
 }
 
 /// A newly created key.
@@ -99,6 +102,7 @@ impl Keys {
             last_used_at: None,
             created_at: now,
             hint: secret.hint(),
+            managed: None,
         };
         self.store.set_root_key(account, key, secret.hash()).await?;
         Ok(if given { RootKey::Configured } else { RootKey::Generated(secret) })
@@ -173,8 +177,13 @@ impl Keys {
     }
 
     /// Keys, newest first.
-    pub async fn list(&self, caller: &ApiKey, page: PageRequest) -> Result<Page<ApiKey>, Error> {
-        self.store.list_keys(caller, page).await
+    pub async fn list(
+        &self,
+        caller: &ApiKey,
+        set: Option<SetName>,
+        page: PageRequest,
+    ) -> Result<Page<ApiKey>, Error> {
+        self.store.list_keys(caller, set, page).await
     }
 
     /// Changes a key that the caller's covers into one that is no wider. Fails as
@@ -246,6 +255,7 @@ impl Keys {
             last_used_at: None,
             created_at: self.clock.now(),
             hint: secret.hint(),
+            managed: new.managed,
         };
         (key, secret)
     }

@@ -10,11 +10,12 @@ use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::job::NewJob;
+use crate::managed::Managed;
 use crate::page::{Page, PageRequest};
 use crate::ports::{AgentStore, PassageIndex, SourceFilter, SourceStore, Stages, WorkSignal};
 use crate::retrieval::{AgentVersion, Found, Query, SearchLimit};
 use crate::services::thinking::Thinking;
-use crate::source::{CrawledPage, QaPair, Source, SourceContent, SourceState};
+use crate::source::{CrawledPage, QaPair, Source, SourceContent, SourcePatch, SourceState};
 
 /// A source to add, already parsed.
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ pub struct NewSource {
     pub agent_id: Id<kind::Agent>,
     /// What it holds.
     pub content: SourceContent,
+    /// Which entry of a file of declared objects it is.
+    pub managed: Option<Managed>,
     /// The request that asks for it, for the logs.
     pub request_id: Option<Id<kind::Request>>,
 }
@@ -67,6 +70,7 @@ impl Sources {
             content: new.content,
             state: SourceState::Pending,
             progress: None,
+            managed: new.managed,
             created_at: self.clock.now(),
         };
         let job = NewJob { id: Id::random(self.entropy.as_ref()), request_id: new.request_id };
@@ -89,6 +93,17 @@ impl Sources {
         page: PageRequest,
     ) -> Result<Page<Source>, Error> {
         self.store.list_sources(scope, agent, filter, page).await
+    }
+
+    /// Changes the settings of a source. Fails as [`SourceStore::update_source`] does.
+    pub async fn update(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Source>,
+        patch: SourcePatch,
+        completion: Option<Completion<Source>>,
+    ) -> Result<Source, Error> {
+        self.store.update_source(scope, id, patch, completion).await
     }
 
     /// Crawls a website again, for a request that the logs name. Fails as

@@ -117,6 +117,19 @@ impl Uploads {
         self.store.find_upload(scope, id).await?.ok_or_else(|| Error::not_found("file", id))
     }
 
+    /// The file and its bytes. Fails with [`Error::NotFound`].
+    pub async fn content(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Upload>,
+    ) -> Result<(Upload, Bytes), Error> {
+        let upload = self.find(scope, id).await?;
+        // A file can be deleted between the two.
+        let bytes = self.objects.get(&upload.object_key()).await?;
+        let bytes = bytes.ok_or_else(|| Error::not_found("file", id))?;
+        Ok((upload, bytes))
+    }
+
     /// Deletes a file. Fails with [`Error::NotFound`], and with [`Error::Conflict`] while a source
     /// uses it.
     pub async fn delete(

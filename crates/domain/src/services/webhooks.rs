@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::fairness::{FairPool, Urgency};
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
+use crate::managed::{Managed, SetName};
 use crate::page::{Page, PageRequest};
 use crate::ports::{CheckTarget, WebhookStore, WorkSignal};
 use crate::webhook::{
@@ -29,6 +30,8 @@ pub struct NewEndpoint {
     pub payload: PayloadStyle,
     /// Whether it begins enabled.
     pub is_enabled: bool,
+    /// Which entry of a file of declared objects it is.
+    pub managed: Option<Managed>,
 }
 
 /// Addresses that are checked at once, and as many in reserve for accounts that have fewer than their
@@ -85,6 +88,7 @@ impl Webhooks {
             description: new.description,
             payload: new.payload,
             disabled: None,
+            managed: new.managed,
             created_at: now,
             updated_at: now,
         };
@@ -108,12 +112,13 @@ impl Webhooks {
     pub async fn list(
         &self,
         scope: &Scope,
+        set: Option<SetName>,
         page: PageRequest,
     ) -> Result<Page<WebhookEndpoint>, Error> {
         if scope.agents.is_some() {
             return Ok(Page { items: Vec::new(), next: None });
         }
-        self.store.list_endpoints(scope.account, page).await
+        self.store.list_endpoints(scope.account, set, page).await
     }
 
     /// Changes an endpoint. Fails as [`Webhooks::create`] does for its address, and with

@@ -31,6 +31,14 @@ pub enum SourceContent {
 }
 
 impl SourceContent {
+    /// Whether links within the host of a website are followed; `None` for other types.
+    pub const fn crawl_subpages(&self) -> Option<bool> {
+        match self {
+            Self::Website { crawl_subpages, .. } => Some(*crawl_subpages),
+            Self::Text(_) | Self::File(_) | Self::Qa(_) => None,
+        }
+    }
+
     /// Its type.
     pub const fn source_type(&self) -> SourceType {
         match self {

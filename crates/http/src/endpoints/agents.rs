@@ -15,6 +15,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
 
+use crate::managed::{ManagedBody, ManagedView};
 use crate::openapi::schema::name_of_or_null;
 use crate::response::{StoredResponse, keep};
 
@@ -53,6 +54,9 @@ pub(super) struct AgentView<'a> {
     /// Whether chat completions end with a list of their sources, for clients that drop other citations. The list is not
     /// stored.
     source_list: bool,
+    /// Which entry of a file of declared objects it is; null for none.
+    #[schema(value_type = Option<ManagedBody>, required = true)]
+    managed: Option<ManagedView<'a>>,
     /// A `paused` agent accepts no new conversations.
     #[schema(value_type = String, pattern = "^(active|paused)$")]
     status: AgentStatus,
@@ -78,6 +82,7 @@ impl<'a> From<&'a Agent> for AgentView<'a> {
             public_sources: profile.public_sources,
             receipts: profile.receipts,
             source_list: profile.source_list,
+            managed: profile.managed.as_ref().map(ManagedView::from),
             status: agent.status,
             created_at: agent.created_at,
             updated_at: agent.updated_at,

@@ -1,5 +1,6 @@
 //! Uploaded files: what their endpoints share.
 
+pub(super) mod content;
 pub(super) mod delete;
 pub(super) mod get;
 pub(super) mod upload;

@@ -12,6 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Array;
 
+use crate::managed::{ManagedBody, ManagedView};
 use crate::openapi::schema::names_of;
 
 /// The condition under which a change of a key is refused because of a missing permission.
@@ -46,6 +47,9 @@ pub(super) struct KeyView<'a> {
     created_at: Timestamp,
     /// The first and last characters of its secret.
     hint: &'a str,
+    /// Which entry of a file of declared objects it is; null for none.
+    #[schema(value_type = Option<ManagedBody>, required = true)]
+    managed: Option<ManagedView<'a>>,
 }
 
 impl<'a> From<&'a ApiKey> for KeyView<'a> {
@@ -59,6 +63,7 @@ impl<'a> From<&'a ApiKey> for KeyView<'a> {
             last_used_at: key.last_used_at,
             created_at: key.created_at,
             hint: &key.hint,
+            managed: key.managed.as_ref().map(ManagedView::from),
         }
     }
 }

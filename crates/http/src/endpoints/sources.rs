@@ -11,6 +11,7 @@ pub(super) mod pairs;
 pub(super) mod passages;
 pub(super) mod refresh;
 pub(super) mod search;
+pub(super) mod update;
 
 use std::borrow::Cow;
 
@@ -21,7 +22,12 @@ use cicerone_domain::{Id, Source, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::managed::{ManagedBody, ManagedView};
 use crate::response::{StoredResponse, keep};
+
+/// The condition under which a managed identity is refused.
+const SAME_VERSION: &str = "Another source of the agent has the same `managed` set, key and hash, or the same request is \
+    still being carried out.";
 
 /// Content that an agent answers from.
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,6 +41,9 @@ pub(super) struct SourceView<'a> {
     /// The content as it was given: a URL, a text, the id of a file, or a JSON array of pairs.
     #[schema(value_type = String)]
     content: Cow<'a, str>,
+    /// Whether links within the host are followed; null for a source that is not a website.
+    #[schema(required)]
+    crawl_subpages: Option<bool>,
     /// The title that citations show. Citations of a `qa` source show the matched question instead.
     #[schema(required)]
     title: Option<&'a str>,
@@ -56,6 +65,9 @@ pub(super) struct SourceView<'a> {
     /// details.
     #[schema(required)]
     partially_read: Option<PartialView<'a>>,
+    /// Which entry of a file of declared objects it is; null for none.
+    #[schema(value_type = Option<ManagedBody>, required = true)]
+    managed: Option<ManagedView<'a>>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
 }
@@ -100,6 +112,7 @@ impl<'a> From<&'a Source> for SourceView<'a> {
             id: source.id,
             kind: source.content.source_type().name(),
             content: source.content.as_text(),
+            crawl_subpages: source.content.crawl_subpages(),
             title: trained.and_then(|trained| trained.title.as_deref()),
             status: source.state.status().name(),
             character_count: trained.map(|trained| trained.character_count),
@@ -109,6 +122,7 @@ impl<'a> From<&'a Source> for SourceView<'a> {
             partially_read: trained
                 .and_then(|trained| trained.partial.as_ref())
                 .map(PartialView::from),
+            managed: source.managed.as_ref().map(ManagedView::from),
             created_at: source.created_at,
         }
     }

@@ -18,6 +18,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Array, Object};
 
+use crate::managed::{ManagedBody, ManagedView};
 use crate::openapi::schema::{name_of_or_null, names_of_or_null};
 use crate::response::{StoredResponse, keep};
 
@@ -48,6 +49,9 @@ pub(super) struct EndpointView<'a> {
     /// Why the endpoint is disabled; null while it is enabled.
     #[schema(value_type = Option<String>, required = true)]
     disabled_reason: Option<&'a str>,
+    /// Which entry of a file of declared objects it is; null for none.
+    #[schema(value_type = Option<ManagedBody>, required = true)]
+    managed: Option<ManagedView<'a>>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
@@ -114,6 +118,7 @@ impl<'a> From<&'a WebhookEndpoint> for EndpointView<'a> {
             payload: endpoint.payload.name(),
             status: if endpoint.disabled.is_none() { "enabled" } else { "disabled" },
             disabled_reason: endpoint.disabled.as_deref(),
+            managed: endpoint.managed.as_ref().map(ManagedView::from),
             created_at: endpoint.created_at,
             updated_at: endpoint.updated_at,
         }

@@ -2,7 +2,9 @@
 
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::response::{Response, ResponseBuilder, Responses, ResponsesBuilder};
-use utoipa::openapi::schema::{AllOfBuilder, AnyOfBuilder, ArrayBuilder, ObjectBuilder, Type};
+use utoipa::openapi::schema::{
+    AllOfBuilder, AnyOfBuilder, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type,
+};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Schema};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
@@ -129,6 +131,11 @@ fn success_of(endpoint: &Endpoint) -> Response {
             "The reply, as JSON or as Server-Sent Events.",
             vec![(JSON, json(schema)), ("text/event-stream", json(events))],
         ),
+        AnswerSchema::Bytes(about) => {
+            let schema = string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)));
+            let bytes = ContentBuilder::new().schema(Some(schema)).build();
+            (*about, vec![("application/octet-stream", bytes)])
+        }
         AnswerSchema::Text(media_types) => {
             let text = || ContentBuilder::new().schema(Some(string())).build();
             (

@@ -94,6 +94,11 @@ pub(crate) fn one_of(name: &str, values: &[&str], about: &str) -> Parameter {
     query(name, about, string().enum_values(Some(values.iter().copied()))).build()
 }
 
+/// A text.
+pub(crate) fn text(name: &str, about: &str, schema: Object) -> Parameter {
+    query(name, about, schema).build()
+}
+
 /// A time.
 pub(crate) fn moment(name: &str, about: &str) -> Parameter {
     let schema =

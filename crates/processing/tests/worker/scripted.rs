@@ -115,6 +115,7 @@ impl Script {
             content,
             state: SourceState::Pending,
             progress: None,
+            managed: None,
             created_at: Timestamp::from_millis(0),
         };
         let lease = Lease {

@@ -27,7 +27,7 @@ async fn create(keys: &Keys, arguments: KeyArguments) -> Result<(), Failure> {
         .map_err(|error| Failure::misuse(format!("`--permission`: {error}")))?;
     let agent_ids = (!agents.is_empty()).then_some(agents);
     let name = KeyName::parse(name).map_err(Error::from)?;
-    let new = NewKey { name, permissions, agent_ids, expires_at };
+    let new = NewKey { name, permissions, agent_ids, expires_at, managed: None };
     let (key, secret) = match keys.create_key(&account, new).await {
         Err(Error::NotFound { what: "account", .. }) => {
             return Err(Failure::misuse(format!("`--account`: no account is named `{account}`")));

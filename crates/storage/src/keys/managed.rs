@@ -3,6 +3,7 @@
 
 use cicerone_domain::access::{ActingKey, KeyHash, KeyPatch, may_add_key, unknown_agent};
 use cicerone_domain::id::kind;
+use cicerone_domain::managed::SetName;
 use cicerone_domain::{ApiKey, Error, Id, Page, PageRequest, Timestamp};
 use diesel::prelude::*;
 
@@ -13,6 +14,7 @@ use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
 use crate::idempotency::erase_of;
+use crate::managed::written;
 use crate::pages::created_before;
 use crate::schema::api_keys;
 use crate::scope::Visible;
@@ -81,8 +83,9 @@ pub(super) fn insert(
     maker.check_no_wider(key)?;
     make_room(c, &key.account_id.to_string(), key.created_at)?;
     check_agents(c, maker, key)?;
-    diesel::insert_into(api_keys::table).values(KeyRow::new(key, hash, false)?).execute(c)?;
-    Ok(())
+    let row = KeyRow::new(key, hash, false)?;
+    let outcome = diesel::insert_into(api_keys::table).values(row).execute(c);
+    written(outcome, key.managed.as_ref(), "another API key")
 }
 
 /// The key with that id and its hash, if it is visible to `reader`.
@@ -102,10 +105,11 @@ pub(super) fn find(
     Ok(reader.sees(&key).then_some((key, row)))
 }
 
-/// A page of the keys that are visible to `reader`, newest first.
+/// A page of the keys that are visible to `reader`, newest first; only those of `set`, if it is given.
 pub(super) fn list(
     c: &mut AnyConnection,
     reader: &ApiKey,
+    set: Option<&SetName>,
     page: &PageRequest,
 ) -> Result<Page<ApiKey>, TransactionError> {
     let mut query = api_keys::table
@@ -117,6 +121,9 @@ pub(super) fn list(
     // `limits::ACCOUNT_KEYS`.
     if reader.agent_ids.is_none() {
         query = query.limit(page.lookahead());
+    }
+    if let Some(set) = set {
+        query = query.filter(api_keys::managed_set.eq(set.as_str()));
     }
     if let Some((at, id)) = created_before(page)? {
         query = query
@@ -152,7 +159,8 @@ pub(super) fn update(
         check_agents(c, maker, &key)?;
     }
     let changed = KeyRow { hash: row.hash, ..KeyRow::new(&key, KeyHash([0; 32]), row.is_root)? };
-    diesel::update(api_keys::table.find(id.to_string())).set(changed).execute(c)?;
+    let outcome = diesel::update(api_keys::table.find(id.to_string())).set(changed).execute(c);
+    written(outcome, key.managed.as_ref(), "another API key")?;
     Ok(key)
 }
 

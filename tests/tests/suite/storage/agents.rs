@@ -1,6 +1,6 @@
 //! Agents.
 
-use cicerone_domain::agent::{AgentName, ModelName, SystemPrompt, Temperature};
+use cicerone_domain::agent::{AgentFilter, AgentName, ModelName, SystemPrompt, Temperature};
 use cicerone_domain::ports::AgentStore as _;
 use cicerone_domain::{Agent, AgentPatch, AgentStatus, Error, Position};
 
@@ -28,7 +28,8 @@ async fn what_lies_outside_the_scope_does_not_exist() {
         for scope in world.outside().await {
             let now = world.now();
             assert_eq!(world.storage.find_agent(&scope, agent.id).await.unwrap(), None);
-            let list = world.storage.list_agents(&scope, None, first(10)).await.unwrap();
+            let list =
+                world.storage.list_agents(&scope, AgentFilter::default(), first(10)).await.unwrap();
             assert_eq!(list.items, []);
             let patch = AgentPatch {
                 name: Some(AgentName::parse("stolen").unwrap()),
@@ -106,12 +107,17 @@ async fn a_list_is_newest_first_and_ties_go_by_id() {
         agents.reverse();
         for size in [1, 3, 8, 100] {
             let scope = world.scope();
-            let listed =
-                all_pages(size, async |page| world.storage.list_agents(&scope, None, page).await)
-                    .await;
+            let listed = all_pages(size, async |page| {
+                world.storage.list_agents(&scope, AgentFilter::default(), page).await
+            })
+            .await;
             assert_eq!(listed, agents, "in pages of {size}");
         }
-        let last = world.storage.list_agents(&world.scope(), None, first(8)).await.unwrap();
+        let last = world
+            .storage
+            .list_agents(&world.scope(), AgentFilter::default(), first(8))
+            .await
+            .unwrap();
         assert_eq!(last.next, None, "a full last page has no next page");
     })
     .await;
@@ -125,14 +131,19 @@ async fn a_cursor_stays_in_its_place_while_agents_come_and_go() {
             agents.push(world.agent().await);
         }
         let scope = world.scope();
-        let page = world.storage.list_agents(&scope, None, first(3)).await.unwrap();
+        let page =
+            world.storage.list_agents(&scope, AgentFilter::default(), first(3)).await.unwrap();
         assert_eq!(page.items.last(), Some(&agents[3]));
         world.agent().await;
         // The item at the cursor and one of the next page are deleted.
         for gone in [&agents[3], &agents[1]] {
             world.storage.delete_agent(&scope, gone.id, world.now(), None).await.unwrap();
         }
-        let rest = world.storage.list_agents(&scope, None, after(3, page.next)).await.unwrap();
+        let rest = world
+            .storage
+            .list_agents(&scope, AgentFilter::default(), after(3, page.next))
+            .await
+            .unwrap();
         assert_eq!(rest.items, [agents[2].clone(), agents[0].clone()]);
         assert_eq!(rest.next, None);
     })
@@ -147,10 +158,18 @@ async fn a_list_is_filtered_by_status_and_by_the_agents_of_a_key() {
         world.storage.insert_agent(paused.clone(), None).await.unwrap();
         let scope = world.scope();
         for (status, agent) in [(AgentStatus::Active, &active), (AgentStatus::Paused, &paused)] {
-            let page = world.storage.list_agents(&scope, Some(status), first(9)).await.unwrap();
+            let page = world
+                .storage
+                .list_agents(&scope, AgentFilter { status: Some(status), set: None }, first(9))
+                .await
+                .unwrap();
             assert_eq!(page.items, std::slice::from_ref(agent));
         }
-        let page = world.storage.list_agents(&world.only(&paused), None, first(9)).await.unwrap();
+        let page = world
+            .storage
+            .list_agents(&world.only(&paused), AgentFilter::default(), first(9))
+            .await
+            .unwrap();
         assert_eq!(page.items, [paused]);
     })
     .await;
@@ -160,7 +179,7 @@ async fn a_list_is_filtered_by_status_and_by_the_agents_of_a_key() {
 async fn a_cursor_of_a_numbered_list_is_refused() {
     on_each(async |world| {
         let page = after(5, Some(Position::Numbered(1)));
-        let result = world.storage.list_agents(&world.scope(), None, page).await;
+        let result = world.storage.list_agents(&world.scope(), AgentFilter::default(), page).await;
         assert!(matches!(result, Err(Error::Invalid(field)) if field.param == "cursor"));
     })
     .await;

@@ -117,6 +117,7 @@ impl World {
                 public_sources: true,
                 receipts: false,
                 source_list: true,
+                managed: None,
             },
             status: AgentStatus::Active,
             created_at: now,
@@ -148,6 +149,7 @@ impl World {
             content,
             state: SourceState::Pending,
             progress: None,
+            managed: None,
             created_at: self.now(),
         }
     }
@@ -369,6 +371,7 @@ pub(super) fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
         last_used_at: None,
         created_at: Timestamp::from_millis(START - 1),
         hint: "ck_abcd…wxyz".to_owned(),
+        managed: None,
     };
     let mut hash = [7; 32];
     hash[..10].copy_from_slice(id.suffix().as_bytes());

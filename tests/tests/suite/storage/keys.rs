@@ -417,7 +417,8 @@ async fn keys_are_read_and_changed_within_an_account_and_what_the_reader_sees() 
         for (reader, expected) in [(&reader, &made), (&inside, &seen_inside), (&stranger, &vec![])]
         {
             for size in [1, 2, 10] {
-                let list = all_pages(size, |page| world.storage.list_keys(reader, page)).await;
+                let list =
+                    all_pages(size, |page| world.storage.list_keys(reader, None, page)).await;
                 assert_eq!(&list, expected, "page_size {size}");
             }
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cicerone_domain::agent::AgentFilter;
 use cicerone_domain::ports::{AgentStore as _, ConversationStore as _, Health as _};
 use cicerone_domain::{AgentPatch, Error};
 use cicerone_tests::postgres::Cluster;
@@ -78,7 +79,10 @@ async fn two_processes_write_to_one_database() {
             result.unwrap();
         }
         let scope = world.scope();
-        let agents = all_pages(100, async |page| other.list_agents(&scope, None, page).await).await;
+        let agents = all_pages(100, async |page| {
+            other.list_agents(&scope, AgentFilter::default(), page).await
+        })
+        .await;
         assert_eq!(agents.len(), 200);
     })
     .await;

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::future::Future;
 
+use cicerone_domain::agent::AgentFilter;
 use cicerone_domain::conversation::ConversationFilter;
 use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, Housekeeping as _, PassageFeed as _, SourceStore as _,
@@ -106,7 +107,10 @@ async fn of_an_agent_that_is_half_deleted_nothing_is_found() {
         interrupt(world, "passages", storage.delete_agent(&scope, agent.id, now, None)).await;
 
         assert_eq!(storage.find_agent(&scope, agent.id).await.unwrap(), None);
-        assert_eq!(storage.list_agents(&scope, None, first(9)).await.unwrap().items, []);
+        assert_eq!(
+            storage.list_agents(&scope, AgentFilter::default(), first(9)).await.unwrap().items,
+            []
+        );
         assert_eq!(storage.agent_content(agent.id).await.unwrap(), None);
         for id in [source.id, waiting.id] {
             assert_eq!(storage.find_source(&scope, id).await.unwrap(), None);

@@ -52,7 +52,8 @@ async fn a_page_ends_before_the_content_that_would_exceed_it() {
             expected.insert(0, world.source(&agent, text(bytes)).await.id);
         }
         let filter = SourceFilter::default();
-        let list = async |page| world.storage.list_sources(&scope, agent.id, filter, page).await;
+        let list =
+            async |page| world.storage.list_sources(&scope, agent.id, filter.clone(), page).await;
         let (mut counts, mut found, mut next) = (Vec::new(), Vec::new(), None);
         loop {
             let page = list(after(100, next)).await.unwrap();
@@ -172,14 +173,14 @@ async fn a_list_is_newest_first_and_filtered() {
         let scope = world.scope();
         let list = async |filter: SourceFilter| {
             all_pages(2, async |page| {
-                world.storage.list_sources(&scope, agent.id, filter, page).await
+                world.storage.list_sources(&scope, agent.id, filter.clone(), page).await
             })
             .await
         };
         assert_eq!(list(SourceFilter::default()).await, sources);
-        let trained = SourceFilter { status: Some(SourceStatus::Trained), source_type: None };
-        assert_eq!(list(trained).await, &sources[4..]);
-        let texts = SourceFilter { status: None, source_type: Some(SourceType::Text) };
+        let trained = SourceFilter { status: Some(SourceStatus::Trained), ..Default::default() };
+        assert_eq!(list(trained.clone()).await, &sources[4..]);
+        let texts = SourceFilter { source_type: Some(SourceType::Text), ..Default::default() };
         assert_eq!(list(texts).await, &sources[..4]);
         let both = SourceFilter { source_type: Some(SourceType::Text), ..trained };
         assert_eq!(list(both).await, []);

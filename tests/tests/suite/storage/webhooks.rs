@@ -28,6 +28,7 @@ impl World {
             description: Some(EndpointDescription::parse("Öffnungszeiten").unwrap()),
             payload: PayloadStyle::Thin,
             disabled: None,
+            managed: None,
             created_at: now,
             updated_at: now,
         };
@@ -108,7 +109,7 @@ async fn an_event_is_queued_with_what_makes_it_true_for_those_that_take_it() {
         assert!(
             world
                 .storage
-                .list_endpoints(new_account(&world.storage, &name).await, first(10))
+                .list_endpoints(new_account(&world.storage, &name).await, None, first(10))
                 .await
                 .unwrap()
                 .items
@@ -339,6 +340,7 @@ async fn an_account_has_ten_endpoints_at_most() {
                 description: None,
                 payload: PayloadStyle::Full,
                 disabled: None,
+                managed: None,
                 created_at: now,
                 updated_at: now,
             };
@@ -349,7 +351,7 @@ async fn an_account_has_ten_endpoints_at_most() {
         let (made, refused): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
         assert_eq!((made.len(), refused.len()), (1, 5));
         refused.into_iter().for_each(assert_conflict);
-        let list = |page| world.storage.list_endpoints(world.account, page);
+        let list = |page| world.storage.list_endpoints(world.account, None, page);
         let listed: Vec<Id<_>> = all_pages(3, list).await.iter().map(|one| one.id).collect();
         assert_eq!(listed[1..], all);
     })

@@ -13,6 +13,7 @@ use crate::body::{Body, Current};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
+use crate::managed::{ManagedBody, TAKEN};
 use crate::response::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -26,6 +27,7 @@ pub(crate) fn endpoint() -> Endpoint {
             "A required field is missing, a field has a bad value, or the key is restricted to existing \
              agents.",
         )
+        .refuses(409, TAKEN)
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -59,6 +61,8 @@ struct CreateAgent {
     /// Whether chat completions end with a list of their sources, for clients that drop other citations. The list is not
     /// stored; null for false.
     source_list: Option<bool>,
+    /// Which entry of a file of declared objects it is; null for none.
+    managed: Option<ManagedBody>,
 }
 
 impl Body for CreateAgent {
@@ -76,6 +80,7 @@ impl Body for CreateAgent {
             public_sources: self.public_sources,
             receipts: self.receipts,
             source_list: self.source_list,
+            managed: self.managed.map(ManagedBody::parse).transpose()?,
         };
         Ok(AgentProfile::parse(draft, current.knows_model)?)
     }

@@ -1,5 +1,6 @@
 //! `GET /v1/agents`
 
+use cicerone_domain::agent::AgentFilter;
 use cicerone_domain::{Agent, AgentStatus, Error, Page, PageRequest};
 
 use super::AgentView;
@@ -8,6 +9,7 @@ use crate::auth::permission::AgentsRead;
 use crate::context::{Incoming, Shared};
 use crate::endpoint::{Endpoint, Tag};
 use crate::list::List;
+use crate::managed;
 use crate::openapi::parameters::one_of;
 use crate::query::Query;
 
@@ -15,7 +17,10 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Agents>(Tag::Agents, "/v1/agents")
         .named("listAgents", "List agents")
         .details("Newest first.")
-        .query([one_of("status", &["active", "paused"], "Return only agents with this status.")])
+        .query([
+            one_of("status", &["active", "paused"], "Return only agents with this status."),
+            managed::parameter(),
+        ])
 }
 
 struct Agents;
@@ -24,20 +29,23 @@ impl List for Agents {
     type Permission = AgentsRead;
     type Item = Agent;
     type View<'a> = AgentView<'a>;
-    type Filter = Option<AgentStatus>;
+    type Filter = AgentFilter;
     const NAME: &'static str = "agents";
 
     fn filter(query: &Query) -> Result<Self::Filter, Error> {
-        query.one_of("status", AgentStatus::from_name, "active, paused")
+        Ok(AgentFilter {
+            status: query.one_of("status", AgentStatus::from_name, "active, paused")?,
+            set: managed::filter(query)?,
+        })
     }
 
     async fn page(
         app: &Shared,
         caller: &Authorized<AgentsRead>,
         _: &Incoming,
-        status: Self::Filter,
+        filter: AgentFilter,
         page: PageRequest,
     ) -> Result<Page<Agent>, Error> {
-        app.agents.list(caller.scope(), status, page).await
+        app.agents.list(caller.scope(), filter, page).await
     }
 }

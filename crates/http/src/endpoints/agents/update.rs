@@ -17,6 +17,7 @@ use crate::body::{Body, Current, Given, not_null};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
+use crate::managed::{ManagedBody, TAKEN};
 use crate::openapi::schema::name_of;
 use crate::response::Answer;
 
@@ -30,6 +31,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .body::<UpdateAgent>()
         .keyed()
         .gives::<AgentView<'_>>(200)
+        .refuses(409, TAKEN)
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -82,6 +84,10 @@ struct UpdateAgent {
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     source_list: Given<bool>,
+    /// Which entry of a file of declared objects it is; null for none.
+    #[serde(default)]
+    #[schema(value_type = Option<ManagedBody>)]
+    managed: Given<ManagedBody>,
     #[serde(default, deserialize_with = "not_null")]
     #[schema(schema_with = status)]
     status: Option<String>,
@@ -107,6 +113,7 @@ impl Body for UpdateAgent {
             public_sources: self.public_sources.or(false),
             receipts: self.receipts.or(RECEIPTS_DEFAULT),
             source_list: self.source_list.or(false),
+            managed: self.managed.or_none(ManagedBody::parse)?,
             status: self.status.as_deref().map(parse_status).transpose()?,
         })
     }
@@ -141,7 +148,7 @@ mod tests {
     fn null_sets_a_field_to_its_default() {
         let json = r#"{"model": null, "system_prompt": null, "temperature": null,
             "max_tokens": null, "retention_days": null, "answer_floor": null, "public_sources": null, "receipts": null,
-            "source_list": null, "status": "paused"}"#;
+            "source_list": null, "managed": null, "status": "paused"}"#;
         let patch = patch(json).unwrap();
         assert_eq!(patch.model.unwrap().as_str(), "gpt-4o");
         assert_eq!(patch.system_prompt.unwrap().as_str(), "");
@@ -150,7 +157,7 @@ mod tests {
         assert_eq!(patch.retention_days, Some(None));
         assert_eq!(patch.answer_floor, Some(AnswerFloor::Balanced));
         assert_eq!((patch.public_sources, patch.receipts), (Some(false), Some(true)));
-        assert_eq!(patch.source_list, Some(false));
+        assert_eq!((patch.source_list, patch.managed), (Some(false), Some(None)));
         assert_eq!((patch.name, patch.status), (None, Some(AgentStatus::Paused)));
     }
 

@@ -15,6 +15,7 @@ use crate::body::{Body, Current};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
+use crate::managed::ManagedBody;
 use crate::response::{Answer, StoredResponse, keep};
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -31,7 +32,11 @@ pub(crate) fn endpoint() -> Endpoint {
         .gives::<IssuedKeyView<'_>>(201)
         .refuses(400, BAD_KEY)
         .refuses(403, LACKS_PERMISSION)
-        .refuses(409, "The account has 1,000 keys, or the same request is still being carried out.")
+        .refuses(
+            409,
+            "The account has 1,000 keys or one with the same `managed` set and key, or the same request is still being \
+             carried out.",
+        )
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -48,6 +53,8 @@ struct CreateApiKey {
     /// When it expires, in the future; null for never.
     #[schema(format = DateTime, pattern = "Z$")]
     expires_at: Option<String>,
+    /// Which entry of a file of declared objects it is; null for none.
+    managed: Option<ManagedBody>,
 }
 
 impl Body for CreateApiKey {
@@ -60,6 +67,7 @@ impl Body for CreateApiKey {
             permissions: parse_permissions(&self.permissions)?,
             agent_ids: self.agent_ids.as_deref().map(parse_agent_ids).transpose()?,
             expires_at: self.expires_at.map(expiry).transpose()?,
+            managed: self.managed.map(ManagedBody::parse).transpose()?,
         })
     }
 }

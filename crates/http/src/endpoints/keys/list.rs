@@ -1,5 +1,6 @@
 //! `GET /v1/api_keys`
 
+use cicerone_domain::managed::SetName;
 use cicerone_domain::{ApiKey, Error, Page, PageRequest};
 
 use super::KeyView;
@@ -8,6 +9,7 @@ use crate::auth::permission::KeysRead;
 use crate::context::{Incoming, Shared};
 use crate::endpoint::{Endpoint, Tag};
 use crate::list::List;
+use crate::managed;
 use crate::query::Query;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -15,6 +17,7 @@ pub(crate) fn endpoint() -> Endpoint {
         "Newest first. A key that is restricted to agents sees only keys that are restricted to \
          the same agents or to some of them.",
     )
+    .query([managed::parameter()])
 }
 
 struct Keys;
@@ -23,20 +26,20 @@ impl List for Keys {
     type Permission = KeysRead;
     type Item = ApiKey;
     type View<'a> = KeyView<'a>;
-    type Filter = ();
+    type Filter = Option<SetName>;
     const NAME: &'static str = "api_keys";
 
-    fn filter(_: &Query) -> Result<(), Error> {
-        Ok(())
+    fn filter(query: &Query) -> Result<Self::Filter, Error> {
+        managed::filter(query)
     }
 
     async fn page(
         app: &Shared,
         caller: &Authorized<KeysRead>,
         _: &Incoming,
-        (): (),
+        set: Self::Filter,
         page: PageRequest,
     ) -> Result<Page<ApiKey>, Error> {
-        app.keys.list(caller.key(), page).await
+        app.keys.list(caller.key(), set, page).await
     }
 }

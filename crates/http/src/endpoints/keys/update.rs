@@ -14,6 +14,7 @@ use crate::body::{Body, Current, Given, not_null};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
+use crate::managed::{ManagedBody, TAKEN};
 use crate::response::{Answer, StoredResponse, keep};
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -29,6 +30,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .gives::<KeyView<'_>>(200)
         .refuses(400, BAD_KEY)
         .refuses(403, LACKS_PERMISSION)
+        .refuses(409, TAKEN)
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -54,6 +56,10 @@ struct UpdateApiKey {
     #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime, pattern = "Z$")]
     expires_at: Given<String>,
+    /// Which entry of a file of declared objects it is; null for none.
+    #[serde(default)]
+    #[schema(value_type = Option<ManagedBody>)]
+    managed: Given<ManagedBody>,
 }
 
 impl Body for UpdateApiKey {
@@ -65,6 +71,7 @@ impl Body for UpdateApiKey {
             permissions: self.permissions.as_deref().map(parse_permissions).transpose()?,
             agent_ids: self.agent_ids.or_none(|ids| parse_agent_ids(&ids))?,
             expires_at: self.expires_at.or_none(|text| parse_expiry(&text, current.now))?,
+            managed: self.managed.or_none(ManagedBody::parse)?,
         })
     }
 }

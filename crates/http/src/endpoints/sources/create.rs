@@ -2,22 +2,23 @@
 
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::services::NewSource;
-use cicerone_domain::{Error, SourceContent, limits};
+use cicerone_domain::{Error, Managed, SourceContent, limits};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::openapi::schema::{
     ArrayBuilder, ObjectBuilder, OneOfBuilder, SchemaFormat, SchemaType, Type,
 };
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::{SourceView, kept};
+use super::{SAME_VERSION, SourceView, kept};
 use crate::auth::Authorized;
 use crate::auth::permission::SourcesWrite;
 use crate::body::{Body, Current};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, TOO_MANY_OR_FULL, Tag};
+use crate::managed::ManagedBody;
 use crate::openapi::schema::{id_pattern, string};
 use crate::response::Answer;
 
@@ -33,6 +34,7 @@ pub(crate) fn endpoint() -> Endpoint {
             "The content exceeds a limit or is not valid JSON for a `qa` source, or the \
              idempotency key was used for another request.",
         )
+        .refuses(409, SAME_VERSION)
         .refuses(429, TOO_MANY_OR_FULL)
 }
 
@@ -41,19 +43,21 @@ struct CreateSource {
     r#type: String,
     content: String,
     crawl_subpages: Option<bool>,
+    managed: Option<ManagedBody>,
 }
 
 impl Body for CreateSource {
     /// Content that exceeds its limits is the inner error: unlike the refusal of a malformed
     /// request, that refusal is stored under the idempotency key.
-    type Checked = Result<SourceContent, Error>;
+    type Checked = (Result<SourceContent, Error>, Option<Managed>);
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
+        let managed = self.managed.map(ManagedBody::parse).transpose()?;
         let crawl_subpages = self.crawl_subpages.unwrap_or_default();
         match SourceContent::parse(&self.r#type, self.content, crawl_subpages) {
-            Err(error @ Error::Validation { .. }) => Ok(Err(error)),
+            Err(error @ Error::Validation { .. }) => Ok((Err(error), managed)),
             Err(error) => Err(error),
-            Ok(content) => Ok(Ok(content)),
+            Ok(content) => Ok((Ok(content), managed)),
         }
     }
 }
@@ -90,10 +94,15 @@ impl PartialSchema for CreateSource {
 impl ToSchema for CreateSource {}
 
 fn source_of(name: &str, content: ObjectBuilder) -> ObjectBuilder {
+    let managed = OneOfBuilder::new()
+        .item(ObjectBuilder::new().schema_type(Type::Null))
+        .item(Ref::from_schema_name(ManagedBody::name()))
+        .description(Some("Which entry of a file of declared objects it is; null for none."));
     ObjectBuilder::new()
         .title(Some(name))
         .property("type", string().enum_values(Some([name])))
         .property("content", content)
+        .property("managed", managed)
         .required("type")
         .required("content")
 }
@@ -123,14 +132,14 @@ fn not_blank() -> ObjectBuilder {
 }
 
 async fn handle(caller: Authorized<SourcesWrite>, app: App, mut incoming: Incoming) -> Answer {
-    let (content, key) = incoming.keyed_body::<CreateSource>(&app).await?;
+    let ((content, managed), key) = incoming.keyed_body::<CreateSource>(&app).await?;
     let agent_id = incoming.path_id();
     let request_id = Some(caller.request_id());
     Change::new(&app, &caller, key)
         .answer(
             |source| kept(StatusCode::CREATED, source),
             move |app, caller, completion| async move {
-                let new = NewSource { content: content?, agent_id: agent_id?, request_id };
+                let new = NewSource { content: content?, managed, agent_id: agent_id?, request_id };
                 app.sources.create(&caller.scope, new, completion).await
             },
         )
@@ -145,7 +154,7 @@ mod tests {
 
     fn read(json: &str) -> Result<Result<SourceContent, Error>, Error> {
         let current = Current { now: Timestamp::from_millis(0), knows_model: &|_| true };
-        CreateSource::parse(json.as_bytes(), &current)
+        CreateSource::parse(json.as_bytes(), &current).map(|(content, _)| content)
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::auth::permission::SourcesRead;
 use crate::context::{Incoming, Shared};
 use crate::endpoint::{Endpoint, Tag};
 use crate::list::List;
+use crate::managed;
 use crate::openapi::parameters::one_of;
 use crate::query::Query;
 
@@ -21,6 +22,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .query([
             one_of("status", &statuses, "Return only sources with this status."),
             one_of("type", &types, "Return only sources of this type."),
+            managed::parameter(),
         ])
 }
 
@@ -38,6 +40,7 @@ impl List for Sources {
         Ok(SourceFilter {
             status: query.one_of("status", SourceStatus::from_name, statuses)?,
             source_type: query.one_of("type", SourceType::from_name, "website, text, file, qa")?,
+            set: managed::filter(query)?,
         })
     }
 

@@ -18,6 +18,7 @@ use crate::body::{Body, Current};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
+use crate::managed::ManagedBody;
 use crate::openapi::schema::name_of_or_null;
 use crate::response::Answer;
 
@@ -36,7 +37,8 @@ pub(crate) fn endpoint() -> Endpoint {
         .refuses(400, BAD_ENDPOINT)
         .refuses(
             409,
-            "The account has 10 endpoints, or the same request is still being carried out.",
+            "The account has 10 endpoints or one with the same `managed` set and key, or the same request is still \
+             being carried out.",
         )
 }
 
@@ -56,6 +58,8 @@ struct CreateWebhookEndpoint {
     payload: Option<String>,
     #[schema(schema_with = status)]
     status: Option<String>,
+    /// Which entry of a file of declared objects it is; null for none.
+    managed: Option<ManagedBody>,
 }
 
 fn status() -> Object {
@@ -76,6 +80,7 @@ impl Body for CreateWebhookEndpoint {
             description: self.description.map(EndpointDescription::parse).transpose()?,
             payload: self.payload.as_deref().map(parse_payload).transpose()?.unwrap_or_default(),
             is_enabled: self.status.as_deref().map(parse_status).transpose()?.unwrap_or(true),
+            managed: self.managed.map(ManagedBody::parse).transpose()?,
         })
     }
 }

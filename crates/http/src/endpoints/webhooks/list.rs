@@ -1,5 +1,6 @@
 //! `GET /v1/webhook_endpoints`
 
+use cicerone_domain::managed::SetName;
 use cicerone_domain::{Error, Page, PageRequest, WebhookEndpoint};
 
 use super::EndpointView;
@@ -8,12 +9,14 @@ use crate::auth::permission::WebhooksRead;
 use crate::context::{Incoming, Shared};
 use crate::endpoint::{Endpoint, Tag};
 use crate::list::List;
+use crate::managed;
 use crate::query::Query;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<WebhookEndpoints>(Tag::Webhooks, "/v1/webhook_endpoints")
         .named("listWebhookEndpoints", "List webhook endpoints")
         .details("Newest first.")
+        .query([managed::parameter()])
 }
 
 struct WebhookEndpoints;
@@ -22,20 +25,20 @@ impl List for WebhookEndpoints {
     type Permission = WebhooksRead;
     type Item = WebhookEndpoint;
     type View<'a> = EndpointView<'a>;
-    type Filter = ();
+    type Filter = Option<SetName>;
     const NAME: &'static str = "webhook_endpoints";
 
-    fn filter(_: &Query) -> Result<(), Error> {
-        Ok(())
+    fn filter(query: &Query) -> Result<Self::Filter, Error> {
+        managed::filter(query)
     }
 
     async fn page(
         app: &Shared,
         caller: &Authorized<WebhooksRead>,
         _: &Incoming,
-        (): (),
+        set: Self::Filter,
         page: PageRequest,
     ) -> Result<Page<WebhookEndpoint>, Error> {
-        app.webhooks.list(caller.scope(), page).await
+        app.webhooks.list(caller.scope(), set, page).await
     }
 }

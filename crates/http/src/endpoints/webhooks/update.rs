@@ -19,6 +19,7 @@ use crate::body::{Body, Current, Given, not_null};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
+use crate::managed::{ManagedBody, TAKEN};
 use crate::openapi::schema::name_of;
 use crate::response::{Answer, StoredResponse, keep};
 
@@ -34,6 +35,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .keyed()
         .gives::<EndpointView<'_>>(200)
         .refuses(400, BAD_ENDPOINT)
+        .refuses(409, TAKEN)
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -62,6 +64,10 @@ struct UpdateWebhookEndpoint {
     #[serde(default, deserialize_with = "not_null")]
     #[schema(schema_with = status)]
     status: Option<String>,
+    /// Which entry of a file of declared objects it is; null for none.
+    #[serde(default)]
+    #[schema(value_type = Option<ManagedBody>)]
+    managed: Given<ManagedBody>,
 }
 
 fn status() -> Object {
@@ -82,6 +88,7 @@ impl Body for UpdateWebhookEndpoint {
             description: self.description.or_none(EndpointDescription::parse)?,
             payload: self.payload.or_default(|name| parse_payload(&name))?,
             is_enabled: self.status.as_deref().map(parse_status).transpose()?,
+            managed: self.managed.or_none(ManagedBody::parse)?,
         })
     }
 }

@@ -114,7 +114,12 @@ impl Knowledge<'_> {
                 None => {
                     let content =
                         SourceContent::Website { url: address.clone(), crawl_subpages: self.crawl };
-                    let new = NewSource { agent_id: self.agent, content, request_id: None };
+                    let new = NewSource {
+                        agent_id: self.agent,
+                        content,
+                        managed: None,
+                        request_id: None,
+                    };
                     self.parts.sources.create(self.scope, new, None).await?.id
                 }
             };
@@ -142,6 +147,7 @@ impl Knowledge<'_> {
         let new = NewSource {
             agent_id: self.agent,
             content: SourceContent::File(upload.id),
+            managed: None,
             request_id: None,
         };
         Ok(self.parts.sources.create(self.scope, new, None).await?.id)

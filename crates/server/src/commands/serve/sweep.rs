@@ -1,6 +1,7 @@
 //! Removing the indexes of agents that no longer exist: deleted by another server, or just before a
 //! crash.
 
+use cicerone_domain::agent::AgentFilter;
 use cicerone_domain::services::{Agents, Keys};
 use cicerone_domain::{Error, Id, PageRequest, Scope, kind};
 use cicerone_retrieval::Index;
@@ -34,7 +35,7 @@ async fn live(keys: &Keys, agents: &Agents) -> Result<Vec<Id<kind::Agent>>, Erro
         let mut after = None;
         loop {
             let request = PageRequest { size: PAGE_SIZE, after };
-            let page = agents.list(&scope, None, request).await?;
+            let page = agents.list(&scope, AgentFilter::default(), request).await?;
             live.extend(page.items.iter().map(|agent| agent.id));
             match page.next {
                 Some(next) => after = Some(next),

@@ -1,6 +1,7 @@
 //! `GET /v1/models`
 
 use actix_web::http::Method;
+use cicerone_domain::agent::AgentFilter;
 use cicerone_domain::{AgentStatus, Error, PageRequest, Scope, limits};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -39,11 +40,12 @@ async fn handle(caller: Authorized<ConversationsWrite>, app: App, _: Incoming) -
 /// Reads the agents page by page: each may have a prompt of 16 KB, which the list does not show.
 async fn models(app: &Shared, scope: &Scope) -> Result<Vec<ModelView>, Error> {
     let (_, size) = limits::PAGE_SIZE_RANGE;
+    let filter = AgentFilter { status: Some(AgentStatus::Active), set: None };
     let mut models = Vec::new();
     let mut after = None;
     while models.len() < limits::LISTED_MODELS {
         let page = PageRequest { size, after };
-        let page = app.agents.list(scope, Some(AgentStatus::Active), page).await?;
+        let page = app.agents.list(scope, filter.clone(), page).await?;
         models.extend(page.items.iter().map(ModelView::from));
         after = match page.next {
             Some(next) => Some(next),

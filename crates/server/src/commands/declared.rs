@@ -1,0 +1,163 @@
+//! `cicerone plan`, `apply` and `export`: agents, sources, webhook endpoints and keys as a file declares them.
+//!
+//! The file is read into a [`manifest`], whose references are resolved into what is [`wanted`]. The difference to what is
+//! [`observed`] on the server is a [`plan`], which is [`execute`]d step by step. The server keeps the identity of every
+//! object, so there is no other record of what was done.
+
+mod content;
+mod execute;
+mod export;
+mod manifest;
+mod observed;
+mod plan;
+mod saved;
+mod secrets;
+mod wanted;
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::api_client::ApiClient;
+use crate::cli::{ApplyArguments, ExportArguments, PlanArguments, PruneArguments};
+use crate::configuration::Environment;
+use crate::failure::Failure;
+use crate::{output, wiring};
+use execute::{Executor, Outcome};
+use observed::State;
+use plan::{Plan, Pruning};
+use saved::SavedPlan;
+use wanted::Wanted;
+
+/// The JSON Schema of the file.
+const SCHEMA: &str = include_str!("declared/schema.json");
+/// The file that is read if none is named.
+const FILE: &str = "cicerone.yaml";
+/// Plans that are carried out one after the other, if something else changes the set at the same time.
+const ROUNDS: u32 = 8;
+/// The pause before a new plan.
+const PAUSE: Duration = Duration::from_millis(500);
+
+impl From<&PruneArguments> for Pruning {
+    fn from(arguments: &PruneArguments) -> Self {
+        let PruneArguments { prune, prune_most, prune_agents } = *arguments;
+        Self { objects: prune, most: prune_most, agents: prune_agents }
+    }
+}
+
+/// Shows the steps. Returns true if there are any.
+pub(crate) fn plan(environment: &Environment, arguments: &PlanArguments) -> Result<bool, Failure> {
+    let file = arguments.from.file.as_deref().unwrap_or(Path::new(FILE));
+    let wanted = wanted(file)?;
+    let api = ApiClient::new(environment, arguments.from.server.as_deref())?;
+    let pruning = Pruning::from(&arguments.prune);
+    wiring::runtime(1)?.block_on(async {
+        let state = State::of(&api, &wanted).await?;
+        let plan = Plan::of(&wanted, &state, pruning)?;
+        if let Some(path) = &arguments.out {
+            SavedPlan::new(api.server(), file, pruning, &wanted, &state, &plan)?.write(path)?;
+        }
+        show(&plan, arguments.json)?;
+        Ok(!plan.steps.is_empty())
+    })
+}
+
+fn show(plan: &Plan, as_json: bool) -> Result<(), Failure> {
+    if as_json {
+        let unlisted = plan.unlisted.iter().map(|(kind, key)| json!({ "kind": kind, "key": key }));
+        let unlisted: Vec<_> = unlisted.collect();
+        return output::line(&json!({ "steps": plan.steps, "unlisted": unlisted }));
+    }
+    for step in &plan.steps {
+        output::line(step)?;
+    }
+    for (kind, key) in &plan.unlisted {
+        output::line(&format!("  {} {key} is not in the file, and stays", kind.name()))?;
+    }
+    match plan.steps.len() {
+        0 => output::line(&"Nothing to do."),
+        1 => output::line(&"1 step."),
+        count => output::line(&format!("{count} steps.")),
+    }
+}
+
+/// Carries out the steps until there are none.
+pub(crate) fn apply(environment: &Environment, arguments: &ApplyArguments) -> Result<(), Failure> {
+    if arguments.schema {
+        return output::print(SCHEMA);
+    }
+    let saved = arguments.plan.as_deref().map(SavedPlan::read).transpose()?;
+    let (file, pruning) = match &saved {
+        Some(saved) => (saved.file.as_path(), saved.pruning),
+        None => {
+            let file = arguments.from.file.as_deref().unwrap_or(Path::new(FILE));
+            (file, Pruning::from(&arguments.prune))
+        }
+    };
+    let server = arguments.from.server.as_deref();
+    let server = server.or(saved.as_ref().map(|saved| saved.server.as_str()));
+    let wanted = wanted(file)?;
+    let api = ApiClient::new(environment, server)?;
+    if let Some(saved) = &saved
+        && saved.server != api.server()
+    {
+        return Err(Failure::new(format!("the plan was made for the server `{}`", saved.server)));
+    }
+    let patience = Duration::from_secs(arguments.timeout_seconds);
+    let mut executor = Executor::new(&api, &wanted, patience);
+    wiring::runtime(1)?.block_on(converge(&mut executor, pruning, saved.as_ref()))?;
+    if !executor.failures.is_empty() {
+        let failures = executor.failures.join("; ");
+        return Err(Failure::new(format!("not everything was trained: {failures}")));
+    }
+    let done = &executor.done;
+    output::line(&format!(
+        "{} created, {} changed, {} removed.",
+        done.created, done.changed, done.removed
+    ))
+}
+
+async fn converge(
+    executor: &mut Executor<'_>,
+    pruning: Pruning,
+    saved: Option<&SavedPlan>,
+) -> Result<(), Failure> {
+    let mut said = String::new();
+    for round in 0..ROUNDS {
+        let state = State::of(executor.api, executor.wanted).await?;
+        let plan = Plan::of(executor.wanted, &state, pruning)?;
+        if round == 0
+            && let Some(saved) = saved
+        {
+            saved.check(executor.wanted, &state, &plan)?;
+        }
+        match executor.run(&plan, &state).await? {
+            Outcome::Done => {
+                executor.settle().await?;
+                if plan.steps.is_empty() || !executor.failures.is_empty() {
+                    return Ok(());
+                }
+            }
+            Outcome::Moved(reason) => {
+                said = reason;
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+    Err(Failure::new(format!("after {ROUNDS} plans there is still something to do; {said}")))
+}
+
+fn wanted(file: &Path) -> Result<Wanted, Failure> {
+    let manifest = manifest::read(file)?;
+    Wanted::of(manifest, file.parent().unwrap_or(Path::new("")))
+}
+
+/// Writes a file from what a server has, with the contents of sources.
+pub(crate) fn export(
+    environment: &Environment,
+    arguments: &ExportArguments,
+) -> Result<(), Failure> {
+    let api = ApiClient::new(environment, arguments.server.as_deref())?;
+    wiring::runtime(1)?.block_on(export::run(&api, arguments))
+}

@@ -1,0 +1,114 @@
+//! Objects with a secret: API keys and webhook endpoints.
+//!
+//! The server shows a secret once. So the object is created with a hash that stands for "not written yet", the secret is
+//! written to its file, and then the hash is recorded. A run that is interrupted in between leaves an object of which the
+//! next run knows that nobody has its secret.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::super::observed::Kind;
+use super::super::plan::PENDING;
+use super::super::secrets;
+use super::super::wanted::{WantedObject, identity};
+use super::{Executor, Outcome, moved};
+use crate::api_client::{Body, managed, text};
+use crate::failure::Failure;
+
+/// How long another run gets to write a secret.
+const OTHERS: Duration = Duration::from_secs(5);
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(200);
+
+impl<'a> Executor<'a> {
+    /// Creates a key or a webhook endpoint, and writes its secret.
+    pub(super) async fn create_with_secret(
+        &mut self,
+        kind: Kind,
+        object: &'a WantedObject,
+    ) -> Result<Outcome, Failure> {
+        let hash = if object.write_to.is_some() { PENDING } else { &object.hash };
+        let body = object.body(&self.wanted.set, hash, |key| self.agent_id(key));
+        let made = match self.api.create(kind.path(), Body::Json(&body)).await {
+            Ok(made) => made,
+            Err(error) => return moved(error),
+        };
+        let path = format!("{}/{}", kind.path(), text(&made, "id"));
+        if object.write_to.is_none() {
+            return Ok(Outcome::Done);
+        }
+        let secret = made.get(secret_of(kind)).and_then(Value::as_str);
+        match secret {
+            Some(secret) => self.record(object, &path, secret, "created").await,
+            // The answer to a repeated request has no key: another run has made it, or an earlier one.
+            None if self.is_written(&path).await? => Ok(Outcome::Done),
+            None => Ok(Outcome::Moved(format!("the secret of `{}` was not written", object.key))),
+        }
+    }
+
+    /// Makes a new secret for an object whose secret nobody has.
+    pub(super) async fn renew(
+        &mut self,
+        kind: Kind,
+        object: &'a WantedObject,
+        path: &str,
+        version: &str,
+    ) -> Result<Outcome, Failure> {
+        if self.is_written(path).await? {
+            return Ok(Outcome::Moved(format!("`{}` was written by another run", object.key)));
+        }
+        if kind == Kind::Key {
+            self.api.delete(path).await?;
+            return self.create_with_secret(kind, object).await;
+        }
+        let rotate = format!("{path}/rotate_secret");
+        let made = match self.api.change(Method::POST, &rotate, version, Body::None).await {
+            Ok(made) => made,
+            Err(error) => return moved(error),
+        };
+        self.record(object, path, text(&made, secret_of(kind)), version).await
+    }
+
+    /// Writes a secret to its file, and says so on the server.
+    async fn record(
+        &self,
+        object: &WantedObject,
+        path: &str,
+        secret: &str,
+        version: &str,
+    ) -> Result<Outcome, Failure> {
+        if let Some(file) = &object.write_to {
+            secrets::write(file, secret)?;
+        }
+        let body = json!({ "managed": identity(&self.wanted.set, &object.key, &object.hash) });
+        self.patch(path, version, &body).await
+    }
+
+    /// Whether the secret of an object was written: waits a little for another run that is about to do it.
+    async fn is_written(&self, path: &str) -> Result<bool, Failure> {
+        let end = Instant::now() + OTHERS;
+        loop {
+            match self.api.get(path).await {
+                Ok(object) if managed(&object, "hash") != PENDING => return Ok(true),
+                Ok(_) => {}
+                // Another run has replaced it.
+                Err(error) if error.is(404) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            }
+            if Instant::now() > end {
+                return Ok(false);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+/// The field with the secret of a new object.
+const fn secret_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Key => "key",
+        Kind::Agent | Kind::Source | Kind::Webhook => "secret",
+    }
+}

@@ -1,0 +1,157 @@
+//! What a server has of a set.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::content::hash_of;
+use super::wanted::Wanted;
+use crate::api_client::{ApiClient, managed, text};
+use crate::failure::Failure;
+
+/// The most objects of a set, so that a listing has an end in memory.
+const OBJECTS: usize = 20_000;
+
+/// The kind of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    Agent,
+    Source,
+    Webhook,
+    Key,
+}
+
+impl Kind {
+    /// The name for people.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Source => "source",
+            Self::Webhook => "webhook",
+            Self::Key => "key",
+        }
+    }
+
+    /// The path of its objects.
+    pub(super) const fn path(self) -> &'static str {
+        match self {
+            Self::Agent => "/v1/agents",
+            Self::Source => "/v1/sources",
+            Self::Webhook => "/v1/webhook_endpoints",
+            Self::Key => "/v1/api_keys",
+        }
+    }
+}
+
+/// An object of the set.
+#[derive(Debug, Clone)]
+pub(super) struct Observed {
+    pub(super) kind: Kind,
+    pub(super) key: String,
+    pub(super) hash: String,
+    pub(super) id: String,
+    /// What it looks like, without the content of a source.
+    pub(super) value: Value,
+}
+
+/// By which a saved plan recognises the state that it was made for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Mark {
+    kind: Kind,
+    key: String,
+    hash: String,
+    id: String,
+    /// Changes whenever the object does.
+    version: String,
+}
+
+/// Everything of a set that a file says something about.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) objects: Vec<Observed>,
+}
+
+impl State {
+    /// Asks the server.
+    pub(super) async fn of(api: &ApiClient, wanted: &Wanted) -> Result<Self, Failure> {
+        let mut state = Self::default();
+        let set = &wanted.set;
+        state.add(api, Kind::Agent, &format!("/v1/agents?set={set}")).await?;
+        let agents: Vec<(String, String)> =
+            state.objects.iter().map(|agent| (agent.key.clone(), agent.id.clone())).collect();
+        for (key, id) in agents {
+            if wanted.agent(&key).is_some_and(|agent| agent.sources.is_some()) {
+                let path = format!("/v1/agents/{id}/sources?set={set}");
+                state.add(api, Kind::Source, &path).await?;
+            }
+        }
+        if wanted.webhooks.is_some() {
+            state.add(api, Kind::Webhook, &format!("/v1/webhook_endpoints?set={set}")).await?;
+        }
+        if wanted.keys.is_some() {
+            state.add(api, Kind::Key, &format!("/v1/api_keys?set={set}")).await?;
+        }
+        Ok(state)
+    }
+
+    async fn add(&mut self, api: &ApiClient, kind: Kind, path: &str) -> Result<(), Failure> {
+        api.each(path, |mut value| {
+            if self.objects.len() == OBJECTS {
+                return Err(Failure::new(format!("the set has more than {OBJECTS} objects")));
+            }
+            if let Some(fields) = value.as_object_mut() {
+                // The content of a source may have megabytes; the hash stands for it.
+                fields.remove("content");
+                fields.remove("last_used_at");
+            }
+            let part = |field: &str| managed(&value, field).to_owned();
+            let (key, hash, id) = (part("key"), part("hash"), text(&value, "id").to_owned());
+            self.objects.push(Observed { kind, key, hash, id, value });
+            Ok(())
+        })
+        .await
+    }
+
+    /// The objects of a kind.
+    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Observed> {
+        self.objects.iter().filter(move |object| object.kind == kind)
+    }
+
+    /// The object of a kind with that key. Sources may have several.
+    pub(super) fn find(&self, kind: Kind, key: &str) -> Option<&Observed> {
+        self.of_kind(kind).find(|object| object.key == key)
+    }
+
+    /// The id of an agent.
+    pub(super) fn agent_id(&self, key: &str) -> Option<String> {
+        self.find(Kind::Agent, key).map(|agent| agent.id.clone())
+    }
+
+    /// The marks of all objects, in order.
+    pub(super) fn marks(&self) -> Vec<Mark> {
+        let mut marks: Vec<Mark> = self.objects.iter().map(Observed::mark).collect();
+        marks.sort();
+        marks
+    }
+}
+
+impl Observed {
+    /// Changes whenever the object does. The progress of a source is no change.
+    pub(super) fn version(&self) -> String {
+        match self.kind {
+            Kind::Agent | Kind::Webhook => text(&self.value, "updated_at").to_owned(),
+            Kind::Source => text(&self.value, "created_at").to_owned(),
+            Kind::Key => hash_of(&[self.value.to_string().as_bytes()]),
+        }
+    }
+
+    fn mark(&self) -> Mark {
+        let Self { kind, key, hash, id, .. } = self.clone();
+        Mark { kind, key, hash, id, version: self.version() }
+    }
+
+    /// The status of a source.
+    pub(super) fn status(&self) -> &str {
+        text(&self.value, "status")
+    }
+}

@@ -1,0 +1,50 @@
+//! Files with secrets: for their owner only, and whole or not at all.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use crate::failure::Failure;
+
+/// Writes a secret to a file with mode 0600. An existing file is replaced.
+pub(super) fn write(path: &Path, secret: &str) -> Result<(), Failure> {
+    write_all(path, secret)
+        .map_err(|error| Failure::because(&format!("cannot write `{}`", path.display()), &error))
+}
+
+fn write_all(path: &Path, secret: &str) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let new = folder.join(format!(".{name}.{}", std::process::id()));
+    // A file that an interrupted process with this number has left behind.
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+    file.write_all(format!("{secret}\n").as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::write;
+
+    #[test]
+    fn a_secret_is_for_its_owner_only_even_in_place_of_an_open_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b.key");
+        write(&path, "one").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        write(&path, "two").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two\n");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,16 @@
+DROP INDEX api_keys_managed;
+ALTER TABLE api_keys DROP COLUMN managed_hash;
+ALTER TABLE api_keys DROP COLUMN managed_key;
+ALTER TABLE api_keys DROP COLUMN managed_set;
+DROP INDEX webhook_endpoints_managed;
+ALTER TABLE webhook_endpoints DROP COLUMN managed_hash;
+ALTER TABLE webhook_endpoints DROP COLUMN managed_key;
+ALTER TABLE webhook_endpoints DROP COLUMN managed_set;
+DROP INDEX sources_managed;
+ALTER TABLE sources DROP COLUMN managed_hash;
+ALTER TABLE sources DROP COLUMN managed_key;
+ALTER TABLE sources DROP COLUMN managed_set;
+DROP INDEX agents_managed;
+ALTER TABLE agents DROP COLUMN managed_hash;
+ALTER TABLE agents DROP COLUMN managed_key;
+ALTER TABLE agents DROP COLUMN managed_set;

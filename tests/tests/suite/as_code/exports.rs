@@ -1,0 +1,148 @@
+//! `export`, and `export` followed by `apply`.
+
+use cicerone_tests::scenario::{id, qa_content};
+use cicerone_tests::site::Site;
+use serde_json::{Value, json};
+
+use super::Place;
+use crate::world::NOWHERE;
+
+/// An agent as `export` must preserve it: its settings, and its sources with what was extracted from them.
+async fn seen(place: &Place) -> Value {
+    let client = &place.client;
+    let mut agents = Vec::new();
+    for mut agent in client.list_all("/v1/agents", 10).await {
+        let path = format!("/v1/agents/{}/sources", id(&agent));
+        let mut sources = Vec::new();
+        for source in client.list_all(&path, 10).await {
+            let source = client.trained(&id(&source)).await;
+            let mut shown = json!({});
+            for field in ["type", "title", "character_count", "crawl_subpages"] {
+                shown[field] = source[field].clone();
+            }
+            let documents =
+                client.list_all(&format!("/v1/sources/{}/documents", id(&source)), 10).await;
+            shown["texts"] =
+                documents.iter().map(|one| json!([one["title"], one["text"]])).collect();
+            if source["type"] == "file" {
+                let file = format!("/v1/files/{}", source["content"].as_str().unwrap());
+                shown["filename"] = client.get(&file).await.expect(200)["filename"].clone();
+                shown["bytes"] = json!(client.get(&format!("{file}/content")).await.body.to_vec());
+            }
+            sources.push(shown);
+        }
+        sources.sort_by_key(ToString::to_string);
+        for field in ["id", "created_at", "updated_at", "managed"] {
+            agent.as_object_mut().unwrap().remove(field);
+        }
+        agents.push(json!({ "agent": agent, "sources": sources }));
+    }
+    json!(agents)
+}
+
+/// An agent with a source of every type.
+async fn build(place: &Place, site: &Site) {
+    let client = &place.client;
+    let body = json!({
+        "name": "Guide: \"the\" museum", "system_prompt": "Be brief.\n\nAlways.\n", "temperature": 0.25, "max_tokens": 300,
+        "retention_days": 30, "answer_floor": "cautious", "public_sources": true,
+    });
+    let agent = id(&client.post("/v1/agents", body).await.expect(201));
+    client.text(&agent, "  The museum opens at nine.\r\n\r\n\tNo: dogs # at all.\n").await;
+    client.text(&agent, "The museum opens at nine, too.").await;
+    client
+        .qa(&agent, &[("Is \"parking\" free,\nreally?", "It is; 日本 ✓, 'yes'."), ("null", "~")])
+        .await;
+    let file = client
+        .upload("Preise; \"neu\".html", "<html><title>Prices</title><p>A ticket costs five euros.")
+        .await;
+    let source = client.source(&agent, "file", &id(&file.expect(201))).await;
+    client.trained(&source).await;
+    site.page("/", "Home", "The garden has forty trees.", &["/more"]);
+    site.page("/more", "More", "The roof has bees.", &[]);
+    let body = json!({ "type": "website", "content": site.url("/"), "crawl_subpages": true });
+    let source = id(&client.post(&format!("/v1/agents/{agent}/sources"), body).await.expect(201));
+    client.trained(&source).await;
+    client.patch(&format!("/v1/agents/{agent}"), json!({ "status": "paused" })).await.expect(200);
+}
+
+fn server() -> cicerone_tests::Server {
+    let allowed = "127.0.0.0/8";
+    cicerone_tests::Server::of(&crate::world::program())
+        .env("CICERONE_EGRESS_ALLOW", allowed)
+        .start()
+}
+
+// The site answers while the test waits for the program.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn export_and_apply_on_an_empty_server_give_the_same_agent_content_included() {
+    let site = Site::start().await;
+    let (from, to) = (server(), server());
+    let place = Place::of(from.client(), &[]);
+    build(&place, &site).await;
+    let expected = seen(&place).await;
+    for file in ["a.yaml", "b.toml", "c.json"] {
+        let folder = file.replace('.', "_");
+        place.ends(0, &["export", "--set", "museum", "-f", &format!("{folder}/{file}")]);
+        let target = Place::of(to.account(file), &[]);
+        let copied = std::process::Command::new("cp")
+            .arg("-r")
+            .args([place.path(&folder), target.path("")])
+            .status();
+        assert!(copied.unwrap().success());
+        let file = format!("{folder}/{file}");
+        target.ends(0, &["apply", "-f", &file]);
+        assert_eq!(seen(&target).await, expected, "{file}");
+        target.ends(0, &["plan", "-f", &file]);
+    }
+}
+
+#[tokio::test]
+async fn an_exported_agent_can_be_managed_from_then_on() {
+    let place = Place::new(&[]);
+    let agent = place.client.agent().await;
+    place.client.text(&agent, "The museum opens at nine.").await;
+    place.client.source(&agent, "qa", &qa_content(&[("Q", "A")])).await;
+    place.client.post("/v1/webhook_endpoints", json!({ "url": NOWHERE })).await.expect(201);
+    place.ends(0, &["export", "--set", "museum", "--adopt"]);
+    assert_eq!(place.ends(0, &["plan", "--prune"]).0, "Nothing to do.\n");
+    let file = place.read("cicerone.yaml");
+    place.write(&[("cicerone.yaml", &file.replace("name: Guide", "name: Docent"))]);
+    place.apply();
+    let agents = place.client.list_all("/v1/agents", 10).await;
+    assert_eq!((agents.len(), &agents[0]["name"]), (1, &json!("Docent")));
+}
+
+#[tokio::test]
+async fn an_export_overwrites_nothing_and_holds_no_secret() {
+    let file = format!(
+        "version: 1\nset: museum\nagents: {{guide: {{name: Guide}}}}\nwebhooks: {{ops: {{url: '{NOWHERE}', write_to: s/ops}}}}\n\
+         keys: {{ci: {{permissions: ['agents:read'], agents: [guide], write_to: s/ci}}}}\n"
+    );
+    let place = Place::new(&[("cicerone.yaml", &file)]);
+    place.apply();
+    let (_, errors) = place.ends(1, &["export", "--set", "museum"]);
+    assert!(errors.contains("`cicerone.yaml` exists already"), "{errors}");
+    place.ends(0, &["export", "--set", "museum", "-f", "out/cicerone.yaml"]);
+    let written = place.read("out/cicerone.yaml");
+    for secret in [place.read("s/ops"), place.read("s/ci")] {
+        assert!(!written.contains(secret.trim()), "{written}");
+    }
+    assert!(written.contains("agents:read") && !written.contains("root"), "{written}");
+    // What it wrote is what is there: the same set, with nothing to do but to record other paths.
+    let (_, errors) = place
+        .ends(1, &["export", "--set", "museum", "-f", "x.yaml", "--agent", "agent_0000000000"]);
+    assert!(errors.contains("no agent has the id"), "{errors}");
+}
+
+#[tokio::test]
+async fn names_of_sources_cannot_leave_the_folder() {
+    let place = Place::new(&[]);
+    let agent = place.client.agent().await;
+    place.client.text(&agent, "../../../../etc/passwd\nNot a path.").await;
+    let file = place.client.upload("..\\..\\x.txt", "The museum.").await.expect(201);
+    place.client.source(&agent, "file", &id(&file)).await;
+    place.ends(0, &["export", "--set", "museum", "-f", "out/cicerone.yaml"]);
+    let written = place.read("out/cicerone.yaml");
+    assert!(!written.contains("../"), "{written}");
+}

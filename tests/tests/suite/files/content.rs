@@ -1,0 +1,54 @@
+//! `GET /v1/files/{file_id}/content`.
+
+use cicerone_tests::scenario::id;
+
+use crate::coverage::Covers;
+use crate::world::{NO_FILE, client};
+
+pub(crate) const COVERS: Covers = Covers {
+    route: "GET /v1/files/{file_id}/content",
+    cases: &[
+        ("200", a_file_is_returned_byte_by_byte),
+        ("404 resource_not_found", a_file_that_was_deleted_is_not_found),
+    ],
+};
+
+#[tokio::test]
+async fn a_file_is_returned_byte_by_byte() {
+    let client = client();
+    for (name, type_, bytes) in [
+        ("hours.txt", "text/plain", b"The museum opens at nine.\r\n".to_vec()),
+        ("page.html", "text/html", b"<!doctype html><html><body><p>Hello".to_vec()),
+        ("large.txt", "text/plain", "The museum. ".repeat(800_000).into_bytes()),
+    ] {
+        let file = id(&client.upload(name, bytes.clone()).await.expect(201));
+        let answer = client.get(&format!("/v1/files/{file}/content")).await;
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.body, bytes, "{name}");
+        assert_eq!(answer.header("content-type"), Some(type_));
+        let disposition = format!("attachment; filename=\"{name}\"");
+        assert_eq!(answer.header("content-disposition"), Some(&*disposition));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    }
+}
+
+#[tokio::test]
+async fn a_name_of_any_characters_is_sent() {
+    let client = client();
+    let file = client.upload("öffnung\u{201c};.txt", "The museum.").await.expect(201);
+    let answer = client.get(&format!("/v1/files/{}/content", id(&file))).await;
+    assert_eq!(answer.status, 200);
+    let expected =
+        "attachment; filename=\"_ffnung_;.txt\"; filename*=UTF-8''%C3%B6ffnung%E2%80%9C%3B.txt";
+    assert_eq!(answer.header("content-disposition"), Some(expected));
+}
+
+#[tokio::test]
+async fn a_file_that_was_deleted_is_not_found() {
+    let client = client();
+    let file = id(&client.upload("hours.txt", "The museum.").await.expect(201));
+    client.delete(&format!("/v1/files/{file}")).await.expect_nothing();
+    for file in [&*file, NO_FILE, "hours.txt"] {
+        client.get(&format!("/v1/files/{file}/content")).await.refused(404, "resource_not_found");
+    }
+}
