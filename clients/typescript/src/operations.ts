@@ -4,9 +4,13 @@ import { Client, type Options } from "./client.js";
 import type { Listing } from "./listing.js";
 import { segment } from "./requests.js";
 import type {
+  AddPairs,
   Agent,
+  AgentChecks,
+  AnswerGap,
   ApiKey,
   AuditRecord,
+  CheckRun,
   Conversation,
   CreateAgent,
   CreateApiKey,
@@ -14,6 +18,8 @@ import type {
   CreateWebhookEndpoint,
   Delivery,
   Document,
+  GapList,
+  GapState,
   IssuedApiKey,
   IssuedWebhookEndpoint,
   Me,
@@ -23,6 +29,7 @@ import type {
   Rate,
   Rating,
   Receipt,
+  ReplaceChecks,
   Reply,
   Search,
   SearchResult,
@@ -31,6 +38,8 @@ import type {
   Statistics,
   UpdateAgent,
   UpdateApiKey,
+  UpdateGap,
+  UpdateSource,
   UpdateWebhookEndpoint,
   UploadedFile,
   Usage,
@@ -41,7 +50,7 @@ import type {
 export class Cicerone extends Client {
   /** List agents. Newest first. Permission: `agents:read`. */
   listAgents(
-    query: { page_size?: number; status?: "active" | "paused"; cursor?: string } = {},
+    query: { page_size?: number; status?: "active" | "paused"; set?: string; cursor?: string } = {},
     options?: Options,
   ): Listing<Agent> {
     return this.list("/v1/agents", query, options);
@@ -74,6 +83,41 @@ export class Cicerone extends Client {
     return this.call("PATCH", `/v1/agents/${segment(agent_id)}`, { body, isKeyed: true }, options);
   }
 
+  /** Get an agent's checks. Permission: `agents:read`. */
+  getChecks(agent_id: string, options?: Options): Promise<AgentChecks> {
+    return this.call("GET", `/v1/agents/${segment(agent_id)}/checks`, {}, options);
+  }
+
+  /**
+   * Replace an agent's checks. Checks are questions whose replies you know. They are asked on
+   * request and after each training of a source; what they ask counts toward the quotas. The
+   * same checks again change nothing, so the request can be repeated and takes no idempotency
+   * key. Permission: `agents:write`.
+   */
+  replaceChecks(agent_id: string, body: ReplaceChecks, options?: Options): Promise<AgentChecks> {
+    return this.call("PUT", `/v1/agents/${segment(agent_id)}/checks`, { body }, options);
+  }
+
+  /**
+   * Run an agent's checks. The checks are asked in the background; the run shows what they found
+   * so far. Permission: `agents:write`.
+   */
+  runChecks(agent_id: string, options?: Options): Promise<CheckRun> {
+    return this.call("POST", `/v1/agents/${segment(agent_id)}/checks/run`, { isKeyed: true }, options);
+  }
+
+  /**
+   * List the runs of an agent's checks. Newest first. The last 20 are kept. Permission:
+   * `agents:read`.
+   */
+  listCheckRuns(
+    agent_id: string,
+    query: { page_size?: number; cursor?: string } = {},
+    options?: Options,
+  ): Listing<CheckRun> {
+    return this.list(`/v1/agents/${segment(agent_id)}/checks/runs`, query, options);
+  }
+
   /** List conversations. Newest first, without their messages. Permission: `conversations:read`. */
   listConversations(
     agent_id: string,
@@ -81,6 +125,37 @@ export class Cicerone extends Client {
     options?: Options,
   ): Listing<Conversation> {
     return this.list(`/v1/agents/${segment(agent_id)}/conversations`, query, options);
+  }
+
+  /**
+   * List what an agent did not answer. Groups of alike questions that were not answered, or
+   * whose reply was rated down: the most frequent first, ties by the latest question. The newest
+   * 10,000 questions of an agent are kept, except those of the OpenAI interface. A request
+   * groups up to 500 new questions; `ungrouped` counts the rest. An open gap whose first
+   * question is answered by now becomes `answered`, and the next question like it opens it
+   * again. There are no pages, since the order changes with each question. Permission:
+   * `conversations:read`.
+   */
+  listGaps(agent_id: string, options?: Options): Promise<GapList> {
+    return this.call("GET", `/v1/agents/${segment(agent_id)}/gaps`, {}, options);
+  }
+
+  /**
+   * Dismiss or open a gap. Further questions like those of a dismissed gap change nothing. A gap
+   * that is opened stays open until the content of the agent changes. Permission:
+   * `conversations:write`.
+   */
+  updateGap(agent_id: string, gap_id: string, body: UpdateGap, options?: Options): Promise<GapState> {
+    return this.call("PATCH", `/v1/agents/${segment(agent_id)}/gaps/${segment(gap_id)}`, { body, isKeyed: true }, options);
+  }
+
+  /**
+   * Answer a gap. Adds a question/answer pair to a `qa` source, which is processed in the
+   * background, and closes the gap. Without `source_id`, the pair goes to the agent's own source
+   * for gaps, which is made if it is missing or full. Permission: `sources:write`.
+   */
+  answerGap(agent_id: string, gap_id: string, body: AnswerGap, options?: Options): Promise<Source> {
+    return this.call("POST", `/v1/agents/${segment(agent_id)}/gaps/${segment(gap_id)}/answer`, { body, isKeyed: true }, options);
   }
 
   /**
@@ -96,7 +171,7 @@ export class Cicerone extends Client {
   /** List sources. Newest first. Permission: `sources:read`. */
   listSources(
     agent_id: string,
-    query: { page_size?: number; status?: "pending" | "processing" | "trained" | "failed"; type?: "website" | "text" | "file" | "qa"; cursor?: string } = {},
+    query: { page_size?: number; status?: "pending" | "processing" | "trained" | "failed"; type?: "website" | "text" | "file" | "qa"; set?: string; cursor?: string } = {},
     options?: Options,
   ): Listing<Source> {
     return this.list(`/v1/agents/${segment(agent_id)}/sources`, query, options);
@@ -112,8 +187,9 @@ export class Cicerone extends Client {
 
   /**
    * List an agent's statistics by day. One item for each day (UTC) with messages, latest day
-   * first. Days are kept for 400 days. Deletions of conversations change nothing. Permission:
-   * `agents:read`.
+   * first. Days are kept for 400 days. Deletions of conversations change nothing. On days before
+   * the server was updated to a version with statistics, all counts but `messages` are 0.
+   * Permission: `agents:read`.
    */
   listStatistics(
     agent_id: string,
@@ -127,7 +203,10 @@ export class Cicerone extends Client {
    * List API keys. Newest first. A key that is restricted to agents sees only keys that are
    * restricted to the same agents or to some of them. Permission: `keys:read`.
    */
-  listApiKeys(query: { page_size?: number; cursor?: string } = {}, options?: Options): Listing<ApiKey> {
+  listApiKeys(
+    query: { page_size?: number; set?: string; cursor?: string } = {},
+    options?: Options,
+  ): Listing<ApiKey> {
     return this.list("/v1/api_keys", query, options);
   }
 
@@ -284,6 +363,15 @@ export class Cicerone extends Client {
   }
 
   /**
+   * Update a source. Changes only the fields that are given. The content of a source cannot be
+   * changed: add another source, and delete this one when the other is `trained`. Permission:
+   * `sources:write`.
+   */
+  updateSource(source_id: string, body: UpdateSource, options?: Options): Promise<Source> {
+    return this.call("PATCH", `/v1/sources/${segment(source_id)}`, { body, isKeyed: true }, options);
+  }
+
+  /**
    * List extracted documents. The documents of the most recently trained content, in order.
    * `warnings` says what of a document is missing in its text. Permission: `sources:read`.
    */
@@ -306,6 +394,15 @@ export class Cicerone extends Client {
     options?: Options,
   ): Listing<Page> {
     return this.list(`/v1/sources/${segment(source_id)}/pages`, query, options);
+  }
+
+  /**
+   * Add pairs to a source. Adds question/answer pairs at the end of a `qa` source, which is
+   * processed again in the background. Replies use the previous content until it is trained.
+   * Permission: `sources:write`.
+   */
+  addPairs(source_id: string, body: AddPairs, options?: Options): Promise<Source> {
+    return this.call("POST", `/v1/sources/${segment(source_id)}/pairs`, { body, isKeyed: true }, options);
   }
 
   /**
@@ -341,7 +438,7 @@ export class Cicerone extends Client {
 
   /** List webhook endpoints. Newest first. Permission: `webhooks:read`. */
   listWebhookEndpoints(
-    query: { page_size?: number; cursor?: string } = {},
+    query: { page_size?: number; set?: string; cursor?: string } = {},
     options?: Options,
   ): Listing<WebhookEndpoint> {
     return this.list("/v1/webhook_endpoints", query, options);

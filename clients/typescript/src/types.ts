@@ -6,62 +6,15 @@ export interface Account {
   name: string;
 }
 
-/** A configured chatbot. */
-export interface Agent {
+export interface AnswerGap {
+  answer: string;
+  /** The question of the pair: that of the gap, or one in better words. */
+  question: string;
   /**
-   * How sure the search must be before a question is answered from the sources. `cautious`
-   * leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite.
+   * The source that gets the pair; null for the agent's own source for gaps. An unknown id is
+   * refused with 400.
    */
-  answer_floor: string;
-  created_at: string;
-  id: string;
-  /** The maximum number of tokens in a reply. */
-  max_tokens: number;
-  /** The model that writes its replies. */
-  model: string;
-  /** A human-readable name. */
-  name: string;
-  /**
-   * Whether anybody who knows the address of a document may read its text, without a key. Ids of
-   * documents are no secrets: this publishes all texts of the agent. It has an effect only if
-   * the server has a public address.
-   */
-  public_sources: boolean;
-  /** Whether replies are stored with receipts, which say what they were made from. */
-  receipts: boolean;
-  /** Days after which a conversation without a new message is removed; null for never. */
-  retention_days: number | null;
-  /**
-   * Whether chat completions end with a list of their sources, for clients that drop other
-   * citations. The list is not stored.
-   */
-  source_list: boolean;
-  /** A `paused` agent accepts no new conversations. */
-  status: string;
-  /** Behaviour, tone and constraints. */
-  system_prompt: string;
-  /** Lower is more deterministic. */
-  temperature: number;
-  /** When it was last changed. */
-  updated_at: string;
-}
-
-/** An API key, without its secret. */
-export interface ApiKey {
-  /** The agents that the key is restricted to; null for all agents of the account. */
-  agent_ids: Array<string> | null;
-  created_at: string;
-  /** When it expires; null for never. */
-  expires_at: string | null;
-  /** The first and last characters of its secret. */
-  hint: string;
-  id: string;
-  /** When the key was last used, accurate to some seconds; null if it was never used. */
-  last_used_at: string | null;
-  /** A human-readable name. */
-  name: string;
-  /** The permissions of the key; `*` grants all of them. */
-  permissions: Array<string>;
+  source_id?: string | null;
 }
 
 /** Who performed the action. */
@@ -112,6 +65,58 @@ export interface Capabilities {
   public_url: string | null;
 }
 
+/** A question, and what must be true of its reply. */
+export interface Check {
+  /**
+   * Whether the reply must be based on a source (true), or must not (false); null if that is not
+   * checked.
+   */
+  answered: boolean | null;
+  /** Texts that the reply must contain, without regard to case. */
+  contains: Array<string>;
+  question: string;
+  /** Ids of sources, or addresses of pages, each of which the reply must cite. */
+  sources: Array<string>;
+}
+
+/** What a check found. */
+export interface CheckResult {
+  passed: boolean;
+  question: string;
+  /** The first expectation that the reply does not meet; null if it passed. */
+  reason: string | null;
+  /** The reply, or its beginning. */
+  reply: string;
+}
+
+/** One pass through the checks of an agent, as they were when it began. */
+export interface CheckRun {
+  created_at: string;
+  /** Why it was given up; null unless it is `failed`. */
+  error_message: string | null;
+  /** How many checks failed so far. */
+  failed: number;
+  /** When it ended; null before. */
+  finished_at: string | null;
+  id: string;
+  /** How many checks passed so far. */
+  passed: number;
+  /** What the checks found that were asked so far, in their order. */
+  results: Array<CheckResult>;
+  /** The source whose training began the run; null for a requested one. */
+  source_id: string | null;
+  status: string;
+  /** Why it began: it was requested, or a source was trained. */
+  trigger: string;
+}
+
+/** The checks of an agent. */
+export interface AgentChecks {
+  checks: Array<Check>;
+  /** The run that began last; null if there was none. */
+  last_run: CheckRun | null;
+}
+
 /** A passage that a reply is based on. */
 export interface CitedPassage {
   document_id: string;
@@ -147,80 +152,6 @@ export interface Citation {
    * Null if there is none.
    */
   url: string | null;
-}
-
-export interface CreateAgent {
-  /** A human-readable name. */
-  name: string;
-  /**
-   * How sure the search must be before a question is answered from the sources. `cautious`
-   * leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
-   * null for the default, `balanced`.
-   */
-  answer_floor?: "cautious" | "balanced" | "eager" | null;
-  /** The maximum number of tokens in a reply; null for the default, 1024. */
-  max_tokens?: number | null;
-  /** The model that writes the replies; null for the default, `gpt-4o`. */
-  model?: "gpt-4-turbo" | "gpt-4o" | "gpt-3.5-turbo" | null;
-  /**
-   * Whether anybody who knows the address of a document may read its text, without a key. Ids of
-   * documents are no secrets: this publishes all texts of the agent. It has an effect only if
-   * the server has a public address. Null for false.
-   */
-  public_sources?: boolean | null;
-  /** Whether replies are stored with receipts, which say what they were made from; null for true. */
-  receipts?: boolean | null;
-  /** Days after which a conversation without a new message is removed; null for never. */
-  retention_days?: number | null;
-  /**
-   * Whether chat completions end with a list of their sources, for clients that drop other
-   * citations. The list is not stored; null for false.
-   */
-  source_list?: boolean | null;
-  /** Behaviour, tone and constraints; null for none. */
-  system_prompt?: string | null;
-  /** Lower is more deterministic; null for the default, 0.7. */
-  temperature?: number | null;
-}
-
-export interface CreateApiKey {
-  /** A human-readable name. */
-  name: string;
-  /** The permissions of the key; `*` grants all of them. */
-  permissions: Array<"agents:read" | "agents:write" | "sources:read" | "sources:write" | "conversations:read" | "conversations:write" | "conversations:export" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "*">;
-  /** The agents that the key is restricted to; null for all agents of the account. */
-  agent_ids?: Array<string> | null;
-  /** When it expires, in the future; null for never. */
-  expires_at?: string | null;
-}
-
-export interface CreateSource {
-  /**
-   * A full http or https URL with a host and without credentials. The text itself. The id of an
-   * uploaded file. An unknown id is refused with 400. A string that contains a JSON array of 1
-   * to 500 objects, each with the non-empty strings `question`, of at most 2000 characters, and
-   * `answer`.
-   */
-  content: string;
-  type: "website" | "text" | "file" | "qa";
-  /** Whether links within the host are followed; null for false. */
-  crawl_subpages?: boolean | null;
-}
-
-export interface CreateWebhookEndpoint {
-  /**
-   * A public https URL without credentials. An http URL or a private address is accepted only if
-   * the server allows it.
-   */
-  url: string;
-  /** A human-readable description. */
-  description?: string | null;
-  /** The events that it receives; null for all. */
-  events?: Array<"source.trained" | "source.failed"> | null;
-  /** `thin` leaves `data.content` out; null for the default, `full`. */
-  payload?: "full" | "thin" | null;
-  /** Whether events are sent to the endpoint; null for the default, `enabled`. */
-  status?: "enabled" | "disabled" | null;
 }
 
 /** One attempt at a delivery. */
@@ -296,6 +227,51 @@ export interface ErrorDetail {
   retry_after?: number;
 }
 
+/** A question of a gap. */
+export interface GapExample {
+  asked_at: string;
+  conversation_id: string;
+  /** The number of the message in the conversation, from 1. */
+  n: number;
+  /** The question, cut at 300 characters. */
+  text: string;
+}
+
+/** A group of alike questions that were not answered well. */
+export interface Gap {
+  /** The number of questions. */
+  count: number;
+  /** The latest questions, newest first. */
+  examples: Array<GapExample>;
+  first_asked_at: string;
+  id: string;
+  last_asked_at: string;
+  /** The first question. */
+  question: string;
+  /** Other questions, whose reply is rated down. */
+  rated_down: number;
+  /** The source that got a pair for it; null if there is none, or if it was deleted. */
+  source_id: string | null;
+  status: string;
+  /** Questions whose reply is based on no source. */
+  unanswered: number;
+}
+
+/** What an agent did not answer. */
+export interface GapList {
+  data: Array<Gap>;
+  /** The number of questions that are in no group yet. The next request groups up to 500 of them. */
+  ungrouped: number;
+}
+
+/** A gap without its questions, which the API key may not be allowed to read. */
+export interface GapState {
+  id: string;
+  /** The source that got a pair for it; null if there is none, or if it was deleted. */
+  source_id: string | null;
+  status: string;
+}
+
 /** A passage that was found. */
 export interface Hit {
   /** The document that the passage is a part of. */
@@ -313,6 +289,176 @@ export interface Hit {
   url: string | null;
 }
 
+/**
+ * How long replies took in milliseconds, from the arrival of the message to the end of the
+ * reply.
+ */
+export interface Latency {
+  mean_ms: number;
+  /** The median, interpolated within a range. */
+  p50_ms: number;
+  /** What 95 % of the replies did not exceed, interpolated within a range. */
+  p95_ms: number;
+}
+
+/**
+ * Which entry of a file of declared objects an object is. `cicerone apply` sets it. No two
+ * objects of a kind have the same set and key; sources have it within their agent, and may
+ * differ in the hash alone.
+ */
+export interface Managed {
+  /** SHA-256 of the entry's content. The server only stores it. */
+  hash: string;
+  /** The key of the entry in its set. */
+  key: string;
+  /** The set that the entry belongs to. */
+  set: string;
+}
+
+/** A configured chatbot. */
+export interface Agent {
+  /**
+   * How sure the search must be before a question is answered from the sources. `cautious`
+   * leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite.
+   */
+  answer_floor: string;
+  created_at: string;
+  id: string;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed: Managed | null;
+  /** The maximum number of tokens in a reply. */
+  max_tokens: number;
+  /** The model that writes its replies. */
+  model: string;
+  /** A human-readable name. */
+  name: string;
+  /**
+   * Whether anybody who knows the address of a document may read its text, without a key. Ids of
+   * documents are no secrets: this publishes all texts of the agent. It has an effect only if
+   * the server has a public address.
+   */
+  public_sources: boolean;
+  /** Whether replies are stored with receipts, which say what they were made from. */
+  receipts: boolean;
+  /** Days after which a conversation without a new message is removed; null for never. */
+  retention_days: number | null;
+  /**
+   * Whether chat completions end with a list of their sources, for clients that drop other
+   * citations. The list is not stored.
+   */
+  source_list: boolean;
+  /** A `paused` agent accepts no new conversations. */
+  status: string;
+  /** Behaviour, tone and constraints. */
+  system_prompt: string;
+  /** Lower is more deterministic. */
+  temperature: number;
+  /** When it was last changed. */
+  updated_at: string;
+}
+
+/** An API key, without its secret. */
+export interface ApiKey {
+  /** The agents that the key is restricted to; null for all agents of the account. */
+  agent_ids: Array<string> | null;
+  created_at: string;
+  /** When it expires; null for never. */
+  expires_at: string | null;
+  /** The first and last characters of its secret. */
+  hint: string;
+  id: string;
+  /** When the key was last used, accurate to some seconds; null if it was never used. */
+  last_used_at: string | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed: Managed | null;
+  /** A human-readable name. */
+  name: string;
+  /** The permissions of the key; `*` grants all of them. */
+  permissions: Array<string>;
+}
+
+export interface CreateAgent {
+  /** A human-readable name. */
+  name: string;
+  /**
+   * How sure the search must be before a question is answered from the sources. `cautious`
+   * leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
+   * null for the default, `balanced`.
+   */
+  answer_floor?: "cautious" | "balanced" | "eager" | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed?: Managed | null;
+  /** The maximum number of tokens in a reply; null for the default, 1024. */
+  max_tokens?: number | null;
+  /** The model that writes the replies; null for the default, `gpt-4o`. */
+  model?: "gpt-4-turbo" | "gpt-4o" | "gpt-3.5-turbo" | null;
+  /**
+   * Whether anybody who knows the address of a document may read its text, without a key. Ids of
+   * documents are no secrets: this publishes all texts of the agent. It has an effect only if
+   * the server has a public address. Null for false.
+   */
+  public_sources?: boolean | null;
+  /** Whether replies are stored with receipts, which say what they were made from; null for true. */
+  receipts?: boolean | null;
+  /** Days after which a conversation without a new message is removed; null for never. */
+  retention_days?: number | null;
+  /**
+   * Whether chat completions end with a list of their sources, for clients that drop other
+   * citations. The list is not stored; null for false.
+   */
+  source_list?: boolean | null;
+  /** Behaviour, tone and constraints; null for none. */
+  system_prompt?: string | null;
+  /** Lower is more deterministic; null for the default, 0.7. */
+  temperature?: number | null;
+}
+
+export interface CreateApiKey {
+  /** A human-readable name. */
+  name: string;
+  /** The permissions of the key; `*` grants all of them. */
+  permissions: Array<"agents:read" | "agents:write" | "sources:read" | "sources:write" | "conversations:read" | "conversations:write" | "conversations:export" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "*">;
+  /** The agents that the key is restricted to; null for all agents of the account. */
+  agent_ids?: Array<string> | null;
+  /** When it expires, in the future; null for never. */
+  expires_at?: string | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed?: Managed | null;
+}
+
+export interface CreateSource {
+  /**
+   * A full http or https URL with a host and without credentials. The text itself. The id of an
+   * uploaded file. An unknown id is refused with 400. A string that contains a JSON array of 1
+   * to 500 objects, each with the non-empty strings `question`, of at most 2000 characters, and
+   * `answer`.
+   */
+  content: string;
+  type: "website" | "text" | "file" | "qa";
+  /** Whether links within the host are followed; null for false. */
+  crawl_subpages?: boolean | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed?: null | Managed;
+}
+
+export interface CreateWebhookEndpoint {
+  /**
+   * A public https URL without credentials. An http URL or a private address is accepted only if
+   * the server allows it.
+   */
+  url: string;
+  /** A human-readable description. */
+  description?: string | null;
+  /** The events that it receives; null for all. */
+  events?: Array<"source.trained" | "source.failed" | "checks.failed"> | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed?: Managed | null;
+  /** `thin` leaves `data.content` out; null for the default, `full`. */
+  payload?: "full" | "thin" | null;
+  /** Whether events are sent to the endpoint; null for the default, `enabled`. */
+  status?: "enabled" | "disabled" | null;
+}
+
 /** A newly created API key. */
 export interface IssuedApiKey {
   /** The agents that the key is restricted to; null for all agents of the account. */
@@ -325,6 +471,8 @@ export interface IssuedApiKey {
   id: string;
   /** When the key was last used, accurate to some seconds; null if it was never used. */
   last_used_at: string | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed: Managed | null;
   /** A human-readable name. */
   name: string;
   /** The permissions of the key; `*` grants all of them. */
@@ -346,6 +494,8 @@ export interface IssuedWebhookEndpoint {
   /** The events that it receives. */
   events: Array<string>;
   id: string;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed: Managed | null;
   /** `full`, or `thin`: without `data.content`. */
   payload: string;
   /** `enabled` or `disabled`. */
@@ -357,24 +507,29 @@ export interface IssuedWebhookEndpoint {
   secret: string;
 }
 
-/**
- * How long replies took in milliseconds, from the arrival of the message to the end of the
- * reply.
- */
-export interface Latency {
-  mean_ms: number;
-  /** The median, interpolated within a range. */
-  p50_ms: number;
-  /** What 95 % of the replies did not exceed, interpolated within a range. */
-  p95_ms: number;
-}
-
 /** Where a search found its first word. */
 export interface Match {
   /** The number of the message in the conversation, from 1. */
   n: number;
   /** The text of the message around the word. */
   text: string;
+}
+
+/**
+ * A question, and what must be true of its reply. At least one of `contains`, `sources` and
+ * `answered` is needed.
+ */
+export interface NewCheck {
+  question: string;
+  /**
+   * Whether the reply must be based on a source (true), or must not (false); null if that is not
+   * checked.
+   */
+  answered?: boolean | null;
+  /** Texts of at most 200 characters that the reply must contain, without regard to case. */
+  contains?: Array<string> | null;
+  /** Ids of sources, or addresses of pages, each of which the reply must cite. */
+  sources?: Array<string> | null;
 }
 
 /** The result of crawling one page of a website. */
@@ -388,6 +543,17 @@ export interface Page {
   status: string;
   title: string | null;
   url: string;
+}
+
+/** A question and its answer. */
+export interface Pair {
+  answer: string;
+  question: string;
+}
+
+export interface AddPairs {
+  /** The pairs, in order. */
+  pairs: Array<Pair>;
 }
 
 /** A source was not read completely. */
@@ -609,6 +775,12 @@ export interface Receipt {
   tokens: ReceiptTokens;
 }
 
+/** The checks of an agent. */
+export interface ReplaceChecks {
+  /** The checks, in the order in which they are asked. All together take at most 256 KiB of JSON. */
+  checks: Array<NewCheck>;
+}
+
 /** A complete reply. */
 export interface Reply {
   agent_id: string;
@@ -665,10 +837,14 @@ export interface Source {
   character_count: number | null;
   /** The content as it was given: a URL, a text, the id of a file, or a JSON array of pairs. */
   content: string;
+  /** Whether links within the host are followed; null for a source that is not a website. */
+  crawl_subpages: boolean | null;
   created_at: string;
   /** Why processing failed; null in every other state. */
   error_message: string | null;
   id: string;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed: Managed | null;
   /**
    * What is missing in the trained content; null if everything was read. The warnings of the
    * documents have the details.
@@ -714,6 +890,8 @@ export interface UpdateAgent {
    * null for the default, `balanced`.
    */
   answer_floor?: "cautious" | "balanced" | "eager" | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed?: Managed | null;
   /** The maximum number of tokens in a reply; null for the default, 1024. */
   max_tokens?: number | null;
   /** The model that writes the replies; null for the default, `gpt-4o`. */
@@ -751,17 +929,31 @@ export interface UpdateApiKey {
   agent_ids?: Array<string> | null;
   /** When it expires, in the future; null for never. */
   expires_at?: string | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed?: Managed | null;
   /** A human-readable name. */
   name?: string;
   /** The permissions of the key; `*` grants all of them. */
   permissions?: Array<"agents:read" | "agents:write" | "sources:read" | "sources:write" | "conversations:read" | "conversations:write" | "conversations:export" | "webhooks:read" | "webhooks:write" | "keys:read" | "keys:write" | "*">;
 }
 
+export interface UpdateGap {
+  /** The new status. */
+  status: "open" | "dismissed";
+}
+
+export interface UpdateSource {
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed?: Managed | null;
+}
+
 export interface UpdateWebhookEndpoint {
   /** A human-readable description. */
   description?: string | null;
   /** The events that it receives; null for all. */
-  events?: Array<"source.trained" | "source.failed"> | null;
+  events?: Array<"source.trained" | "source.failed" | "checks.failed"> | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed?: Managed | null;
   /** `thin` leaves `data.content` out; null for the default, `full`. */
   payload?: "full" | "thin" | null;
   /** Whether events are sent to the endpoint. */
@@ -850,6 +1042,8 @@ export interface WebhookEndpoint {
   /** The events that it receives. */
   events: Array<string>;
   id: string;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed: Managed | null;
   /** `full`, or `thin`: without `data.content`. */
   payload: string;
   /** `enabled` or `disabled`. */

@@ -22,7 +22,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 56] = [
+const ENDPOINTS: [&Covers; 60] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,

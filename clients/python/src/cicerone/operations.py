@@ -11,9 +11,13 @@ from .client import AsyncClient, Client
 from .listing import AsyncListing, Listing
 from .requests import FileInput, new_key, segment
 from .types import (
+    AddPairs,
     Agent,
+    AgentChecks,
+    AnswerGap,
     ApiKey,
     AuditRecord,
+    CheckRun,
     Conversation,
     CreateAgent,
     CreateApiKey,
@@ -21,6 +25,8 @@ from .types import (
     CreateWebhookEndpoint,
     Delivery,
     Document,
+    GapList,
+    GapState,
     IssuedApiKey,
     IssuedWebhookEndpoint,
     Me,
@@ -30,6 +36,7 @@ from .types import (
     Rate,
     Rating,
     Receipt,
+    ReplaceChecks,
     Reply,
     Search,
     SearchResult,
@@ -38,6 +45,8 @@ from .types import (
     Statistics,
     UpdateAgent,
     UpdateApiKey,
+    UpdateGap,
+    UpdateSource,
     UpdateWebhookEndpoint,
     UploadedFile,
     Usage,
@@ -53,9 +62,10 @@ class Cicerone(Client):
         *,
         page_size: int | None = None,
         status: Literal["active", "paused"] | None = None,
+        set: str | None = None,
     ) -> Listing[Agent]:
         """List agents. Newest first. Permission: `agents:read`."""
-        return self._list("/v1/agents", {"page_size": page_size, "status": status})
+        return self._list("/v1/agents", {"page_size": page_size, "status": status, "set": set})
 
     def create_agent(
         self,
@@ -100,6 +110,50 @@ class Cicerone(Client):
         answer: Agent = self._call("PATCH", f"/v1/agents/{segment(agent_id)}", body=body, key=idempotency_key or new_key())
         return answer
 
+    def get_checks(
+        self,
+        agent_id: str,
+    ) -> AgentChecks:
+        """Get an agent's checks. Permission: `agents:read`."""
+        answer: AgentChecks = self._call("GET", f"/v1/agents/{segment(agent_id)}/checks")
+        return answer
+
+    def replace_checks(
+        self,
+        agent_id: str,
+        **body: Unpack[ReplaceChecks],
+    ) -> AgentChecks:
+        """Replace an agent's checks. Checks are questions whose replies you know. They are asked
+        on request and after each training of a source; what they ask counts toward the
+        quotas. The same checks again change nothing, so the request can be repeated and takes
+        no idempotency key. Permission: `agents:write`.
+        """
+        answer: AgentChecks = self._call("PUT", f"/v1/agents/{segment(agent_id)}/checks", body=body)
+        return answer
+
+    def run_checks(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CheckRun:
+        """Run an agent's checks. The checks are asked in the background; the run shows what they
+        found so far. Permission: `agents:write`.
+        """
+        answer: CheckRun = self._call("POST", f"/v1/agents/{segment(agent_id)}/checks/run", key=idempotency_key or new_key())
+        return answer
+
+    def list_check_runs(
+        self,
+        agent_id: str,
+        *,
+        page_size: int | None = None,
+    ) -> Listing[CheckRun]:
+        """List the runs of an agent's checks. Newest first. The last 20 are kept. Permission:
+        `agents:read`.
+        """
+        return self._list(f"/v1/agents/{segment(agent_id)}/checks/runs", {"page_size": page_size})
+
     def list_conversations(
         self,
         agent_id: str,
@@ -117,6 +171,54 @@ class Cicerone(Client):
         `conversations:read`.
         """
         return self._list(f"/v1/agents/{segment(agent_id)}/conversations", {"page_size": page_size, "created_after": created_after, "created_before": created_before, "metadata": metadata, "rating": rating, "unanswered": unanswered, "channel": channel, "text": text})
+
+    def list_gaps(
+        self,
+        agent_id: str,
+        *,
+        status: Literal["open", "answered", "dismissed"] | None = None,
+        limit: int | None = None,
+    ) -> GapList:
+        """List what an agent did not answer. Groups of alike questions that were not answered,
+        or whose reply was rated down: the most frequent first, ties by the latest question.
+        The newest 10,000 questions of an agent are kept, except those of the OpenAI
+        interface. A request groups up to 500 new questions; `ungrouped` counts the rest. An
+        open gap whose first question is answered by now becomes `answered`, and the next
+        question like it opens it again. There are no pages, since the order changes with each
+        question. Permission: `conversations:read`.
+        """
+        answer: GapList = self._call("GET", f"/v1/agents/{segment(agent_id)}/gaps")
+        return answer
+
+    def update_gap(
+        self,
+        agent_id: str,
+        gap_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateGap],
+    ) -> GapState:
+        """Dismiss or open a gap. Further questions like those of a dismissed gap change nothing.
+        A gap that is opened stays open until the content of the agent changes. Permission:
+        `conversations:write`.
+        """
+        answer: GapState = self._call("PATCH", f"/v1/agents/{segment(agent_id)}/gaps/{segment(gap_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def answer_gap(
+        self,
+        agent_id: str,
+        gap_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[AnswerGap],
+    ) -> Source:
+        """Answer a gap. Adds a question/answer pair to a `qa` source, which is processed in the
+        background, and closes the gap. Without `source_id`, the pair goes to the agent's own
+        source for gaps, which is made if it is missing or full. Permission: `sources:write`.
+        """
+        answer: Source = self._call("POST", f"/v1/agents/{segment(agent_id)}/gaps/{segment(gap_id)}/answer", body=body, key=idempotency_key or new_key())
+        return answer
 
     def search(
         self,
@@ -138,9 +240,10 @@ class Cicerone(Client):
         page_size: int | None = None,
         status: Literal["pending", "processing", "trained", "failed"] | None = None,
         type: Literal["website", "text", "file", "qa"] | None = None,
+        set: str | None = None,
     ) -> Listing[Source]:
         """List sources. Newest first. Permission: `sources:read`."""
-        return self._list(f"/v1/agents/{segment(agent_id)}/sources", {"page_size": page_size, "status": status, "type": type})
+        return self._list(f"/v1/agents/{segment(agent_id)}/sources", {"page_size": page_size, "status": status, "type": type, "set": set})
 
     def add_source(
         self,
@@ -164,8 +267,9 @@ class Cicerone(Client):
         to: str | None = None,
     ) -> Listing[Statistics]:
         """List an agent's statistics by day. One item for each day (UTC) with messages, latest
-        day first. Days are kept for 400 days. Deletions of conversations change nothing.
-        Permission: `agents:read`.
+        day first. Days are kept for 400 days. Deletions of conversations change nothing. On
+        days before the server was updated to a version with statistics, all counts but
+        `messages` are 0. Permission: `agents:read`.
         """
         return self._list(f"/v1/agents/{segment(agent_id)}/statistics", {"page_size": page_size, "from": from_, "to": to})
 
@@ -173,11 +277,12 @@ class Cicerone(Client):
         self,
         *,
         page_size: int | None = None,
+        set: str | None = None,
     ) -> Listing[ApiKey]:
         """List API keys. Newest first. A key that is restricted to agents sees only keys that
         are restricted to the same agents or to some of them. Permission: `keys:read`.
         """
-        return self._list("/v1/api_keys", {"page_size": page_size})
+        return self._list("/v1/api_keys", {"page_size": page_size, "set": set})
 
     def create_api_key(
         self,
@@ -395,6 +500,20 @@ class Cicerone(Client):
         answer: Source = self._call("GET", f"/v1/sources/{segment(source_id)}")
         return answer
 
+    def update_source(
+        self,
+        source_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateSource],
+    ) -> Source:
+        """Update a source. Changes only the fields that are given. The content of a source
+        cannot be changed: add another source, and delete this one when the other is
+        `trained`. Permission: `sources:write`.
+        """
+        answer: Source = self._call("PATCH", f"/v1/sources/{segment(source_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
     def list_documents(
         self,
         source_id: str,
@@ -418,6 +537,20 @@ class Cicerone(Client):
         Permission: `sources:read`.
         """
         return self._list(f"/v1/sources/{segment(source_id)}/pages", {"page_size": page_size})
+
+    def add_pairs(
+        self,
+        source_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[AddPairs],
+    ) -> Source:
+        """Add pairs to a source. Adds question/answer pairs at the end of a `qa` source, which
+        is processed again in the background. Replies use the previous content until it is
+        trained. Permission: `sources:write`.
+        """
+        answer: Source = self._call("POST", f"/v1/sources/{segment(source_id)}/pairs", body=body, key=idempotency_key or new_key())
+        return answer
 
     def list_passages(
         self,
@@ -460,9 +593,10 @@ class Cicerone(Client):
         self,
         *,
         page_size: int | None = None,
+        set: str | None = None,
     ) -> Listing[WebhookEndpoint]:
         """List webhook endpoints. Newest first. Permission: `webhooks:read`."""
-        return self._list("/v1/webhook_endpoints", {"page_size": page_size})
+        return self._list("/v1/webhook_endpoints", {"page_size": page_size, "set": set})
 
     def create_webhook_endpoint(
         self,
@@ -569,9 +703,10 @@ class AsyncCicerone(AsyncClient):
         *,
         page_size: int | None = None,
         status: Literal["active", "paused"] | None = None,
+        set: str | None = None,
     ) -> AsyncListing[Agent]:
         """List agents. Newest first. Permission: `agents:read`."""
-        return self._list("/v1/agents", {"page_size": page_size, "status": status})
+        return self._list("/v1/agents", {"page_size": page_size, "status": status, "set": set})
 
     async def create_agent(
         self,
@@ -616,6 +751,50 @@ class AsyncCicerone(AsyncClient):
         answer: Agent = await self._call("PATCH", f"/v1/agents/{segment(agent_id)}", body=body, key=idempotency_key or new_key())
         return answer
 
+    async def get_checks(
+        self,
+        agent_id: str,
+    ) -> AgentChecks:
+        """Get an agent's checks. Permission: `agents:read`."""
+        answer: AgentChecks = await self._call("GET", f"/v1/agents/{segment(agent_id)}/checks")
+        return answer
+
+    async def replace_checks(
+        self,
+        agent_id: str,
+        **body: Unpack[ReplaceChecks],
+    ) -> AgentChecks:
+        """Replace an agent's checks. Checks are questions whose replies you know. They are asked
+        on request and after each training of a source; what they ask counts toward the
+        quotas. The same checks again change nothing, so the request can be repeated and takes
+        no idempotency key. Permission: `agents:write`.
+        """
+        answer: AgentChecks = await self._call("PUT", f"/v1/agents/{segment(agent_id)}/checks", body=body)
+        return answer
+
+    async def run_checks(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> CheckRun:
+        """Run an agent's checks. The checks are asked in the background; the run shows what they
+        found so far. Permission: `agents:write`.
+        """
+        answer: CheckRun = await self._call("POST", f"/v1/agents/{segment(agent_id)}/checks/run", key=idempotency_key or new_key())
+        return answer
+
+    def list_check_runs(
+        self,
+        agent_id: str,
+        *,
+        page_size: int | None = None,
+    ) -> AsyncListing[CheckRun]:
+        """List the runs of an agent's checks. Newest first. The last 20 are kept. Permission:
+        `agents:read`.
+        """
+        return self._list(f"/v1/agents/{segment(agent_id)}/checks/runs", {"page_size": page_size})
+
     def list_conversations(
         self,
         agent_id: str,
@@ -633,6 +812,54 @@ class AsyncCicerone(AsyncClient):
         `conversations:read`.
         """
         return self._list(f"/v1/agents/{segment(agent_id)}/conversations", {"page_size": page_size, "created_after": created_after, "created_before": created_before, "metadata": metadata, "rating": rating, "unanswered": unanswered, "channel": channel, "text": text})
+
+    async def list_gaps(
+        self,
+        agent_id: str,
+        *,
+        status: Literal["open", "answered", "dismissed"] | None = None,
+        limit: int | None = None,
+    ) -> GapList:
+        """List what an agent did not answer. Groups of alike questions that were not answered,
+        or whose reply was rated down: the most frequent first, ties by the latest question.
+        The newest 10,000 questions of an agent are kept, except those of the OpenAI
+        interface. A request groups up to 500 new questions; `ungrouped` counts the rest. An
+        open gap whose first question is answered by now becomes `answered`, and the next
+        question like it opens it again. There are no pages, since the order changes with each
+        question. Permission: `conversations:read`.
+        """
+        answer: GapList = await self._call("GET", f"/v1/agents/{segment(agent_id)}/gaps")
+        return answer
+
+    async def update_gap(
+        self,
+        agent_id: str,
+        gap_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateGap],
+    ) -> GapState:
+        """Dismiss or open a gap. Further questions like those of a dismissed gap change nothing.
+        A gap that is opened stays open until the content of the agent changes. Permission:
+        `conversations:write`.
+        """
+        answer: GapState = await self._call("PATCH", f"/v1/agents/{segment(agent_id)}/gaps/{segment(gap_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
+    async def answer_gap(
+        self,
+        agent_id: str,
+        gap_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[AnswerGap],
+    ) -> Source:
+        """Answer a gap. Adds a question/answer pair to a `qa` source, which is processed in the
+        background, and closes the gap. Without `source_id`, the pair goes to the agent's own
+        source for gaps, which is made if it is missing or full. Permission: `sources:write`.
+        """
+        answer: Source = await self._call("POST", f"/v1/agents/{segment(agent_id)}/gaps/{segment(gap_id)}/answer", body=body, key=idempotency_key or new_key())
+        return answer
 
     async def search(
         self,
@@ -654,9 +881,10 @@ class AsyncCicerone(AsyncClient):
         page_size: int | None = None,
         status: Literal["pending", "processing", "trained", "failed"] | None = None,
         type: Literal["website", "text", "file", "qa"] | None = None,
+        set: str | None = None,
     ) -> AsyncListing[Source]:
         """List sources. Newest first. Permission: `sources:read`."""
-        return self._list(f"/v1/agents/{segment(agent_id)}/sources", {"page_size": page_size, "status": status, "type": type})
+        return self._list(f"/v1/agents/{segment(agent_id)}/sources", {"page_size": page_size, "status": status, "type": type, "set": set})
 
     async def add_source(
         self,
@@ -680,8 +908,9 @@ class AsyncCicerone(AsyncClient):
         to: str | None = None,
     ) -> AsyncListing[Statistics]:
         """List an agent's statistics by day. One item for each day (UTC) with messages, latest
-        day first. Days are kept for 400 days. Deletions of conversations change nothing.
-        Permission: `agents:read`.
+        day first. Days are kept for 400 days. Deletions of conversations change nothing. On
+        days before the server was updated to a version with statistics, all counts but
+        `messages` are 0. Permission: `agents:read`.
         """
         return self._list(f"/v1/agents/{segment(agent_id)}/statistics", {"page_size": page_size, "from": from_, "to": to})
 
@@ -689,11 +918,12 @@ class AsyncCicerone(AsyncClient):
         self,
         *,
         page_size: int | None = None,
+        set: str | None = None,
     ) -> AsyncListing[ApiKey]:
         """List API keys. Newest first. A key that is restricted to agents sees only keys that
         are restricted to the same agents or to some of them. Permission: `keys:read`.
         """
-        return self._list("/v1/api_keys", {"page_size": page_size})
+        return self._list("/v1/api_keys", {"page_size": page_size, "set": set})
 
     async def create_api_key(
         self,
@@ -911,6 +1141,20 @@ class AsyncCicerone(AsyncClient):
         answer: Source = await self._call("GET", f"/v1/sources/{segment(source_id)}")
         return answer
 
+    async def update_source(
+        self,
+        source_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateSource],
+    ) -> Source:
+        """Update a source. Changes only the fields that are given. The content of a source
+        cannot be changed: add another source, and delete this one when the other is
+        `trained`. Permission: `sources:write`.
+        """
+        answer: Source = await self._call("PATCH", f"/v1/sources/{segment(source_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
     def list_documents(
         self,
         source_id: str,
@@ -934,6 +1178,20 @@ class AsyncCicerone(AsyncClient):
         Permission: `sources:read`.
         """
         return self._list(f"/v1/sources/{segment(source_id)}/pages", {"page_size": page_size})
+
+    async def add_pairs(
+        self,
+        source_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[AddPairs],
+    ) -> Source:
+        """Add pairs to a source. Adds question/answer pairs at the end of a `qa` source, which
+        is processed again in the background. Replies use the previous content until it is
+        trained. Permission: `sources:write`.
+        """
+        answer: Source = await self._call("POST", f"/v1/sources/{segment(source_id)}/pairs", body=body, key=idempotency_key or new_key())
+        return answer
 
     def list_passages(
         self,
@@ -976,9 +1234,10 @@ class AsyncCicerone(AsyncClient):
         self,
         *,
         page_size: int | None = None,
+        set: str | None = None,
     ) -> AsyncListing[WebhookEndpoint]:
         """List webhook endpoints. Newest first. Permission: `webhooks:read`."""
-        return self._list("/v1/webhook_endpoints", {"page_size": page_size})
+        return self._list("/v1/webhook_endpoints", {"page_size": page_size, "set": set})
 
     async def create_webhook_endpoint(
         self,

@@ -15,61 +15,14 @@ class Account(TypedDict):
     name: str
 
 
-class Agent(TypedDict):
-    """A configured chatbot."""
-
-    answer_floor: str
-    """How sure the search must be before a question is answered from the sources. `cautious`
-    leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite.
+class AnswerGap(TypedDict):
+    answer: str
+    question: str
+    """The question of the pair: that of the gap, or one in better words."""
+    source_id: NotRequired[str | None]
+    """The source that gets the pair; null for the agent's own source for gaps. An unknown id is
+    refused with 400.
     """
-    created_at: str
-    id: str
-    max_tokens: int
-    """The maximum number of tokens in a reply."""
-    model: str
-    """The model that writes its replies."""
-    name: str
-    """A human-readable name."""
-    public_sources: bool
-    """Whether anybody who knows the address of a document may read its text, without a key. Ids
-    of documents are no secrets: this publishes all texts of the agent. It has an effect only
-    if the server has a public address.
-    """
-    receipts: bool
-    """Whether replies are stored with receipts, which say what they were made from."""
-    retention_days: int | None
-    """Days after which a conversation without a new message is removed; null for never."""
-    source_list: bool
-    """Whether chat completions end with a list of their sources, for clients that drop other
-    citations. The list is not stored.
-    """
-    status: str
-    """A `paused` agent accepts no new conversations."""
-    system_prompt: str
-    """Behaviour, tone and constraints."""
-    temperature: float
-    """Lower is more deterministic."""
-    updated_at: str
-    """When it was last changed."""
-
-
-class ApiKey(TypedDict):
-    """An API key, without its secret."""
-
-    agent_ids: list[str] | None
-    """The agents that the key is restricted to; null for all agents of the account."""
-    created_at: str
-    expires_at: str | None
-    """When it expires; null for never."""
-    hint: str
-    """The first and last characters of its secret."""
-    id: str
-    last_used_at: str | None
-    """When the key was last used, accurate to some seconds; null if it was never used."""
-    name: str
-    """A human-readable name."""
-    permissions: list[str]
-    """The permissions of the key; `*` grants all of them."""
 
 
 class AuditActor(TypedDict):
@@ -120,6 +73,61 @@ class Capabilities(TypedDict):
     """
 
 
+class Check(TypedDict):
+    """A question, and what must be true of its reply."""
+
+    answered: bool | None
+    """Whether the reply must be based on a source (true), or must not (false); null if that is
+    not checked.
+    """
+    contains: list[str]
+    """Texts that the reply must contain, without regard to case."""
+    question: str
+    sources: list[str]
+    """Ids of sources, or addresses of pages, each of which the reply must cite."""
+
+
+class CheckResult(TypedDict):
+    """What a check found."""
+
+    passed: bool
+    question: str
+    reason: str | None
+    """The first expectation that the reply does not meet; null if it passed."""
+    reply: str
+    """The reply, or its beginning."""
+
+
+class CheckRun(TypedDict):
+    """One pass through the checks of an agent, as they were when it began."""
+
+    created_at: str
+    error_message: str | None
+    """Why it was given up; null unless it is `failed`."""
+    failed: int
+    """How many checks failed so far."""
+    finished_at: str | None
+    """When it ended; null before."""
+    id: str
+    passed: int
+    """How many checks passed so far."""
+    results: list[CheckResult]
+    """What the checks found that were asked so far, in their order."""
+    source_id: str | None
+    """The source whose training began the run; null for a requested one."""
+    status: str
+    trigger: str
+    """Why it began: it was requested, or a source was trained."""
+
+
+class AgentChecks(TypedDict):
+    """The checks of an agent."""
+
+    checks: list[Check]
+    last_run: CheckRun | None
+    """The run that began last; null if there was none."""
+
+
 class CitedPassage(TypedDict):
     """A passage that a reply is based on."""
 
@@ -154,77 +162,6 @@ class Citation(TypedDict):
     """The address of the first of the passages: of its page, or its public text on this server.
     Null if there is none.
     """
-
-
-class CreateAgent(TypedDict):
-    name: str
-    """A human-readable name."""
-    answer_floor: NotRequired[Literal["cautious", "balanced", "eager"] | None]
-    """How sure the search must be before a question is answered from the sources. `cautious`
-    leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
-    null for the default, `balanced`.
-    """
-    max_tokens: NotRequired[int | None]
-    """The maximum number of tokens in a reply; null for the default, 1024."""
-    model: NotRequired[Literal["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"] | None]
-    """The model that writes the replies; null for the default, `gpt-4o`."""
-    public_sources: NotRequired[bool | None]
-    """Whether anybody who knows the address of a document may read its text, without a key. Ids
-    of documents are no secrets: this publishes all texts of the agent. It has an effect only
-    if the server has a public address. Null for false.
-    """
-    receipts: NotRequired[bool | None]
-    """Whether replies are stored with receipts, which say what they were made from; null for
-    true.
-    """
-    retention_days: NotRequired[int | None]
-    """Days after which a conversation without a new message is removed; null for never."""
-    source_list: NotRequired[bool | None]
-    """Whether chat completions end with a list of their sources, for clients that drop other
-    citations. The list is not stored; null for false.
-    """
-    system_prompt: NotRequired[str | None]
-    """Behaviour, tone and constraints; null for none."""
-    temperature: NotRequired[float | None]
-    """Lower is more deterministic; null for the default, 0.7."""
-
-
-class CreateApiKey(TypedDict):
-    name: str
-    """A human-readable name."""
-    permissions: list[Literal["agents:read", "agents:write", "sources:read", "sources:write", "conversations:read", "conversations:write", "conversations:export", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "*"]]
-    """The permissions of the key; `*` grants all of them."""
-    agent_ids: NotRequired[list[str] | None]
-    """The agents that the key is restricted to; null for all agents of the account."""
-    expires_at: NotRequired[str | None]
-    """When it expires, in the future; null for never."""
-
-
-class CreateSource(TypedDict):
-    content: str
-    """A full http or https URL with a host and without credentials. The text itself. The id of
-    an uploaded file. An unknown id is refused with 400. A string that contains a JSON array
-    of 1 to 500 objects, each with the non-empty strings `question`, of at most 2000
-    characters, and `answer`.
-    """
-    type: Literal["website", "text", "file", "qa"]
-    crawl_subpages: NotRequired[bool | None]
-    """Whether links within the host are followed; null for false."""
-
-
-class CreateWebhookEndpoint(TypedDict):
-    url: str
-    """A public https URL without credentials. An http URL or a private address is accepted only
-    if the server allows it.
-    """
-    description: NotRequired[str | None]
-    """A human-readable description."""
-    events: NotRequired[list[Literal["source.trained", "source.failed"]] | None]
-    """The events that it receives; null for all."""
-    payload: NotRequired[Literal["full", "thin"] | None]
-    """`thin` leaves `data.content` out; null for the default, `full`."""
-    status: NotRequired[Literal["enabled", "disabled"] | None]
-    """Whether events are sent to the endpoint; null for the default, `enabled`."""
 
 
 class DeliveryAttempt(TypedDict):
@@ -305,6 +242,57 @@ class ErrorDetail(TypedDict):
     """Seconds to wait before trying again; present on every 429."""
 
 
+class GapExample(TypedDict):
+    """A question of a gap."""
+
+    asked_at: str
+    conversation_id: str
+    n: int
+    """The number of the message in the conversation, from 1."""
+    text: str
+    """The question, cut at 300 characters."""
+
+
+class Gap(TypedDict):
+    """A group of alike questions that were not answered well."""
+
+    count: int
+    """The number of questions."""
+    examples: list[GapExample]
+    """The latest questions, newest first."""
+    first_asked_at: str
+    id: str
+    last_asked_at: str
+    question: str
+    """The first question."""
+    rated_down: int
+    """Other questions, whose reply is rated down."""
+    source_id: str | None
+    """The source that got a pair for it; null if there is none, or if it was deleted."""
+    status: str
+    unanswered: int
+    """Questions whose reply is based on no source."""
+
+
+class GapList(TypedDict):
+    """What an agent did not answer."""
+
+    data: list[Gap]
+    ungrouped: int
+    """The number of questions that are in no group yet. The next request groups up to 500 of
+    them.
+    """
+
+
+class GapState(TypedDict):
+    """A gap without its questions, which the API key may not be allowed to read."""
+
+    id: str
+    source_id: str | None
+    """The source that got a pair for it; null if there is none, or if it was deleted."""
+    status: str
+
+
 class Hit(TypedDict):
     """A passage that was found."""
 
@@ -323,6 +311,172 @@ class Hit(TypedDict):
     url: str | None
 
 
+class Latency(TypedDict):
+    """How long replies took in milliseconds, from the arrival of the message to the end of the
+    reply.
+    """
+
+    mean_ms: int
+    p50_ms: int
+    """The median, interpolated within a range."""
+    p95_ms: int
+    """What 95 % of the replies did not exceed, interpolated within a range."""
+
+
+class Managed(TypedDict):
+    """Which entry of a file of declared objects an object is. `cicerone apply` sets it. No two
+    objects of a kind have the same set and key; sources have it within their agent, and may
+    differ in the hash alone.
+    """
+
+    hash: str
+    """SHA-256 of the entry's content. The server only stores it."""
+    key: str
+    """The key of the entry in its set."""
+    set: str
+    """The set that the entry belongs to."""
+
+
+class Agent(TypedDict):
+    """A configured chatbot."""
+
+    answer_floor: str
+    """How sure the search must be before a question is answered from the sources. `cautious`
+    leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite.
+    """
+    created_at: str
+    id: str
+    managed: Managed | None
+    """Which entry of a file of declared objects it is; null for none."""
+    max_tokens: int
+    """The maximum number of tokens in a reply."""
+    model: str
+    """The model that writes its replies."""
+    name: str
+    """A human-readable name."""
+    public_sources: bool
+    """Whether anybody who knows the address of a document may read its text, without a key. Ids
+    of documents are no secrets: this publishes all texts of the agent. It has an effect only
+    if the server has a public address.
+    """
+    receipts: bool
+    """Whether replies are stored with receipts, which say what they were made from."""
+    retention_days: int | None
+    """Days after which a conversation without a new message is removed; null for never."""
+    source_list: bool
+    """Whether chat completions end with a list of their sources, for clients that drop other
+    citations. The list is not stored.
+    """
+    status: str
+    """A `paused` agent accepts no new conversations."""
+    system_prompt: str
+    """Behaviour, tone and constraints."""
+    temperature: float
+    """Lower is more deterministic."""
+    updated_at: str
+    """When it was last changed."""
+
+
+class ApiKey(TypedDict):
+    """An API key, without its secret."""
+
+    agent_ids: list[str] | None
+    """The agents that the key is restricted to; null for all agents of the account."""
+    created_at: str
+    expires_at: str | None
+    """When it expires; null for never."""
+    hint: str
+    """The first and last characters of its secret."""
+    id: str
+    last_used_at: str | None
+    """When the key was last used, accurate to some seconds; null if it was never used."""
+    managed: Managed | None
+    """Which entry of a file of declared objects it is; null for none."""
+    name: str
+    """A human-readable name."""
+    permissions: list[str]
+    """The permissions of the key; `*` grants all of them."""
+
+
+class CreateAgent(TypedDict):
+    name: str
+    """A human-readable name."""
+    answer_floor: NotRequired[Literal["cautious", "balanced", "eager"] | None]
+    """How sure the search must be before a question is answered from the sources. `cautious`
+    leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
+    null for the default, `balanced`.
+    """
+    managed: NotRequired[Managed | None]
+    """Which entry of a file of declared objects it is; null for none."""
+    max_tokens: NotRequired[int | None]
+    """The maximum number of tokens in a reply; null for the default, 1024."""
+    model: NotRequired[Literal["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"] | None]
+    """The model that writes the replies; null for the default, `gpt-4o`."""
+    public_sources: NotRequired[bool | None]
+    """Whether anybody who knows the address of a document may read its text, without a key. Ids
+    of documents are no secrets: this publishes all texts of the agent. It has an effect only
+    if the server has a public address. Null for false.
+    """
+    receipts: NotRequired[bool | None]
+    """Whether replies are stored with receipts, which say what they were made from; null for
+    true.
+    """
+    retention_days: NotRequired[int | None]
+    """Days after which a conversation without a new message is removed; null for never."""
+    source_list: NotRequired[bool | None]
+    """Whether chat completions end with a list of their sources, for clients that drop other
+    citations. The list is not stored; null for false.
+    """
+    system_prompt: NotRequired[str | None]
+    """Behaviour, tone and constraints; null for none."""
+    temperature: NotRequired[float | None]
+    """Lower is more deterministic; null for the default, 0.7."""
+
+
+class CreateApiKey(TypedDict):
+    name: str
+    """A human-readable name."""
+    permissions: list[Literal["agents:read", "agents:write", "sources:read", "sources:write", "conversations:read", "conversations:write", "conversations:export", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "*"]]
+    """The permissions of the key; `*` grants all of them."""
+    agent_ids: NotRequired[list[str] | None]
+    """The agents that the key is restricted to; null for all agents of the account."""
+    expires_at: NotRequired[str | None]
+    """When it expires, in the future; null for never."""
+    managed: NotRequired[Managed | None]
+    """Which entry of a file of declared objects it is; null for none."""
+
+
+class CreateSource(TypedDict):
+    content: str
+    """A full http or https URL with a host and without credentials. The text itself. The id of
+    an uploaded file. An unknown id is refused with 400. A string that contains a JSON array
+    of 1 to 500 objects, each with the non-empty strings `question`, of at most 2000
+    characters, and `answer`.
+    """
+    type: Literal["website", "text", "file", "qa"]
+    crawl_subpages: NotRequired[bool | None]
+    """Whether links within the host are followed; null for false."""
+    managed: NotRequired[None | Managed]
+    """Which entry of a file of declared objects it is; null for none."""
+
+
+class CreateWebhookEndpoint(TypedDict):
+    url: str
+    """A public https URL without credentials. An http URL or a private address is accepted only
+    if the server allows it.
+    """
+    description: NotRequired[str | None]
+    """A human-readable description."""
+    events: NotRequired[list[Literal["source.trained", "source.failed", "checks.failed"]] | None]
+    """The events that it receives; null for all."""
+    managed: NotRequired[Managed | None]
+    """Which entry of a file of declared objects it is; null for none."""
+    payload: NotRequired[Literal["full", "thin"] | None]
+    """`thin` leaves `data.content` out; null for the default, `full`."""
+    status: NotRequired[Literal["enabled", "disabled"] | None]
+    """Whether events are sent to the endpoint; null for the default, `enabled`."""
+
+
 class IssuedApiKey(TypedDict):
     """A newly created API key."""
 
@@ -336,6 +490,8 @@ class IssuedApiKey(TypedDict):
     id: str
     last_used_at: str | None
     """When the key was last used, accurate to some seconds; null if it was never used."""
+    managed: Managed | None
+    """Which entry of a file of declared objects it is; null for none."""
     name: str
     """A human-readable name."""
     permissions: list[str]
@@ -357,6 +513,8 @@ class IssuedWebhookEndpoint(TypedDict):
     events: list[str]
     """The events that it receives."""
     id: str
+    managed: Managed | None
+    """Which entry of a file of declared objects it is; null for none."""
     payload: str
     """`full`, or `thin`: without `data.content`."""
     status: str
@@ -368,18 +526,6 @@ class IssuedWebhookEndpoint(TypedDict):
     """The secret for verifying signatures: `whsec_` followed by the key in base64."""
 
 
-class Latency(TypedDict):
-    """How long replies took in milliseconds, from the arrival of the message to the end of the
-    reply.
-    """
-
-    mean_ms: int
-    p50_ms: int
-    """The median, interpolated within a range."""
-    p95_ms: int
-    """What 95 % of the replies did not exceed, interpolated within a range."""
-
-
 class Match(TypedDict):
     """Where a search found its first word."""
 
@@ -387,6 +533,22 @@ class Match(TypedDict):
     """The number of the message in the conversation, from 1."""
     text: str
     """The text of the message around the word."""
+
+
+class NewCheck(TypedDict):
+    """A question, and what must be true of its reply. At least one of `contains`, `sources` and
+    `answered` is needed.
+    """
+
+    question: str
+    answered: NotRequired[bool | None]
+    """Whether the reply must be based on a source (true), or must not (false); null if that is
+    not checked.
+    """
+    contains: NotRequired[list[str] | None]
+    """Texts of at most 200 characters that the reply must contain, without regard to case."""
+    sources: NotRequired[list[str] | None]
+    """Ids of sources, or addresses of pages, each of which the reply must cite."""
 
 
 class Page(TypedDict):
@@ -401,6 +563,18 @@ class Page(TypedDict):
     status: str
     title: str | None
     url: str
+
+
+class Pair(TypedDict):
+    """A question and its answer."""
+
+    answer: str
+    question: str
+
+
+class AddPairs(TypedDict):
+    pairs: list[Pair]
+    """The pairs, in order."""
 
 
 class PartialReading(TypedDict):
@@ -633,6 +807,15 @@ class Receipt(TypedDict):
     tokens: ReceiptTokens
 
 
+class ReplaceChecks(TypedDict):
+    """The checks of an agent."""
+
+    checks: list[NewCheck]
+    """The checks, in the order in which they are asked. All together take at most 256 KiB of
+    JSON.
+    """
+
+
 class Reply(TypedDict):
     """A complete reply."""
 
@@ -692,10 +875,14 @@ class Source(TypedDict):
     """
     content: str
     """The content as it was given: a URL, a text, the id of a file, or a JSON array of pairs."""
+    crawl_subpages: bool | None
+    """Whether links within the host are followed; null for a source that is not a website."""
     created_at: str
     error_message: str | None
     """Why processing failed; null in every other state."""
     id: str
+    managed: Managed | None
+    """Which entry of a file of declared objects it is; null for none."""
     partially_read: PartialReading | None
     """What is missing in the trained content; null if everything was read. The warnings of the
     documents have the details.
@@ -743,6 +930,8 @@ class UpdateAgent(TypedDict):
     leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
     null for the default, `balanced`.
     """
+    managed: NotRequired[Managed | None]
+    """Which entry of a file of declared objects it is; null for none."""
     max_tokens: NotRequired[int | None]
     """The maximum number of tokens in a reply; null for the default, 1024."""
     model: NotRequired[Literal["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"] | None]
@@ -777,17 +966,31 @@ class UpdateApiKey(TypedDict):
     """The agents that the key is restricted to; null for all agents of the account."""
     expires_at: NotRequired[str | None]
     """When it expires, in the future; null for never."""
+    managed: NotRequired[Managed | None]
+    """Which entry of a file of declared objects it is; null for none."""
     name: NotRequired[str]
     """A human-readable name."""
     permissions: NotRequired[list[Literal["agents:read", "agents:write", "sources:read", "sources:write", "conversations:read", "conversations:write", "conversations:export", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "*"]]]
     """The permissions of the key; `*` grants all of them."""
 
 
+class UpdateGap(TypedDict):
+    status: Literal["open", "dismissed"]
+    """The new status."""
+
+
+class UpdateSource(TypedDict):
+    managed: NotRequired[Managed | None]
+    """Which entry of a file of declared objects it is; null for none."""
+
+
 class UpdateWebhookEndpoint(TypedDict):
     description: NotRequired[str | None]
     """A human-readable description."""
-    events: NotRequired[list[Literal["source.trained", "source.failed"]] | None]
+    events: NotRequired[list[Literal["source.trained", "source.failed", "checks.failed"]] | None]
     """The events that it receives; null for all."""
+    managed: NotRequired[Managed | None]
+    """Which entry of a file of declared objects it is; null for none."""
     payload: NotRequired[Literal["full", "thin"] | None]
     """`thin` leaves `data.content` out; null for the default, `full`."""
     status: NotRequired[Literal["enabled", "disabled"]]
@@ -877,6 +1080,8 @@ class WebhookEndpoint(TypedDict):
     events: list[str]
     """The events that it receives."""
     id: str
+    managed: Managed | None
+    """Which entry of a file of declared objects it is; null for none."""
     payload: str
     """`full`, or `thin`: without `data.content`."""
     status: str
