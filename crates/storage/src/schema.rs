@@ -484,6 +484,8 @@ joinable!(deliveries -> webhook_endpoints (endpoint_id));
 allow_tables_to_appear_in_same_query!(deliveries, events, webhook_endpoints);
 allow_tables_to_appear_in_same_query!(jobs, sources);
 allow_tables_to_appear_in_same_query!(
+    agents,
+    sources,
     documents,
     document_texts,
     passages,
@@ -491,13 +493,6 @@ allow_tables_to_appear_in_same_query!(
     passage_vectors
 );
 allow_tables_to_appear_in_same_query!(source_vectors, sources);
-allow_tables_to_appear_in_same_query!(agents, sources);
-allow_tables_to_appear_in_same_query!(agents, documents);
-allow_tables_to_appear_in_same_query!(agents, document_texts);
-allow_tables_to_appear_in_same_query!(sources, documents);
-allow_tables_to_appear_in_same_query!(sources, document_texts);
-allow_tables_to_appear_in_same_query!(passages, sources);
 allow_tables_to_appear_in_same_query!(uploads, sources);
-allow_tables_to_appear_in_same_query!(gap_questions, gaps);
-allow_tables_to_appear_in_same_query!(gap_questions, messages);
+allow_tables_to_appear_in_same_query!(gap_questions, gaps, messages);
 allow_tables_to_appear_in_same_query!(conversations, conversation_metadata);

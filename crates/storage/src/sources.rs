@@ -4,9 +4,8 @@ mod by_id;
 mod content;
 mod intake;
 mod pairs;
+mod row;
 mod state;
-
-use std::borrow::Cow;
 
 use async_trait::async_trait;
 use cicerone_domain::content::{PublicText, StoredDocument, StoredPassage};
@@ -14,16 +13,11 @@ use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::job::NewJob;
 use cicerone_domain::ports::{SourceFilter, SourceStore};
-use cicerone_domain::source::{
-    CrawledPage, PairsText, QaPair, SourcePatch, SourceText, WebsiteUrl, unknown_file,
-};
-use cicerone_domain::{
-    Error, Id, Page, PageRequest, Scope, Source, SourceContent, SourceType, Timestamp,
-};
+use cicerone_domain::source::{CrawledPage, QaPair, SourcePatch, unknown_file};
+use cicerone_domain::{Error, Id, Page, PageRequest, Scope, Source, SourceContent, Timestamp};
 use diesel::dsl::sql;
-use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::{Bool, Text};
+use diesel::sql_types::Bool;
 
 pub(crate) use by_id::fill_ids;
 pub(crate) use content::{
@@ -31,11 +25,12 @@ pub(crate) use content::{
 };
 pub(crate) use intake::{Intake, clear, show};
 pub(crate) use pairs::add as add_pairs;
+use row::NewSourceRow;
+pub(crate) use row::{HeldSourceRow, SourceRow};
 pub(crate) use state::StateRow;
 
 use crate::agents::{self, raise_generation};
 use crate::bytes;
-use crate::columns::{id, named, time};
 use crate::connection::{AnyConnection, note_value};
 use crate::crawls;
 use crate::dialect::{self, Begin, transaction};
@@ -50,139 +45,6 @@ use crate::schema::sources;
 use crate::scope::Visible;
 use crate::storage::Storage;
 use crate::uploads;
-
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = sources)]
-pub(crate) struct SourceRow {
-    id: String,
-    account_id: String,
-    agent_id: String,
-    source_type: String,
-    content: String,
-    crawl_subpages: bool,
-    #[diesel(embed)]
-    state: StateRow,
-    created_at: i64,
-    managed_set: Option<String>,
-    managed_key: Option<String>,
-    managed_hash: Option<String>,
-}
-
-/// A source without its text: texts and pairs, of up to 10 MB, are empty. For changes of its state, of which a large
-/// source makes one for each part that is stored.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = sources)]
-pub(crate) struct HeldSourceRow {
-    id: String,
-    account_id: String,
-    agent_id: String,
-    source_type: String,
-    #[diesel(select_expression = content_unless_text(), select_expression_type = SqlLiteral<Text>)]
-    content: String,
-    crawl_subpages: bool,
-    #[diesel(embed)]
-    state: StateRow,
-    created_at: i64,
-    managed_set: Option<String>,
-    managed_key: Option<String>,
-    managed_hash: Option<String>,
-}
-
-fn content_unless_text() -> SqlLiteral<Text> {
-    sql("CASE WHEN sources.source_type IN ('text', 'qa') THEN '' ELSE sources.content END")
-}
-
-impl TryFrom<HeldSourceRow> for Source {
-    type Error = TransactionError;
-
-    fn try_from(row: HeldSourceRow) -> Result<Self, TransactionError> {
-        Self::try_from(SourceRow {
-            id: row.id,
-            account_id: row.account_id,
-            agent_id: row.agent_id,
-            source_type: row.source_type,
-            content: row.content,
-            crawl_subpages: row.crawl_subpages,
-            state: row.state,
-            created_at: row.created_at,
-            managed_set: row.managed_set,
-            managed_key: row.managed_key,
-            managed_hash: row.managed_hash,
-        })
-    }
-}
-
-/// A source to insert, whose content is not copied.
-#[derive(Insertable)]
-#[diesel(table_name = sources, treat_none_as_default_value = false)]
-struct NewSourceRow<'a> {
-    id: String,
-    account_id: String,
-    agent_id: String,
-    source_type: &'a str,
-    content: Cow<'a, str>,
-    crawl_subpages: bool,
-    upload_id: Option<String>,
-    #[diesel(embed)]
-    state: StateRow,
-    created_at: i64,
-    managed_set: Option<String>,
-    managed_key: Option<String>,
-    managed_hash: Option<String>,
-}
-
-impl<'a> NewSourceRow<'a> {
-    fn of(source: &'a Source) -> Result<Self, TransactionError> {
-        let (crawl_subpages, upload_id) = match &source.content {
-            SourceContent::Website { crawl_subpages, .. } => (*crawl_subpages, None),
-            SourceContent::File(upload) => (false, Some(upload.to_string())),
-            SourceContent::Text(_) | SourceContent::Qa(_) => (false, None),
-        };
-        let (managed_set, managed_key, managed_hash) = managed::columns(source.managed.as_ref());
-        Ok(Self {
-            id: source.id.to_string(),
-            account_id: source.account_id.to_string(),
-            agent_id: source.agent_id.to_string(),
-            source_type: source.content.source_type().name(),
-            content: source.content.as_text(),
-            crawl_subpages,
-            upload_id,
-            state: StateRow::of(source)?,
-            created_at: source.created_at.as_millis(),
-            managed_set,
-            managed_key,
-            managed_hash,
-        })
-    }
-}
-
-impl TryFrom<SourceRow> for Source {
-    type Error = TransactionError;
-
-    fn try_from(row: SourceRow) -> Result<Self, TransactionError> {
-        note_value(&row.content);
-        let content = match named("sources.source_type", &row.source_type, SourceType::from_name)? {
-            SourceType::Website => {
-                let url = WebsiteUrl::from_stored(row.content);
-                SourceContent::Website { url, crawl_subpages: row.crawl_subpages }
-            }
-            SourceType::Text => SourceContent::Text(SourceText::from_stored(row.content)),
-            SourceType::File => SourceContent::File(id("sources.content", &row.content)?),
-            SourceType::Qa => SourceContent::Qa(PairsText::from_stored(row.content)),
-        };
-        let (state, progress) = row.state.into_state()?;
-        Ok(Self {
-            id: id("sources.id", &row.id)?,
-            account_id: id("sources.account_id", &row.account_id)?,
-            agent_id: id("sources.agent_id", &row.agent_id)?,
-            content,
-            state,
-            progress,
-            managed: managed::from_columns((row.managed_set, row.managed_key, row.managed_hash)),
-            created_at: time(row.created_at),
-        })
-    }
-}
 
 /// The text of a source's content.
 pub(crate) fn content_of(

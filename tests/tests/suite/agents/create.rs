@@ -32,6 +32,7 @@ async fn an_agent_with_a_name_alone_has_every_default() {
         "public_sources": false,
         "receipts": true,
         "source_list": false,
+        "managed": null,
         "status": "active",
         "created_at": agent["created_at"],
         "updated_at": agent["created_at"],

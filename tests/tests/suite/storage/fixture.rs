@@ -1,5 +1,7 @@
 //! A separate database for each test, and the rows that tests start with.
 
+mod content;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,9 +10,7 @@ use cicerone_domain::access::KeyHash;
 use cicerone_domain::agent::{
     AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
-use cicerone_domain::content::{
-    CutDocument, Document, Extracted, Stretch, WarningReason, Warnings,
-};
+use cicerone_domain::content::Extracted;
 use cicerone_domain::conversation::{Channel, ConversationCounts, Metadata, Turn};
 use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{
@@ -35,6 +35,8 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel::{PgConnection, SqliteConnection};
 use tempfile::TempDir;
+
+pub(super) use content::{extracted, large};
 
 /// The time at which every test begins.
 const START: i64 = 1_800_000_000_000;
@@ -386,47 +388,6 @@ pub(super) fn text(text: &str) -> SourceContent {
 pub(super) fn website(crawl_subpages: bool) -> SourceContent {
     let url = WebsiteUrl::parse("https://example.com/röm").unwrap();
     SourceContent::Website { url, crawl_subpages }
-}
-
-/// One document with `count` passages, each with its whole text.
-pub(super) fn extracted(text: &str, count: usize) -> Extracted {
-    let mut warnings = Warnings::default();
-    warnings.add_page(WarningReason::Damaged, 2);
-    warnings.add(WarningReason::attachment("röm.pdf", "it is \"protected\""));
-    let document = Document {
-        position: 0,
-        url: Some("https://example.com/".to_owned()),
-        title: Some("Rome".to_owned()),
-        page_count: Some(3),
-        table_count: Some(2),
-        warnings,
-        text: text.to_owned(),
-        is_pair: false,
-    };
-    let stretch = Stretch {
-        range: 0..text.len(),
-        heading: Some("Italy › Rome".into()),
-        page: Some(2),
-        language: Some("eng"),
-    };
-    let cut = CutDocument { document, stretches: vec![stretch; count] };
-    Extracted { title: Some("Rome".to_owned()), documents: vec![cut] }
-}
-
-/// Documents of 8 MB in total, with 8 passages each.
-pub(super) fn large() -> Extracted {
-    let text = "a hill and a river ".repeat(10_000);
-    let one = extracted(&text, 8).documents.remove(0);
-    let documents = (0..40).map(|position| {
-        let mut cut = one.clone();
-        cut.document.position = position;
-        let part = cut.document.text.len() / 8;
-        for (number, stretch) in cut.stretches.iter_mut().enumerate() {
-            stretch.range = number * part..(number + 1) * part;
-        }
-        cut
-    });
-    Extracted { title: None, documents: documents.collect() }
 }
 
 fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timestamp) -> Turn {

@@ -91,7 +91,8 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Check>, Error> {
     let given: Given = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
         let message = format!("cannot be read: {}", error.inner());
-        Error::invalid(if path == "." { "body".to_owned() } else { path }, message)
+        let is_of_body = path == "." || !error.inner().is_data();
+        Error::invalid(if is_of_body { "body".to_owned() } else { path }, message)
     })?;
     reader.end().map_err(|error| Error::invalid("body", format!("must be JSON ({error})")))?;
     let checks = given.checks.ok_or_else(|| Error::missing("checks"))?;
