@@ -8,16 +8,14 @@ use crate::process;
 /// The prefix of our crates' names.
 const OURS: &str = "cicerone-";
 
-/// Which of our crates each of our crates may depend on, except for its tests. The server may depend on
-/// all of them.
+/// Which of our crates each of our crates may depend on, except for its tests. The server may depend on all.
 const ALLOWED: [(&str, &[&str]); 10] = [
     ("domain", &[]),
     ("egress", &[]),
     ("language", &[]),
     ("storage", &["domain"]),
     ("ingestion", &["domain", "egress", "language"]),
-    // Not an adapter: it carries out work through the ports, and uses reading and crawling as
-    // functions.
+    // Not an adapter: it carries out work through the ports, and uses reading and crawling as functions.
     ("processing", &["domain", "ingestion"]),
     ("retrieval", &["domain", "language"]),
     ("llm", &["domain", "language"]),

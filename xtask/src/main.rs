@@ -8,7 +8,6 @@
 
 mod advisories;
 mod ci;
-mod clients;
 mod layers;
 mod migrate;
 mod openapi;
@@ -35,20 +34,13 @@ enum Task {
     },
     /// Checks which crate depends on which
     Layers,
-    /// Checks for known vulnerabilities, with the RustSec database or the summary in this
-    /// repository
+    /// Checks for known vulnerabilities, with the RustSec database or the summary in this repository
     Advisories,
     /// Checks the declared Rust version: whether the dependencies allow it, and whether it compiles
     RustVersion,
     /// Writes docs/openapi.json from the code, and the types of the clients from it
     Openapi {
         /// Only checks that the file is up to date
-        #[arg(long)]
-        check: bool,
-    },
-    /// Writes the types of the clients from docs/openapi.json
-    Clients {
-        /// Only checks that the files are up to date
         #[arg(long)]
         check: bool,
     },
@@ -63,8 +55,7 @@ fn main() -> anyhow::Result<()> {
         Task::Layers => layers::check(),
         Task::Advisories => advisories::check(),
         Task::RustVersion => rust_version::check(),
-        Task::Openapi { check } => openapi::run(check).and_then(|()| clients::run(check)),
-        Task::Clients { check } => clients::run(check),
+        Task::Openapi { check } => openapi::run(check),
         Task::Migrate(arguments) => migrate::run(arguments),
     }
 }

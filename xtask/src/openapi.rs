@@ -1,4 +1,4 @@
-//! The contract as a file, so that reviews show every change of it.
+//! The contract as a file, so that reviews show every change of it, and the types of the clients that follow from it.
 
 use std::fs;
 
@@ -8,9 +8,14 @@ use crate::process;
 
 const FILE: &str = "docs/openapi.json";
 
-/// Writes the document that the server serves to `docs/openapi.json`. With `check`, returns an error
-/// if the file differs from the document.
+/// Writes the document that the server serves to `docs/openapi.json`, and the types of the clients. With `check`,
+/// returns an error if a file differs from the document.
 pub(crate) fn run(check: bool) -> anyhow::Result<()> {
+    contract(check)?;
+    cicerone_clients::run(&process::root(), check)
+}
+
+fn contract(check: bool) -> anyhow::Result<()> {
     let path = process::root().join(FILE);
     let example = ["run", "--quiet", "--package", "cicerone-http", "--example", "openapi"];
     let document = process::output(&example)?;
@@ -21,9 +26,7 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     }
     let kept = fs::read_to_string(&path).with_context(|| format!("reading `{FILE}`"))?;
     if kept != document {
-        bail!(
-            "`{FILE}` differs from the code: run `cargo xtask openapi` and review the difference"
-        );
+        bail!("`{FILE}` differs from the code: run `cargo xtask openapi` and review it");
     }
     println!("openapi: {FILE} is up to date");
     Ok(())

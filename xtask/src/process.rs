@@ -8,8 +8,7 @@ use serde_json::Value;
 
 /// The project's root folder.
 pub(crate) fn root() -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().unwrap_or(own).to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// Runs `cargo` with additional environment variables and shows its output.

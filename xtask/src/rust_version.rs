@@ -31,8 +31,7 @@ fn compile(declared: &str) -> anyhow::Result<()> {
     process::cargo(&[&[toolchain.as_str()], &check[..], &folder].concat(), &[])
 }
 
-/// The packages that need a later version than this one, which has no patch number, one on each
-/// line.
+/// The packages that need a later version than this one, which has no patch number, one on each line.
 fn later(packages: &[Value], declared: &str) -> anyhow::Result<Vec<String>> {
     let declared = Version::parse(&format!("{declared}.0"))?;
     let mut later = Vec::new();

@@ -9,10 +9,11 @@ use crate::world::{NOWHERE, account};
 
 /// The routes whose answers name only the agent of the request. The answers of the other routes
 /// concern the whole account, or are empty.
-const ABOUT_ONE_AGENT: [&str; 11] = [
+const ABOUT_ONE_AGENT: [&str; 12] = [
     "PATCH /v1/agents/{agent_id}",
     "POST /v1/agents/{agent_id}/checks/run",
     "POST /v1/agents/{agent_id}/sources",
+    "PATCH /v1/sources/{source_id}",
     "POST /v1/sources/{source_id}/refresh",
     "POST /v1/sources/{source_id}/pairs",
     "PATCH /v1/agents/{agent_id}/gaps/{gap_id}",

@@ -35,7 +35,7 @@ async fn a_new_key_is_shown_once_and_works() {
     let expected = json!({
         "id": key["id"], "name": "Reader", "permissions": ["agents:read", "sources:read"],
         "agent_ids": [agent], "expires_at": "2999-01-31T08:30:00.000Z", "last_used_at": null,
-        "created_at": key["created_at"], "hint": hint,
+        "created_at": key["created_at"], "hint": hint, "managed": null,
     });
     assert_eq!(without_secret(&key), expected);
     assert_eq!(client.get(&path(&key)).await.expect(200), expected);

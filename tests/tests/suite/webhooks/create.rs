@@ -25,7 +25,7 @@ async fn a_new_endpoint_takes_everything_and_shows_its_secret() {
     assert!(secret.starts_with("whsec_") && secret.len() == 6 + 32, "{secret}");
     let expected = json!({
         "id": endpoint["id"], "url": NOWHERE, "events": ["source.trained", "source.failed", "checks.failed"],
-        "description": null, "payload": "full", "status": "enabled", "disabled_reason": null,
+        "description": null, "payload": "full", "status": "enabled", "disabled_reason": null, "managed": null,
         "created_at": endpoint["created_at"], "updated_at": endpoint["created_at"],
     });
     assert_eq!(without_secret(&endpoint), expected);

@@ -1,4 +1,6 @@
-//! The types and operations of the clients in `clients/`, written from the contract.
+//! Writes the types and operations of the clients in `clients/` from the contract.
+
+#![expect(clippy::print_stdout, reason = "it reports to a terminal")]
 
 mod contract;
 mod python;
@@ -6,10 +8,10 @@ mod text;
 mod typescript;
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
-use crate::process;
 use contract::Contract;
 
 /// Writes a file from the contract.
@@ -23,13 +25,17 @@ const FILES: [(&str, Writer); 4] = [
     ("clients/typescript/src/operations.ts", typescript::operations),
 ];
 
-/// Writes the generated files of the clients. With `check`, returns an error if one of them differs from
-/// what `docs/openapi.json` gives.
-pub(crate) fn run(check: bool) -> anyhow::Result<()> {
-    let document = fs::read(process::root().join("docs/openapi.json"))?;
+/// Writes the generated files of the clients of the project in `root`. With `check`, writes nothing.
+///
+/// # Errors
+///
+/// A file that cannot be read or written, a contract with something that the clients cannot express, and with `check`
+/// a file that differs from what `docs/openapi.json` gives.
+pub fn run(root: &Path, check: bool) -> anyhow::Result<()> {
+    let document = fs::read(root.join("docs/openapi.json"))?;
     let contract = Contract::read(&serde_json::from_slice(&document)?)?;
     for (name, write) in FILES {
-        let path = process::root().join(name);
+        let path = root.join(name);
         let text = write(&contract);
         if !check {
             fs::write(&path, text).with_context(|| format!("writing `{name}`"))?;
@@ -47,6 +53,7 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
 mod tests {
     #[test]
     fn the_clients_are_those_of_the_contract() {
-        super::run(true).unwrap();
+        let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        super::run(here.ancestors().nth(2).unwrap(), true).unwrap();
     }
 }
