@@ -34,6 +34,8 @@ import type {
   Search,
   SearchResult,
   SendMessage,
+  SitePreview,
+  SitePreviewRequest,
   Source,
   Statistics,
   UpdateAgent,
@@ -183,6 +185,16 @@ export class Cicerone extends Client {
    */
   addSource(agent_id: string, body: CreateSource, options?: Options): Promise<Source> {
     return this.call("POST", `/v1/agents/${segment(agent_id)}/sources`, { body, isKeyed: true }, options);
+  }
+
+  /**
+   * Preview the crawl of a website. Says what the site's `robots.txt` allows and what its
+   * sitemaps list, before the website is added. It reads at most three sitemaps, of 2 MiB each,
+   * and no page of the site, and takes up to 20 s. The operation changes nothing and takes no
+   * idempotency key. Permission: `sources:write`.
+   */
+  previewWebsite(agent_id: string, body: SitePreviewRequest, options?: Options): Promise<SitePreview> {
+    return this.call("POST", `/v1/agents/${segment(agent_id)}/sources/preview`, { body }, options);
   }
 
   /**

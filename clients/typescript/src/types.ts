@@ -827,6 +827,41 @@ export interface SendMessage {
   metadata?: Record<string, string> | null;
 }
 
+/** A page that a sitemap lists. */
+export interface SitePreviewPage {
+  /** Whether `robots.txt` allows it to be requested. */
+  allowed: boolean;
+  url: string;
+}
+
+/** What a site says about a crawl. */
+export interface SitePreview {
+  /** Whether the start page may be requested. */
+  allowed: boolean;
+  /**
+   * The pause between requests that the site asks for, in seconds. Pauses of more than the
+   * server's limit are shortened to it.
+   */
+  crawl_delay_seconds: number | null;
+  /** Whether the sitemaps were read to their ends. A crawl reads more of them. */
+  list_complete: boolean;
+  /** The number of the site's pages in its sitemaps. */
+  listed: number;
+  /** The first of the listed pages. */
+  pages: Array<SitePreviewPage>;
+  /** Why a crawl would fail; null if the start page may be requested. */
+  reason: string | null;
+  /** The address of the site's `robots.txt`. */
+  robots_url: string;
+  /** The start page, as the crawl would name it. */
+  url: string;
+}
+
+export interface SitePreviewRequest {
+  /** The start page: a full http or https URL with a host and without credentials. */
+  url: string;
+}
+
 /** Content that an agent answers from. */
 export interface Source {
   agent_id: string;

@@ -1,11 +1,13 @@
 //! Crawls: the known pages that a refresh compares with, and the progress of a crawl under way.
 
+mod preview;
 mod reason;
 
 use crate::content::CutDocument;
 use crate::source::CrawledPageStatus;
 use crate::timestamp::Timestamp;
 
+pub use preview::{PreviewPage, SitePreview};
 pub use reason::{FileKind, PageReason};
 
 /// The validators of a page's version, which are sent back with the next request for it

@@ -193,6 +193,12 @@ pub const EVENT_QUESTION_CHARS: usize = 200;
 pub const CITED_CHARS: usize = 300;
 /// Most bytes of a document's text that its public page shows (1 MiB).
 pub const PUBLIC_TEXT_BYTES: usize = 1_024 * 1_024;
+/// Most pages of a site that the preview of its crawl shows.
+pub const PREVIEW_PAGES: usize = 20;
+/// How long the preview of a crawl may take.
+pub const PREVIEW_SECONDS: u64 = 20;
+/// Previews of crawls in progress at once; as many again are kept for accounts that have fewer than their share.
+pub const PREVIEWS_AT_ONCE: u64 = 8;
 /// Longest public address of a server.
 pub const PUBLIC_URL_CHARS: usize = 2_048;
 /// Fewest characters of a root key given by the operator.

@@ -25,7 +25,7 @@ mod webhooks;
 
 pub use checks::{CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease};
 pub use conversations::{ConversationContext, ConversationStore};
-pub use crawl::CrawlStore;
+pub use crawl::{CrawlStore, SitePreviews};
 pub use gaps::{GapAnswer, GapStore, Likeness};
 pub use index::{AgentContent, PassageFeed, PassageIndex, Wanted, WholeContent};
 pub use jobs::{Housekeeping, JobStore, WorkListener, WorkSignal};

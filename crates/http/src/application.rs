@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cicerone_domain::ports::Health;
 use cicerone_domain::services::{
-    Agents, Audit, Checks, Conversations, Gaps, Idempotency, Keys, Quotas, Sources, Uploads,
+    Agents, Audit, Checks, Conversations, Gaps, Idempotency, Keys, Quotas, Sites, Sources, Uploads,
     Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, PublicUrl, UploadType};
@@ -24,6 +24,8 @@ pub struct Application {
     pub agents: Agents,
     /// Sources, and search.
     pub sources: Sources,
+    /// Websites before they are sources.
+    pub sites: Sites,
     /// Uploaded files.
     pub uploads: Uploads,
     /// Questions that were not answered.

@@ -50,6 +50,7 @@ pub(crate) fn all() -> Vec<Endpoint> {
         sources::passages::endpoint(),
         sources::document::endpoint(),
         sources::pages::endpoint(),
+        sources::preview::endpoint(),
         sources::search::endpoint(),
         files::upload::endpoint(),
         files::get::endpoint(),

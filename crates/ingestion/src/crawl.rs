@@ -13,6 +13,7 @@ mod fetch;
 mod frontier;
 mod hosts;
 mod journal;
+mod preview;
 mod refusal;
 mod requests;
 mod robots;
@@ -25,10 +26,15 @@ mod visit;
 use std::sync::Arc;
 
 use cicerone_domain::{Clock, Entropy, Error, Id, SystemClock, SystemEntropy, kind};
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use url::Url;
 
 use crate::read::ReadPage;
 use hosts::Hosts;
+use requests::Requests;
+use site::Site;
 
 pub use egress::EgressFetch;
 pub use fetch::{Excess, Fetch, FetchError, FetchRequest, Fetched};
@@ -149,6 +155,34 @@ impl Crawler {
             Err(Stop::Journal(JournalError::Failed(error))) => Err(error),
         }
     }
+}
+
+/// The number of pages, texts, PDFs and sitemaps of more than 1 MiB that a crawl holds at a time.
+const LARGE_BODIES: usize = 2;
+
+impl Crawler {
+    /// Requests to a site, before its `robots.txt` is known.
+    fn requests(&self, party: Party, site: &Site, settings: CrawlSettings) -> Requests {
+        Requests {
+            fetch: Arc::clone(&self.ports.fetch),
+            party,
+            gate: self.hosts.gate(site.host_key(), settings.parallel),
+            delay: None,
+            places: Arc::new(Semaphore::new(LARGE_BODIES)),
+            answered_at: Mutex::new(Instant::now()),
+            settings,
+            clock: Arc::clone(&self.ports.clock),
+            entropy: Arc::clone(&self.ports.entropy),
+        }
+    }
+}
+
+/// Why a start page that `robots.txt` forbids is not read.
+fn not_allowed(url: &str) -> String {
+    format!(
+        "the site's `robots.txt` does not allow `{url}` to be read; allow it there for the user agent \
+         `{PRODUCT_TOKEN}`, or add the text as a `text` source"
+    )
 }
 
 /// Why a crawl stops.

@@ -9,7 +9,7 @@ use cicerone_domain::meaning::CurrentSpace;
 use cicerone_domain::ports::{Embedder, PassageIndex, VectorStore as _, WorkSignal};
 use cicerone_domain::services::{
     Agents, Audit, Checks, ConversationLimits, Conversations, GapPorts, Gaps, Idempotency, Keys,
-    Quotas, Sources, Uploads, Webhooks,
+    Quotas, Sites, Sources, Uploads, Webhooks,
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
@@ -34,6 +34,7 @@ pub(crate) struct Parts {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) agents: Agents,
     pub(crate) sources: Sources,
+    pub(crate) sites: Sites,
     pub(crate) uploads: Uploads,
     pub(crate) gaps: Gaps,
     pub(crate) conversations: Conversations,
@@ -100,14 +101,14 @@ impl Parts {
             clock: clock.clone(),
             entropy: entropy.clone(),
         };
-        let crawler = Crawler::new(crawl_ports, configuration.settings.crawls());
+        let crawler = Arc::new(Crawler::new(crawl_ports, configuration.settings.crawls()));
         let worker = Worker::new(
             WorkerPorts {
                 jobs: storage.clone(),
                 uploads: storage.clone(),
                 objects: objects.clone(),
                 reader,
-                crawler: Arc::new(crawler),
+                crawler: crawler.clone(),
                 crawls: storage.clone(),
                 index: passages.clone(),
                 signal: signal.clone(),
@@ -189,6 +190,7 @@ impl Parts {
                 clock.clone(),
                 entropy.clone(),
             ),
+            sites: Sites::new(storage.clone(), crawler),
             uploads: Uploads::new(
                 storage.clone(),
                 objects.clone(),

@@ -22,7 +22,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 60] = [
+const ENDPOINTS: [&Covers; 61] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -42,6 +42,7 @@ const ENDPOINTS: [&Covers; 60] = [
     &files::delete::COVERS,
     &sources::create::COVERS,
     &sources::list::COVERS,
+    &sources::preview::COVERS,
     &sources::search::COVERS,
     &sources::get::COVERS,
     &sources::update::COVERS,

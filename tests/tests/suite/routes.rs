@@ -30,6 +30,7 @@ enum Body {
     Source,
     SourceChange,
     Query,
+    Site,
     Message,
     Chat,
     Response,
@@ -60,7 +61,7 @@ const RECEIPT: &str = "/v1/conversations/{conversation_id}/messages/{n}/receipt"
 const PAIRS: &str = "/v1/sources/{source_id}/pairs";
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 60] = [
+pub(crate) const ROUTES: [Route; 61] = [
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),
@@ -80,6 +81,7 @@ pub(crate) const ROUTES: [Route; 60] = [
     route("DELETE", "/v1/files/{file_id}", "sources:write", Body::None),
     route("POST", "/v1/agents/{agent_id}/sources", "sources:write", Body::Source),
     route("GET", "/v1/agents/{agent_id}/sources", "sources:read", Body::None),
+    route("POST", "/v1/agents/{agent_id}/sources/preview", "sources:write", Body::Site),
     route("POST", "/v1/agents/{agent_id}/search", "sources:read", Body::Query),
     route("GET", "/v1/sources/{source_id}", "sources:read", Body::None),
     route("PATCH", "/v1/sources/{source_id}", "sources:write", Body::SourceChange),
@@ -264,7 +266,9 @@ impl Route {
 
     /// Whether it changes something, and therefore accepts an idempotency key.
     pub(crate) fn writes(&self) -> bool {
-        !["GET", "PUT"].contains(&self.method) && self.permission.ends_with(":write")
+        // A preview changes nothing, but it lets the server send requests.
+        let is_change = !["GET", "PUT"].contains(&self.method) && !matches!(self.body, Body::Site);
+        is_change && self.permission.ends_with(":write")
     }
 
     /// The path of what a request to it has made, or of what its answer is about, to delete it.
@@ -297,6 +301,7 @@ impl Route {
             Body::Change => Some(json!({ "name": "Docent" })),
             Body::Source => Some(json!({ "type": "text", "content": "The museum." })),
             Body::SourceChange => Some(json!({ "managed": managed("site") })),
+            Body::Site => Some(json!({ "url": NOWHERE })),
             Body::Query => Some(json!({ "query": "museum" })),
             Body::Ping => Some(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })),
             Body::Key => Some(json!({ "name": "Guide", "permissions": ["keys:write"] })),

@@ -11,6 +11,7 @@ pub(crate) mod pages;
 pub(crate) mod pairs;
 mod partly_read;
 pub(crate) mod passages;
+pub(crate) mod preview;
 mod processing;
 pub(crate) mod refresh;
 pub(crate) mod search;

@@ -41,6 +41,8 @@ from .types import (
     Search,
     SearchResult,
     SendMessage,
+    SitePreview,
+    SitePreviewRequest,
     Source,
     Statistics,
     UpdateAgent,
@@ -256,6 +258,19 @@ class Cicerone(Client):
         `sources:write`.
         """
         answer: Source = self._call("POST", f"/v1/agents/{segment(agent_id)}/sources", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def preview_website(
+        self,
+        agent_id: str,
+        **body: Unpack[SitePreviewRequest],
+    ) -> SitePreview:
+        """Preview the crawl of a website. Says what the site's `robots.txt` allows and what its
+        sitemaps list, before the website is added. It reads at most three sitemaps, of 2 MiB
+        each, and no page of the site, and takes up to 20 s. The operation changes nothing and
+        takes no idempotency key. Permission: `sources:write`.
+        """
+        answer: SitePreview = self._call("POST", f"/v1/agents/{segment(agent_id)}/sources/preview", body=body)
         return answer
 
     def list_statistics(
@@ -897,6 +912,19 @@ class AsyncCicerone(AsyncClient):
         `sources:write`.
         """
         answer: Source = await self._call("POST", f"/v1/agents/{segment(agent_id)}/sources", body=body, key=idempotency_key or new_key())
+        return answer
+
+    async def preview_website(
+        self,
+        agent_id: str,
+        **body: Unpack[SitePreviewRequest],
+    ) -> SitePreview:
+        """Preview the crawl of a website. Says what the site's `robots.txt` allows and what its
+        sitemaps list, before the website is added. It reads at most three sitemaps, of 2 MiB
+        each, and no page of the site, and takes up to 20 s. The operation changes nothing and
+        takes no idempotency key. Permission: `sources:write`.
+        """
+        answer: SitePreview = await self._call("POST", f"/v1/agents/{segment(agent_id)}/sources/preview", body=body)
         return answer
 
     def list_statistics(

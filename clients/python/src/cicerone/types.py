@@ -865,6 +865,42 @@ class SendMessage(TypedDict):
     """Key/value pairs for a new conversation; ignored if a conversation is continued."""
 
 
+class SitePreviewPage(TypedDict):
+    """A page that a sitemap lists."""
+
+    allowed: bool
+    """Whether `robots.txt` allows it to be requested."""
+    url: str
+
+
+class SitePreview(TypedDict):
+    """What a site says about a crawl."""
+
+    allowed: bool
+    """Whether the start page may be requested."""
+    crawl_delay_seconds: float | None
+    """The pause between requests that the site asks for, in seconds. Pauses of more than the
+    server's limit are shortened to it.
+    """
+    list_complete: bool
+    """Whether the sitemaps were read to their ends. A crawl reads more of them."""
+    listed: int
+    """The number of the site's pages in its sitemaps."""
+    pages: list[SitePreviewPage]
+    """The first of the listed pages."""
+    reason: str | None
+    """Why a crawl would fail; null if the start page may be requested."""
+    robots_url: str
+    """The address of the site's `robots.txt`."""
+    url: str
+    """The start page, as the crawl would name it."""
+
+
+class SitePreviewRequest(TypedDict):
+    url: str
+    """The start page: a full http or https URL with a host and without credentials."""
+
+
 class Source(TypedDict):
     """Content that an agent answers from."""
 

@@ -1,8 +1,9 @@
 //! The crawl port: a crawl is kept page by page, so that an interruption costs one page.
 
 use async_trait::async_trait;
+use url::Url;
 
-use crate::crawl::{CrawlSoFar, FoundPage, KnownPage, VisitedPage};
+use crate::crawl::{CrawlSoFar, FoundPage, KnownPage, SitePreview, VisitedPage};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::job::Lease;
@@ -53,4 +54,15 @@ pub trait CrawlStore: Send + Sync {
         event: Id<kind::Event>,
         now: Timestamp,
     ) -> Result<Option<Source>, Error>;
+}
+
+/// Asks sites what a crawl of them would find.
+#[async_trait]
+pub trait SitePreviews: Send + Sync {
+    /// What a site's `robots.txt` and sitemaps say about a crawl from this start page. A site that cannot be reached is
+    /// no error but a [refusal](SitePreview::refusal), and so is one that takes longer than
+    /// [`PREVIEW_SECONDS`](crate::limits::PREVIEW_SECONDS). No page of the site is requested.
+    ///
+    /// The requests count with those of the account's crawls: a host gets no more at once. Dropping the future ends them.
+    async fn preview(&self, account: Id<kind::Account>, start: &Url) -> SitePreview;
 }

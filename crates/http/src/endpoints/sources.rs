@@ -9,6 +9,7 @@ pub(super) mod list;
 pub(super) mod pages;
 pub(super) mod pairs;
 pub(super) mod passages;
+pub(super) mod preview;
 pub(super) mod refresh;
 pub(super) mod search;
 pub(super) mod update;

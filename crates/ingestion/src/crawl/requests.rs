@@ -13,6 +13,7 @@ use url::Url;
 use super::Party;
 use super::fetch::{Fetch, FetchError, FetchRequest, Fetched};
 use super::hosts::Gate;
+use super::robots::Robots;
 use super::settings::CrawlSettings;
 
 /// Requests to a site that has not responded for this long are not tried again, because three
@@ -38,6 +39,12 @@ pub(super) struct Requests {
 }
 
 impl Requests {
+    /// From now on, the pause that the site asks for is kept between requests.
+    pub(super) fn obey(&mut self, robots: &Robots) {
+        let delay = robots.crawl_delay.filter(|delay| !delay.is_zero());
+        self.delay = delay.map(|delay| delay.min(self.settings.longest_delay));
+    }
+
     /// Sends a request, and repeats it after transient faults, with pauses that double. If the host
     /// says how long to wait, no request is sent to it before. A host that does not respond at all
     /// is not asked again.

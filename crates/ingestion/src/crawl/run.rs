@@ -11,8 +11,6 @@ use cicerone_domain::crawl::{
 };
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use parking_lot::Mutex;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use url::Url;
 
@@ -21,13 +19,11 @@ use super::fetch::{Excess, FetchRequest};
 use super::frontier::Frontier;
 use super::journal::Journal;
 use super::refusal::refusal;
-use super::requests::{Requests, is_transient_status};
+use super::requests::is_transient_status;
 use super::site::Site;
 use super::visit::{Visiting, Visitor, left_out, not_got_to};
 use super::{CrawlJournal, Crawler, Party, Stop};
 
-/// The number of pages, texts, PDFs and sitemaps of more than 1 MiB that a crawl holds at a time.
-const LARGE_BODIES: usize = 2;
 /// The maximum number of found pages for each page that may be visited.
 const FOUND_A_PAGE: usize = 4;
 /// After this many pages in a row that fail like those of a site that is down, the start page is requested to find out.
@@ -158,21 +154,9 @@ async fn enter(
     known: Arc<HashMap<String, KnownPage>>,
     follows_links: bool,
 ) -> Result<Arc<Visitor>, Stop> {
-    let settings = crawler.settings;
-    let mut requests = Requests {
-        fetch: Arc::clone(&crawler.ports.fetch),
-        party,
-        gate: crawler.hosts.gate(site.host_key(), settings.parallel),
-        delay: None,
-        places: Arc::new(Semaphore::new(LARGE_BODIES)),
-        answered_at: Mutex::new(Instant::now()),
-        settings,
-        clock: Arc::clone(&crawler.ports.clock),
-        entropy: Arc::clone(&crawler.ports.entropy),
-    };
+    let mut requests = crawler.requests(party, &site, crawler.settings);
     let robots = robots(&site, &requests).await.map_err(Stop::Failed)?;
-    let delay = robots.crawl_delay.filter(|delay| !delay.is_zero());
-    requests.delay = delay.map(|delay| delay.min(settings.longest_delay));
+    requests.obey(&robots);
     let reader = match party {
         Some(account) => crawler.ports.read.for_account(account),
         None => Arc::clone(&crawler.ports.read),

@@ -185,6 +185,7 @@ async fn application(
         cursor_secret: parts.keys.cursor_secret().await?,
         agents: parts.agents,
         sources: parts.sources,
+        sites: parts.sites,
         uploads: parts.uploads,
         gaps: parts.gaps,
         conversations: parts.conversations,

@@ -11,7 +11,7 @@ use super::{FOUND_A_PAGE, Run, enter};
 use crate::crawl::entrance::listed_pages;
 use crate::crawl::site::Site;
 use crate::crawl::visit::{Lead, Visit, Visiting, Visitor};
-use crate::crawl::{PRODUCT_TOKEN, Stop};
+use crate::crawl::{Stop, not_allowed};
 
 /// The most redirects from the start page.
 const HOPS: usize = 10;
@@ -60,11 +60,7 @@ impl Run<'_> {
         if Url::parse(&start.url).is_ok_and(|url| self.visitor.robots.allows(&url)) {
             return Ok(());
         }
-        Err(Stop::Failed(format!(
-            "the site's `robots.txt` does not allow `{}` to be read; allow it there for the user agent \
-             `{PRODUCT_TOKEN}`, or add the text as a `text` source",
-            start.url
-        )))
+        Err(Stop::Failed(not_allowed(&start.url)))
     }
 
     /// From now on, pages are named after the scheme and host of this address.
