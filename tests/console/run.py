@@ -11,6 +11,7 @@ import museum
 import newcomer
 import restricted
 import units
+import widget
 import world
 
 
@@ -28,6 +29,7 @@ def main():
             "museum": lambda: made.update(museum.build(site, address)),
             "restricted": lambda: restricted.restricted(browser, made),
             "look": lambda: look.look(browser, made, museum.views(made), axe),
+            "widget": lambda: widget.widget(browser, axe),
             "hostile": lambda: hostile.hostile(browser, hook),
         }
         for name, step in steps.items():

@@ -56,13 +56,15 @@ def ask(agent, message, **more):
 
 @contextlib.contextmanager
 def site(answer):
-    """A web server on loopback; `answer(path, body)` gives a status, a content type and bytes. Yields its address."""
+    """A web server on loopback; `answer(path, body)` gives a status, a content type, bytes, and headers if it likes. Yields its address."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def respond(self):
             length = int(self.headers.get("Content-Length") or 0)
-            status, kind, content = answer(self.path, self.rfile.read(length))
+            status, kind, content, *headers = answer(self.path, self.rfile.read(length))
             self.send_response(status)
+            for name, value in (headers[0] if headers else {}).items():
+                self.send_header(name, value)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()

@@ -1,4 +1,4 @@
-//! The console: a page, its modules and styles, served as they are in the folder `console`.
+//! The console: a page, its modules and styles, served from the folder `console` without comments and indentation.
 //!
 //! Everything that the page shows and does goes through the public API. Its files are under a path with a hash of all
 //! of them, so browsers keep them until another version of the server serves others.
@@ -24,6 +24,7 @@ use crate::asset::Asset;
 use crate::context::{App, RoutePattern};
 use crate::error::RequestError;
 use crate::response::Answer;
+use crate::slim::slim;
 
 /// Only this server's own files and API, and no script or style within the page. Markup enters the page through the
 /// one policy of the template library, which gets constant texts.
@@ -106,7 +107,7 @@ impl Console {
         let mut files = FILES.iter().zip(&self.parts);
         let found = files.find(|((known, _), _)| *known == name);
         let ((name, bytes), part) = found.ok_or(RequestError::NoRoute)?;
-        let make = || Asset::new(content_type(name), Bytes::from_static(bytes));
+        let make = || Asset::new(content_type(name), served(name, bytes));
         Ok(Arc::clone(part.get_or_init(make)))
     }
 
@@ -128,13 +129,22 @@ impl Console {
     }
 }
 
-/// A hash of all files and their names.
+/// A file as browsers get it: our own without comments and indentation, those of others unchanged.
+fn served(name: &str, bytes: &'static [u8]) -> Bytes {
+    let is_ours = !name.starts_with("vendor/") && (name.ends_with(".js") || name.ends_with(".css"));
+    match std::str::from_utf8(bytes) {
+        Ok(text) if is_ours => slim(text).into(),
+        _ => Bytes::from_static(bytes),
+    }
+}
+
+/// A hash of all files, as browsers get them, and their names.
 fn version() -> String {
     let mut hash = Sha256::new();
     for (name, bytes) in FILES {
         hash.update(name);
         hash.update([0]);
-        hash.update(bytes);
+        hash.update(served(name, bytes));
         hash.update([0]);
     }
     hash.update(PAGE);

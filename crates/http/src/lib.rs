@@ -42,9 +42,11 @@ mod response;
 mod room;
 mod sent;
 mod server;
+mod slim;
 mod stages;
 mod stream;
 mod unread;
+mod widget;
 
 pub use application::{Application, DetectUploadType, HttpSettings};
 pub use console::ConsoleSettings;

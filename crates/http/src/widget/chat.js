@@ -1,0 +1,197 @@
+/** One conversation: what was said, and what is being written. */
+
+import { link, prose } from './markdown.js';
+import { iconButton, make, textButton } from './nodes.js';
+
+const MOST_CHARACTERS = 4000;
+/** Within this many pixels of its end, the conversation follows what is written. */
+const NEAR = 80;
+
+/** Tells the page. @param {string} name @param {object} [detail] */
+export const tell = (name, detail) => document.dispatchEvent(new CustomEvent(`cicerone:${name}`, { detail }));
+
+/** @typedef {ReturnType<typeof chatOf>} Chat */
+
+/**
+ * @param {import('./service.js').Service} service @param {any} config @param {Record<string, string>} texts
+ * @param {() => void} changed Called after a conversation began, went on or ended.
+ */
+export function chatOf(service, config, texts, changed) {
+  /** Counts the conversations that were shown: what belongs to an earlier one changes nothing. */
+  let round = 0;
+  let isBusy = false;
+  const turns = make('div.turns');
+  const hello = make('div.hello', {}, make('div.prose', { dir: 'auto' }, prose(config.greeting || '')), make('div.row', {}, config.starters.map((text) => textButton(text, () => ask(text), '.starter'))));
+  const log = make('div.log', { role: 'log', 'aria-live': 'off', tabindex: 0, 'aria-label': config.title }, hello, turns);
+  const said = make('div.unseen', { role: 'status' });
+  const trouble = make('div.trouble.row', { role: 'alert' });
+  const input = make('textarea', { rows: 1, 'aria-label': texts.message, placeholder: texts.placeholder, dir: 'auto' });
+  const send = iconButton('send', texts.send, undefined, '.solid.round');
+  const form = make('form.composer', {}, input, send);
+  const chat = { service, texts, log, said, trouble, input, form, hello, turns, begin, resume, ask, complain, note, attempt, /** @type {string | null} */ id: null, isHandedOver: false };
+  input.onkeydown = (event) => {
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      form.requestSubmit();
+    }
+  };
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    const text = input.value.trim();
+    const length = [...text].length;
+    if (!text || isBusy) return;
+    if (length > MOST_CHARACTERS) return complain(texts.too_long.replace('{count}', String(length)));
+    input.value = '';
+    ask(text);
+  };
+
+  function draw() {
+    hello.hidden = Boolean(turns.childElementCount);
+    log.setAttribute('aria-busy', String(isBusy));
+    send.disabled = isBusy;
+    changed();
+  }
+
+  const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR;
+  const toEnd = () => log.scrollTo(0, log.scrollHeight);
+
+  /** Shows a new conversation. */
+  function begin() {
+    round += 1;
+    isBusy = chat.isHandedOver = false;
+    chat.id = null;
+    turns.replaceChildren();
+    complain();
+    draw();
+  }
+
+  /** Shows a conversation of before. @param {string} id */
+  async function resume(id) {
+    begin();
+    const mine = round;
+    const read = await service.read(`/${id}`);
+    if (mine !== round) return;
+    chat.id = id;
+    chat.isHandedOver = read.handoff_requested;
+    turns.append(...read.messages.map((each) => (each.role === 'user' ? question(each.content) : answer(each))));
+    draw();
+    toEnd();
+  }
+
+  /** Asks, and shows the reply while it is written. @param {string} text */
+  async function ask(text) {
+    if (isBusy) return;
+    const mine = round;
+    const shown = make('div.prose', { dir: 'auto' }, make('div.writing'));
+    const both = [question(text), make('div.turn', {}, shown)];
+    let reply = '';
+    let isDrawing = false;
+    complain();
+    isBusy = true;
+    turns.append(...both);
+    said.textContent = texts.writing;
+    draw();
+    toEnd();
+    tell('message', { conversation_id: chat.id, text });
+    try {
+      const done = await service.ask({ message: text, conversation_id: chat.id }, (piece) => {
+        reply += piece;
+        if (isDrawing) return;
+        isDrawing = true;
+        requestAnimationFrame(() => {
+          isDrawing = false;
+          const isNear = isNearEnd();
+          shown.replaceChildren(...prose(reply));
+          if (isNear) toEnd();
+        });
+      });
+      if (mine !== round) return;
+      const isNear = isNearEnd();
+      const complete = answer({ ...done, content: reply });
+      isBusy = false;
+      chat.id = done.conversation_id;
+      both[1].replaceWith(complete);
+      // Said once, when it is complete.
+      said.textContent = complete.firstChild.nextSibling.textContent;
+      draw();
+      if (isNear) toEnd();
+      tell('answer', { ...done, reply });
+    } catch (error) {
+      if (mine === round && error.code === 'broken' && await recover(text).catch(() => false) || mine !== round) return;
+      isBusy = false;
+      said.textContent = '';
+      if (!reply) both[1].remove();
+      draw();
+      // What was written is not lost: it can be sent again.
+      complain(reason(error), () => {
+        for (const turn of both) turn.remove();
+        if (error.status === 404) chat.id = null;
+        ask(text);
+      });
+    }
+  }
+
+  /** After a broken stream: shows the reply if the server has stored it. @param {string} text */
+  async function recover(text) {
+    const mine = round;
+    let { id } = chat;
+    if (!id) {
+      const { data: [latest] } = await service.read('');
+      if (latest?.messages === 2) id = latest.id;
+    }
+    const last = id && (await service.read(`/${id}`)).messages.slice(-2);
+    if (mine !== round || !last || last[1]?.role !== 'assistant' || last[0].content.trim() !== text) return false;
+    await resume(id);
+    return true;
+  }
+
+  /** Why something failed, in words for the visitor. @param {any} error */
+  function reason({ code, status, message }) {
+    const own = { rate_limited: texts.busy, quota_exceeded: texts.limit, broken: texts.broken, unauthorized: service.identity && texts.sign_in }[code];
+    return own || (status ? message || texts.unavailable : texts.unreachable).replace(/^./, (/** @type {string} */ first) => first.toUpperCase());
+  }
+
+  /** @param {string} [text] @param {() => void} [again] */
+  function complain(text, again) {
+    trouble.replaceChildren(...(text ? [make('p', {}, text), again ? textButton(texts.retry, again) : ''] : []));
+  }
+
+  /** Does something, and says why if it fails. @param {() => Promise<any>} work */
+  async function attempt(work) {
+    try {
+      await work();
+    } catch (error) {
+      complain(reason(error));
+    }
+  }
+
+  /** Says something in the conversation. @param {string} text */
+  function note(text) {
+    turns.append(make('p.event', {}, text));
+    said.textContent = text;
+    draw();
+    toEnd();
+  }
+
+  /** @param {string} text */
+  const question = (text) => make('div.turn', {}, make('span.unseen', {}, texts.you), make('div.bubble', { dir: 'auto' }, text));
+
+  /** @param {any} message */
+  const answer = ({ content, sources, n, rating }) => make('div.turn', {}, make('span.unseen', {}, texts.reply), make('div.prose', { dir: 'auto' }, prose(content)),
+    sources?.length && make('ul.sources', { 'aria-label': texts.sources }, make('li.quiet', {}, texts.sources), sources.map(({ title, url }) => make('li', {}, link(url, make('bdi', {}, title || url))))), n && rate(n, rating?.value));
+
+  /** @param {number} n @param {string} [given] */
+  function rate(n, given) {
+    const buttons = [['up', texts.good], ['down', texts.bad]].map(([value, label]) => iconButton('up', label, () => attempt(async () => {
+      const conversation_id = chat.id;
+      await service.call('PUT', `/conversations/${conversation_id}/messages/${n}/rating`, { value });
+      show(value);
+      tell('feedback', { conversation_id, n, value });
+    }), `.plain.${value}`));
+    const show = (/** @type {string | undefined} */ value) => buttons.forEach((each) => each.setAttribute('aria-pressed', String(each.classList.contains(value))));
+    show(given);
+    return make('div.row.rating', {}, buttons);
+  }
+
+  return chat;
+}
