@@ -4,7 +4,9 @@ import json
 import uuid
 
 from playwright.sync_api import expect
-from world import api, ask, console, go, has_route, settled, site, trained
+
+import widget
+from world import SERVER, api, ask, console, go, has_route, settled, site, trained
 
 MARK = "window.__ran=(window.__ran||0)+1"
 PAYLOADS = [
@@ -47,9 +49,35 @@ def hostile(browser, hook):
             made.append(agent)
             fill(agent, batch, f"{address}/" if number == 0 else None, number, hook)
             walk(page, agent)
+            if has_route("post", "/v1/agents/{agent_id}/widgets"):
+                chat(browser, page, agent, batch, number)
         assert page.evaluate("window.__ran") is None, "a payload ran"
         for agent in made:
             api("DELETE", f"/v1/agents/{agent}")
+
+
+def chat(browser, page, agent, batch, number):
+    """A widget whose every word is a payload: in its settings, on a page of another origin, and on its own page."""
+    plain = [" ".join(payload.split()) for payload in batch]
+    texts = dict(zip(("placeholder", "send", "sources", "good", "bad", "new", "history", "reply", "you"), plain))
+    fields = {"name": plain[0][:100], "title": plain[1][:60], "greeting": "\n\n".join(batch)[:500], "starters": [each[:100] for each in plain[:5]], "texts": {key: text[:300] for key, text in texts.items()}}
+    with widget.website() as site:
+        made = api("POST", f"/v1/agents/{agent}/widgets", {**fields, "origins": [site]})
+        go(page, f"#/agents/{agent}/widgets")
+        go(page, f"#/agents/{agent}/widgets/{made['id']}")
+        expect(page.locator(".preview .log")).to_be_visible()
+        for address in (f"{site}/{made['token']}?data-open", f"{SERVER}/chat/{made['token']}"):
+            with widget.visit(browser, address) as visitor:
+                for index in range(0, len(batch), 6):
+                    visitor.locator("textarea").fill(f"Where is zebra{number}x{index}? {plain[index]}")
+                    visitor.keyboard.press("Enter")
+                    expect(visitor.locator(".rating")).to_have_count(index // 6 + 1)
+                visitor.locator("header .list").click()
+                expect(visitor.locator(".entry")).to_have_count(1)
+                for link in visitor.locator("a").evaluate_all("links => links.map(link => link.href)"):
+                    assert link.startswith(("http://", "https://", "mailto:")), link
+                assert visitor.evaluate("window.__ran") is None, "a payload ran"
+                assert visitor.locator(".panel").evaluate("panel => panel.querySelector('script, img, iframe, style, object, embed, base, meta, form form')") is None
 
 
 def upload(name, content):

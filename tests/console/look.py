@@ -71,7 +71,8 @@ def overlays(made):
             page.get_by_role("button", name="Menu").click()
 
     agent = f"#/agents/{made['agent']}"
-    return [
+    widgets = [("new-widget", opens(f"{agent}/widgets", "New widget")), ("rotate-token", opens(f"{agent}/widgets/{made['widget']}", "Rotate token"))] if "widget" in made else []
+    return widgets + [
         ("asked", asked), ("menu", menu),
         ("new-agent", opens("#/agents", "New agent")), ("add-files", opens(f"{agent}/sources", "Add content")), ("add-website", opens(f"{agent}/sources?add=website")), ("add-pairs", opens(f"{agent}/sources?add=qa")),
         ("delete-agent", opens(f"{agent}/settings", "Delete agent")), ("new-key", opens("#/keys", "New key")), ("new-endpoint", opens("#/webhooks", "New endpoint")), ("palette", palette), ("citation", citation),

@@ -50,6 +50,9 @@ def build(site, hook):
     if has_route("put", "/v1/agents/{agent_id}/checks"):
         api("PUT", f"/v1/agents/{agent}/checks", {"checks": [{"question": "When does the museum open?", "contains": ["nine"]}, {"question": "Is parking free?", "contains": ["free"]}]})
         api("POST", f"/v1/agents/{agent}/checks/run")
+    if has_route("post", "/v1/agents/{agent_id}/widgets"):
+        made["widget"] = api("POST", f"/v1/agents/{agent}/widgets", {"name": "Website", "origins": ["https://museum.example", "https://*.museum.example"], "greeting": "Hello! Ask me about your **visit**.", "starters": QUESTIONS[:3], "handoff": True})["id"]
+        api("POST", f"/v1/agents/{agent}/widgets", {"name": "Members", "identity": "required", "is_active": False})
     return {"agent": agent, "other": other, **made}
 
 
@@ -69,7 +72,9 @@ def pages(path, _body):
 def views(made):
     """The addresses of all views, by name."""
     agent = f"#/agents/{made['agent']}"
+    widgets = {"widgets": f"{agent}/widgets", "widget-settings": f"{agent}/widgets/{made['widget']}"} if "widget" in made else {}
     return {
+        **widgets,
         "agents": "#/agents", "overview": agent, "playground": f"{agent}/playground", "sources": f"{agent}/sources", "source": f"{agent}/sources/{made['visit']}", "pages": f"{agent}/sources/{made['website']}?show=pages",
         "pairs": f"{agent}/sources/{made['pairs']}?show=content", "document": f"{agent}/sources/{made['visit']}/documents/{made['document']}?passage=0&reply={made['conversation']}.2", "conversations": f"{agent}/conversations", "search": f"{agent}/conversations?text=lifeboat",
         "conversation": f"{agent}/conversations/{made['conversation']}", "gaps": f"{agent}/gaps", "checks": f"{agent}/checks", "settings": f"{agent}/settings", "usage": "#/usage", "keys": "#/keys", "webhooks": "#/webhooks",

@@ -1,4 +1,4 @@
-"""A newcomer signs in, makes an agent, drops a PDF, watches it train, asks, opens the source at the sentence, adds a pair, and makes a webhook."""
+"""A newcomer signs in, makes an agent, drops a PDF, watches it train, asks, opens the source at the sentence, adds pairs, answers a gap, and makes a webhook."""
 
 import world
 from playwright.sync_api import expect
@@ -47,6 +47,7 @@ def newcomer(browser, hook):
         ask_and_open(page)
         look_behind(page)
         add_pair(page)
+        answer_gap(page)
         agent = page.evaluate("location.hash.split('/')[2]")
         make_webhook(page, hook)
         page.goto(f"{world.SERVER}/console#/agents/{agent}/sources")
@@ -125,6 +126,36 @@ def add_pair(page):
     expect(page.get_by_role("button", name="Bad reply").last).to_have_attribute("aria-pressed", "true")
 
 
+def answer_gap(page):
+    """Asks what nobody has written yet, answers it where it is collected, and asks again."""
+    question = "Where can I buy umbrellas?"
+    page.get_by_label("Your question").fill(question)
+    page.keyboard.press("Enter")
+    expect(page.locator(".message.assistant")).to_have_count(2)
+    expect(page.locator(".message.assistant").last).not_to_contain_text("Sundays")
+    page.get_by_role("link", name="Gaps", exact=True).click()
+    gap = page.locator(".entries > li", has_text=question)
+    for _ in range(60):
+        settled(page)
+        again = page.get_by_role("button", name="Read again")
+        if gap.count() or not again.count():
+            break
+        again.click()
+        page.wait_for_timeout(500)
+    gap.get_by_role("button", name="Answer").click()
+    expect(page.get_by_label("Answer", exact=True)).to_be_focused()
+    page.keyboard.type("At the kiosk beside the pier.")
+    page.keyboard.press("Control+Enter")
+    expect(gap).to_have_count(0)
+    page.get_by_role("link", name="Answered").click()
+    gap.get_by_role("link", name="answered here").click()
+    expect(page.locator("main")).to_contain_text("trained", timeout=30_000)
+    page.get_by_role("link", name="Playground", exact=True).click()
+    page.get_by_label("Your question").fill(question)
+    page.keyboard.press("Enter")
+    expect(page.locator(".message.assistant").last).to_contain_text("kiosk")
+
+
 def make_webhook(page, hook):
     page.get_by_role("link", name="Webhooks", exact=True).click()
     page.get_by_role("button", name="New endpoint").first.click()
@@ -140,6 +171,6 @@ def make_webhook(page, hook):
 def delete_agent(page, agent):
     page.evaluate("agent => { location.hash = `#/agents/${agent}/settings`; }", agent)
     page.get_by_role("button", name="Delete agent").click()
-    expect(page.locator("dialog")).to_contain_text("2 sources and 2 conversations")
+    expect(page.locator("dialog")).to_contain_text("3 sources and 3 conversations")
     page.locator("dialog").get_by_role("button", name="Delete agent").click()
     expect(page.get_by_role("heading", name="Agents", exact=True)).to_be_visible()

@@ -10,6 +10,7 @@ import look
 import museum
 import newcomer
 import restricted
+import speed
 import units
 import widget
 import world
@@ -23,6 +24,7 @@ def main():
         address = f"{hook}/hook"
         made = {}
         steps = {
+            "speed": lambda: speed.speed(browser),
             "units": lambda: units.units(browser),
             "newcomer": lambda: newcomer.newcomer(browser, address),
             "keyboard": lambda: keyboard.keyboard(browser),

@@ -1,6 +1,7 @@
 """Modules that compute something, with their own inputs: tables, Markdown, marks, addresses, and the limits of the contract."""
 
 import json
+import re
 
 from world import api, console
 
@@ -42,6 +43,17 @@ const block = part => ({ paragraph: () => `<p>${all(part.inlines)}</p>`, heading
 """
 
 
+DRAW_NODES = """
+config => { const host = document.createElement('div');
+  window.ciceronePreview({ isKnown: false }, config, 'inline', host);
+  const all = node => [...node.childNodes].map(one).join('');
+  const one = node => node.nodeType === 3 ? node.data : ({ A: () => `<a ${node.getAttribute('href')}>${all(node)}</a>`, STRONG: () => `<b>${all(node)}</b>`, EM: () => `<i>${all(node)}</i>`, CODE: () => node.parentElement.tagName === 'PRE' ? all(node) : `<c>${all(node)}</c>`, BR: () => '<br>', HR: () => '<hr>',
+    PRE: () => `<pre>${all(node)}</pre>`, BLOCKQUOTE: () => `<q>${all(node)}</q>`, OL: () => `<ol${node.start}>${all(node)}</ol${node.start}>`, UL: () => `<ul>${all(node)}</ul>`, LI: () => `<li>${all(node)}</li>`, P: () => `<p>${all(node)}</p>`,
+    DIV: () => `<table>${[...node.querySelectorAll('tr')].map(row => [...row.cells].map(all).join('|')).join('/')}</table>` })[node.tagName]();
+  return all(host.shadowRoot.querySelector('.prose')); }
+"""
+
+
 def units(browser):
     """Imports the modules that the page has loaded, and calls them."""
     with console(browser, key="") as page:
@@ -58,12 +70,26 @@ def units(browser):
         for text, drawn in MARKDOWN:
             got = call("ui/markdown.js", DRAW + "return module.blocks(argument).map(block).join('');", text)
             assert drawn is None or got == drawn, (text, got)
+        shared_markdown(page, call)
         for passage, reply, marked in MARKS:
             got = call("lib/marking.js", "const pieces = module.mark(argument[0], argument[1]); return [pieces.map(piece => piece.text).join(''), pieces.filter(piece => piece.isMarked).map(piece => piece.text)];", [passage, reply])
             assert got == [passage, marked], (passage, got)
         got = call("lib/router.js", "return [module.to(['a b', '/x'], { q: 'ä&', none: '' }), module.match('/a/:x', '/a/%2Fy'), module.match('/a/:x', '/a/'), module.match('/a/:x', '/a/%')];", None)
         assert got == ["#/a%20b/%2Fx?q=%C3%A4%26", {"x": "/y"}, None, None], got
         limits(call("lib/limits.js", "return module.LIMITS;", None))
+
+
+def shared_markdown(page, call):
+    """The widget draws the same texts alike. It is no module, so it is asked through a greeting."""
+    if page.evaluate("fetch('widget.js').then(answer => answer.status)") != 200:
+        return
+    page.evaluate("import(new URL('widget.js', document.baseURI).href)")
+    looks = {"starters": [], "language": "en", "appearance": {"accent": "#2f5bd7", "scheme": "auto", "position": "right"}, "texts": {}, "title": "x"}
+    for text, drawn in MARKDOWN:
+        got = page.evaluate(DRAW_NODES, {**looks, "greeting": text})
+        # In the widget, a heading is a paragraph in bold, and a list's only paragraph is the item itself.
+        wanted = drawn and re.sub(r"<h\d>(.*?)</h\d>", r"<p><b>\1</b></p>", re.sub(r"<li><p>([^<]*)</p></li>", r"<li>\1</li>", drawn))
+        assert wanted is None or got == wanted, (text, got)
 
 
 def limits(shown):
@@ -77,4 +103,26 @@ def limits(shown):
         "retention_days": agent["retention_days"]["maximum"], "message": schemas["SendMessage"]["properties"]["message"]["maxLength"], "text": text["maxLength"], "url": website["maxLength"],
         "pairs": pairs["maxItems"], "question": pairs["items"]["properties"]["question"]["maxLength"], "comment": schemas["Rate"]["properties"]["comment"]["maxLength"], "description": endpoint["description"]["maxLength"], "search": 200,
     }
-    assert shown == contract, (shown, contract)
+    contract |= widget_limits(schemas)
+    assert shown == {**shown, **contract} and shown.keys() - contract.keys() <= WIDGET_LIMITS, (shown, contract)
+
+
+WIDGET_LIMITS = {"origins", "title", "greeting", "starters", "starter", "language", "texts", "widget_text", "messages_per_day", "messages_per_visitor_per_hour", "messages_per_address_per_minute", "replies_at_once"}
+
+
+def widget_limits(schemas):
+    """Those of widgets, as far as the contract has them."""
+
+    def whole(schema):
+        for choice in [schema, *schema.get("oneOf", []), *schema.get("allOf", [])]:
+            if "$ref" in choice:
+                return whole(schemas[choice["$ref"].split("/")[-1]])
+        return schema
+
+    fields = next((schema["properties"] for name, schema in schemas.items() if name.startswith("Create") and "starters" in schema.get("properties", {})), {})
+    fields = {name: whole(schema) for name, schema in fields.items()}
+    found = {name: fields[name].get("maxItems") or fields[name].get("maxLength") or fields[name].get("maxProperties") for name in ("origins", "title", "greeting", "starters", "language", "texts") if name in fields}
+    if fields:
+        found["starter"] = fields["starters"]["items"].get("maxLength")
+        found |= {name: whole(schema).get("maximum") for name, schema in fields["limits"].get("properties", {}).items()}
+    return {name: limit for name, limit in found.items() if limit is not None}

@@ -36,7 +36,7 @@ macro_rules! sources {
 }
 
 /// Every page, in any order: the table of contents has the order of readers.
-const SOURCES: [Source; 25] = sources![
+const SOURCES: [Source; 27] = sources![
     "introduction.md",
     "quick-start.md",
     "concepts.md",
@@ -45,6 +45,8 @@ const SOURCES: [Source; 25] = sources![
     "texts.md",
     "pairs.md",
     "conversations.md",
+    "widget.md",
+    "visitors.md",
     "webhook-events.md",
     "keys.md",
     "openai-clients.md",

@@ -94,8 +94,8 @@ export class Form {
     this.error = error;
     const findings = error.errors.length ? error.errors : error.param ? [{ param: error.param, message: error.message }] : [];
     for (const { param, message } of findings) {
-      const field = param.split(/[.[]/)[0];
-      if (field in this.values) this.errors[field] ??= message;
+      const field = param.split(/[.[]/).find((each) => each in this.values);
+      if (field) this.errors[field] ??= message;
     }
     // A settled refusal belongs to its key; the same values may be accepted later.
     if (error.status >= 400 && error.status < 500 && error.status !== 409) this.key = newKey();

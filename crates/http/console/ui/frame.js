@@ -49,6 +49,7 @@ export function agentViews(id) {
     { key: 'c', label: 'Conversations', icon: 'messages-square', address: to(['agents', id, 'conversations']), is: can('conversations:read') },
     { key: 'g', label: 'Gaps', icon: 'circle-question-mark', address: to(['agents', id, 'gaps']), is: can('conversations:read') && has('get', '/v1/agents/{agent_id}/gaps') },
     { key: 'k', label: 'Checks', icon: 'list-checks', address: to(['agents', id, 'checks']), is: can('agents:read') && has('get', '/v1/agents/{agent_id}/checks') },
+    { key: 'd', label: 'Widgets', icon: 'globe', address: to(['agents', id, 'widgets']), is: can('agents:read') && has('get', '/v1/agents/{agent_id}/widgets') },
     { key: 'e', label: 'Settings', icon: 'settings-2', address: to(['agents', id, 'settings']), is: can('agents:read') },
   ].filter((view) => view.is);
 }

@@ -15,6 +15,8 @@ import { playground } from './playground.js';
 import { sourceView } from './source.js';
 import { sourcesView } from './sources.js';
 import { usageView } from './usage.js';
+import { widgetView } from './widget.js';
+import { widgetsView } from './widgets.js';
 import { webhookView } from './webhook.js';
 import { webhooksView } from './webhooks.js';
 import { can } from '../lib/session.js';
@@ -37,6 +39,8 @@ export const routes = [
   { path: '/agents/:agent/conversations/:conversation', needs: ['conversations:read'], view: conversationView },
   { path: '/agents/:agent/gaps', needs: ['conversations:read'], view: gapsView },
   { path: '/agents/:agent/checks', needs: ['agents:read'], view: checksView },
+  { path: '/agents/:agent/widgets', needs: ['agents:read'], view: widgetsView },
+  { path: '/agents/:agent/widgets/:widget', needs: ['agents:read'], view: widgetView },
   { path: '/agents/:agent/settings', needs: ['agents:read'], view: agentSettings },
   { path: '/usage', needs: ['agents:read'], view: usageView },
   { path: '/keys', needs: ['keys:read'], view: keysView },

@@ -29,6 +29,7 @@ pub(super) const FILES: &[(&str, &[u8])] = &[
     ("ui/parts.js", include_bytes!("../../console/ui/parts.js")),
     ("ui/passages.js", include_bytes!("../../console/ui/passages.js")),
     ("ui/plot.js", include_bytes!("../../console/ui/plot.js")),
+    ("ui/preview.js", include_bytes!("../../console/ui/preview.js")),
     ("ui/prose.js", include_bytes!("../../console/ui/prose.js")),
     ("ui/receipt.js", include_bytes!("../../console/ui/receipt.js")),
     ("ui/scheme.js", include_bytes!("../../console/ui/scheme.js")),
@@ -72,4 +73,6 @@ pub(super) const FILES: &[(&str, &[u8])] = &[
     ("views/usage.js", include_bytes!("../../console/views/usage.js")),
     ("views/webhook.js", include_bytes!("../../console/views/webhook.js")),
     ("views/webhooks.js", include_bytes!("../../console/views/webhooks.js")),
+    ("views/widget.js", include_bytes!("../../console/views/widget.js")),
+    ("views/widgets.js", include_bytes!("../../console/views/widgets.js")),
 ];

@@ -178,7 +178,7 @@ export function chatOf(service, config, texts, changed) {
 
   /** @param {any} message */
   const answer = ({ content, sources, n, rating }) => make('div.turn', {}, make('span.unseen', {}, texts.reply), make('div.prose', { dir: 'auto' }, prose(content)),
-    sources?.length && make('ul.sources', { 'aria-label': texts.sources }, make('li.quiet', {}, texts.sources), sources.map(({ title, url }) => make('li', {}, link(url, make('bdi', {}, title || url))))), n && rate(n, rating?.value));
+    sources?.length && make('ul.sources', { 'aria-label': texts.sources }, make('li.quiet', {}, texts.sources), sources.map(({ title, url }) => make('li', { dir: 'auto' }, link(url, title || url)))), n && rate(n, rating?.value));
 
   /** @param {number} n @param {string} [given] */
   function rate(n, given) {
