@@ -92,9 +92,9 @@ export function widgetView(context) {
     <section class="card stack"><h2>Words</h2>
       ${field(form, { name: 'title', label: 'Title', most: LIMITS.title, placeholder: 'The agent’s name' })}
       ${field(form, { name: 'greeting', label: 'Greeting', rows: 3, most: LIMITS.greeting })}
-      ${field(form, { name: 'starters', label: 'Questions to begin with', rows: 3, limit: `at most ${LIMITS.starters}, one in each line of at most ${LIMITS.starter} characters` })}
+      ${field(form, { name: 'starters', label: 'Questions to begin with', rows: 3, limit: `at most ${LIMITS.starters} of ${LIMITS.starter} characters`, hint: 'One in each line.' })}
       ${field(form, { name: 'language', label: 'Language', limit: `at most ${LIMITS.language} characters`, hint: 'Such as en, de-CH or ar. It decides the direction, too.' })}
-      ${field(form, { name: 'texts', label: 'Other words', rows: 3, mono: true, limit: `at most ${LIMITS.texts}, one in each line, ${LIMITS.widget_text} characters each`, placeholder: 'placeholder: Posez une question…\nsend: Envoyer', hint: html`Each string of the widget by its key; the <a href="docs/widget" target="_blank" rel="noopener">book</a> lists them.` })}</section>
+      ${field(form, { name: 'texts', label: 'Other words', rows: 3, mono: true, limit: `at most ${LIMITS.texts} of ${LIMITS.widget_text} characters`, placeholder: 'placeholder: Posez une question…\nsend: Envoyer', hint: html`One in each line: the key of a string of the widget, and what it says instead. The <a href="docs/widget" target="_blank" rel="noopener">book</a> lists the keys.` })}</section>
     <section class="card stack"><h2>Look</h2><div class="columns three">
       ${field(form, { name: 'accent', label: 'Accent', type: 'color', hint: 'It must stand out from white and from near-black.' })}
       ${select(form, { name: 'scheme', label: 'Colours', choices: [{ value: 'auto', label: 'as the visitor’s system' }, { value: 'light', label: 'light' }, { value: 'dark', label: 'dark' }] })}

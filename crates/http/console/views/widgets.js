@@ -16,7 +16,7 @@ import { badge, button, copyable, empty, heading, notice, problem, waiting } fro
 export const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean);
 
 /** The field for the sites that may embed a widget. @param {Form} form */
-export const originsField = (form) => field(form, { name: 'origins', label: 'Sites that may embed it', rows: 3, mono: true, spellcheck: false, limit: `at most ${LIMITS.origins}, one in each line`, placeholder: 'https://museum.example\nhttps://*.museum.example', hint: 'Other sites are refused. Without any, only the hosted page is there.' });
+export const originsField = (form) => field(form, { name: 'origins', label: 'Sites that may embed it', rows: 3, mono: true, spellcheck: false, limit: `at most ${LIMITS.origins}`, placeholder: 'https://museum.example\nhttps://*.museum.example', hint: 'One in each line. Other sites are refused. Without any, only the hosted page is there.' });
 
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
 export function widgetsView(context) {
