@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::limits;
 
-pub use stored::{DocumentIds, PublicText, StoredDocument, StoredPassage};
+pub use stored::{PublicText, StoredDocument, StoredPassage};
 pub use warning::{NoWarning, Parts, Warning, WarningReason, Warnings};
 
 /// What was extracted from a source, before it is stored.

@@ -160,17 +160,22 @@ impl<K: Kind> Id<K> {
 
     /// An id that is derived from other ids: the same ids give the same result, which is as
     /// unlikely to collide as a random id.
+    ///
+    /// If a caller could choose a part, it could search for one with the id of something else. Such ids are derived with
+    /// a key, see [`Id::of_hash`].
     pub fn derived(parts: &[&str]) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
             hash.update(part.as_bytes());
             hash.update([0]);
         }
-        let mut rest = hash
-            .finalize()
-            .iter()
-            .take(16)
-            .fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
+        Self::of_hash(&hash.finalize())
+    }
+
+    /// The id that the first 16 bytes of a cryptographic hash determine.
+    pub fn of_hash(hash: &[u8]) -> Self {
+        let mut rest =
+            hash.iter().take(16).fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
         let mut chars = [0; LENGTH];
         for slot in &mut chars {
             let digit = usize::try_from(rest % 62).unwrap_or_default();

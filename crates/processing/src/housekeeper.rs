@@ -15,6 +15,8 @@ const INTERVAL: Duration = Duration::from_secs(25);
 const MEASURE_INTERVAL: Duration = Duration::from_secs(10);
 /// Objects removed in one batch.
 const BATCH: u32 = 100;
+/// Sources whose documents get ids in one round.
+const SOURCES: u64 = 200;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a round removed.
@@ -36,6 +38,8 @@ pub struct Swept {
     pub removals: u64,
     /// Rows of usage that are too old to be queried.
     pub usage_days: u64,
+    /// Sources whose documents an earlier version had stored without ids, and that have them now.
+    pub completed_sources: u64,
     /// Questions in gaps of agents that have too many.
     pub gap_questions: u64,
 }
@@ -93,6 +97,7 @@ impl Housekeeper {
                     conversations = swept.conversations,
                     removals = swept.removals,
                     usage_days = swept.usage_days,
+                    completed_sources = swept.completed_sources,
                     gap_questions = swept.gap_questions,
                     "removed what is no longer needed"
                 ),
@@ -148,6 +153,7 @@ impl Housekeeper {
         let removals = self.store.finish_removals(now).await?;
         let mut swept = Swept {
             removals,
+            completed_sources: self.store.complete_documents(SOURCES).await?,
             uploads: self.store.expire_uploads(old, now).await?,
             idempotency_records: self.store.expire_idempotency(now).await?,
             deliveries: self

@@ -20,6 +20,7 @@ use crate::gaps;
 use crate::jobs::{LEASED, QUEUED};
 use crate::removal;
 use crate::schema::{agents, discarded_objects, idempotency, jobs, sources, uploads};
+use crate::sources::{complete_part, incomplete};
 use crate::storage::Storage;
 use crate::uploads::remove_unused;
 use crate::usage;
@@ -145,6 +146,24 @@ impl Housekeeping for Storage {
             }
         }
         Ok(total)
+    }
+
+    async fn complete_documents(&self, limit: u64) -> Result<u64, Error> {
+        let mut total = 0;
+        loop {
+            let sources = self.db.read(incomplete).await?;
+            if sources.is_empty() || total >= limit {
+                return Ok(total);
+            }
+            for source in sources {
+                let db = self.db.of(source.account);
+                let mut left = Some(source);
+                while let Some(part) = left {
+                    left = db.free(move |c| complete_part(c, &part)).await?;
+                }
+                total += 1;
+            }
+        }
     }
 
     async fn finish_removals(&self, now: Timestamp) -> Result<u64, Error> {

@@ -33,7 +33,7 @@ use crate::error::TransactionError;
 use crate::events;
 use crate::idempotency::free_claims;
 use crate::schema::{jobs, sources};
-use crate::sources::{Intake, clear, content_of, remove_unseen, show, update_state};
+use crate::sources::{DocumentKey, Intake, clear, content_of, remove_unseen, show, update_state};
 use crate::storage::Storage;
 use crate::vectors;
 
@@ -169,7 +169,7 @@ impl JobStore for Storage {
         let Some(account) = self.account_of(lease).await? else { return Ok(None) };
         let db = self.db.of(account);
         let quota = self.account_bytes;
-        let mut intake = Intake::new(lease.source_id, extracted);
+        let mut intake = Intake::new(extracted);
         loop {
             let lease = lease.clone();
             let part = db.write(move |c| store_part(c, &lease, &intake, quota, event, now)).await?;
@@ -188,10 +188,9 @@ impl JobStore for Storage {
         now: Timestamp,
     ) -> Result<Vec<Option<Source>>, Error> {
         let quota = self.account_bytes;
-        let stored = finished.into_iter().map(|FinishedJob { lease, extracted, event }| {
-            let intake = Intake::new(lease.source_id, extracted);
-            (lease, intake, event)
-        });
+        let stored = finished
+            .into_iter()
+            .map(|FinishedJob { lease, extracted, event }| (lease, Intake::new(extracted), event));
         let stored: Vec<_> = stored.collect();
         self.db.of(account).write(move |c| together::finish(c, &stored, quota, now)).await
     }
@@ -333,7 +332,8 @@ fn store_part(
     let Some(source) = hold_lease(c, lease)? else { return Ok(Part::Lost) };
     let mut stored = intake.clone();
     if intake.is_at_start() {
-        stored = prepare(c, &source, intake, quota)?;
+        let key = DocumentKey::read(c)?;
+        stored = prepare(c, &key, &source, intake, quota)?;
     }
     stored = stored.store_part(c, &source)?;
     while !stored.can_be_parted(&source) && !stored.is_complete() {
@@ -350,14 +350,17 @@ fn store_part(
 /// removes what an earlier attempt left. Content that only grows stays; the intake then has what is to be added.
 fn prepare(
     c: &mut AnyConnection,
+    key: &DocumentKey,
     source: &Source,
     intake: &Intake,
     quota: Option<u64>,
 ) -> Result<Intake, TransactionError> {
+    let intake = intake.named(c, key, source)?;
     let continued = intake.continued(c, source)?;
-    let begun = continued.clone().unwrap_or_else(|| intake.clone());
+    let is_continued = continued.is_some();
+    let begun = continued.unwrap_or(intake);
     bytes::check(c, quota, source.account_id, begun.missing_characters())?;
-    if continued.is_none() {
+    if !is_continued {
         clear(c, source)?;
     }
     Ok(begun)

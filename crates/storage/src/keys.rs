@@ -12,7 +12,10 @@ use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::managed::SetName;
 use cicerone_domain::ports::KeyStore;
-use cicerone_domain::{Account, ApiKey, Error, Id, Page, PageRequest, Permissions, Timestamp};
+use cicerone_domain::{
+    Account, ApiKey, Entropy as _, Error, Id, Page, PageRequest, Permissions, SystemEntropy,
+    Timestamp,
+};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
@@ -28,8 +31,8 @@ use crate::storage::Storage;
 
 pub(crate) use managed::check_acting;
 
-/// The name of the cursor secret among the installation's values.
-const CURSOR_SECRET: &str = "cursor_secret";
+/// The name of the secret among the installation's values. Cursors were the first to need it.
+const SECRET: &str = "cursor_secret";
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = accounts)]
@@ -119,9 +122,36 @@ impl KeyRow {
     }
 }
 
-/// Writes the cursor secret unchanged, to test whether writes work.
+/// The secret of the installation, within a change. It is made if it is missing.
+pub(crate) fn secret(c: &mut AnyConnection) -> Result<[u8; 32], TransactionError> {
+    if let Some(secret) = stored_secret(c)? {
+        return Ok(secret);
+    }
+    let mut candidate = [0; 32];
+    SystemEntropy.fill(&mut candidate);
+    secret_or(c, &candidate)
+}
+
+/// The secret of the installation, `candidate` if there is none yet.
+fn secret_or(c: &mut AnyConnection, candidate: &[u8; 32]) -> Result<[u8; 32], TransactionError> {
+    dialect::insert_installation_once(c, SECRET, candidate)?;
+    stored_secret(c)?
+        .ok_or_else(|| TransactionError::internal("the installation's secret is missing"))
+}
+
+fn stored_secret(c: &mut AnyConnection) -> Result<Option<[u8; 32]>, TransactionError> {
+    let row = installation::table.find(SECRET).select(installation::value);
+    let stored: Option<Vec<u8>> = row.get_result(c).optional()?;
+    let malformed = |bytes: Vec<u8>| {
+        let cause = format!("the installation's secret has {} bytes instead of 32", bytes.len());
+        TransactionError::internal(cause)
+    };
+    stored.map(|bytes| bytes.try_into().map_err(malformed)).transpose()
+}
+
+/// Writes the installation's secret unchanged, to test whether writes work.
 pub(crate) fn rewrite_secret(c: &mut AnyConnection) -> Result<(), TransactionError> {
-    diesel::update(installation::table.find(CURSOR_SECRET))
+    diesel::update(installation::table.find(SECRET))
         .set(installation::value.eq(installation::value))
         .execute(c)?;
     Ok(())
@@ -355,18 +385,7 @@ impl KeyStore for Storage {
     }
 
     async fn installation_secret(&self, candidate: [u8; 32]) -> Result<[u8; 32], Error> {
-        self.db
-            .write(move |c| {
-                dialect::insert_installation_once(c, CURSOR_SECRET, &candidate)?;
-                let secret: Vec<u8> = installation::table
-                    .find(CURSOR_SECRET)
-                    .select(installation::value)
-                    .get_result(c)?;
-                secret
-                    .try_into()
-                    .map_err(|_| TransactionError::internal("the cursor secret has not 32 bytes"))
-            })
-            .await
+        self.db.write(move |c| secret_or(c, &candidate)).await
     }
 }
 

@@ -13,7 +13,7 @@ use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{self, Begin, transaction};
 use crate::error::{OpenError, TransactionError};
 use crate::schema::__diesel_schema_migrations;
-use crate::sources::fill_ids;
+use crate::sources::complete_all;
 use crate::url::DatabaseUrl;
 
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -41,7 +41,7 @@ pub fn run(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
             apply(c, &status.name, Direction::Up)?;
         }
         // A server of an earlier version that still ran after the migration stored documents without ids.
-        fill_ids(c).map_err(cause_of)?;
+        complete_all(c).map_err(cause_of)?;
         Ok(missing.into_iter().map(|status| status.name.clone()).collect())
     })
 }
@@ -203,7 +203,7 @@ fn apply(c: &mut AnyConnection, name: &str, direction: Direction) -> Result<(), 
         AnyConnection::Sqlite(c) => apply_one(c, migrations::<Sqlite>(SQLITE)?, name, direction)?,
     }
     if matches!(direction, Direction::Up) && name.ends_with(DOCUMENT_IDS) {
-        fill_ids(c).map_err(cause_of)?;
+        complete_all(c).map_err(cause_of)?;
     }
     Ok(())
 }

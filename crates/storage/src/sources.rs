@@ -1,7 +1,9 @@
 //! Sources: their rows, and changes by callers. Jobs change them too.
 
 mod by_id;
+mod complete;
 mod content;
+mod document_ids;
 mod intake;
 mod pairs;
 mod row;
@@ -19,10 +21,11 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 
-pub(crate) use by_id::fill_ids;
+pub(crate) use complete::{complete_all, complete_part, incomplete};
 pub(crate) use content::{
     DocumentRow, PassageRow, Placed, TextRow, insert, read_warnings, remove_unseen, unseen,
 };
+pub(crate) use document_ids::{DocumentIds, DocumentKey};
 pub(crate) use intake::{Intake, clear, show};
 pub(crate) use pairs::add as add_pairs;
 use row::NewSourceRow;

@@ -5,7 +5,7 @@ mod statistics;
 use async_trait::async_trait;
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::UsageStore;
-use cicerone_domain::statistics::{DayRange, DayStatistics};
+use cicerone_domain::statistics::{DayRange, DayStatistics, LATENCY_BUCKETS};
 use cicerone_domain::usage::{
     AccountQuotas, Consumption, Day, DayUsage, Quota, TokenCount, UsageFilter,
 };
@@ -23,6 +23,10 @@ use crate::scope::Visible;
 use crate::storage::Storage;
 pub(crate) use statistics::StatisticsRow;
 
+/// Columns of a day to which replies add: messages and tokens, what became of the messages, and how long the replies
+/// took.
+pub(crate) const COUNTED: usize = 3 + 4 + LATENCY_BUCKETS;
+
 /// The value of a quota column for an unlimited quota.
 const UNLIMITED: i64 = -1;
 
@@ -38,8 +42,8 @@ pub(crate) struct UsageRow {
 
 impl UsageRow {
     /// What a reply adds to the counting columns of its day.
-    pub(crate) fn counts(&self) -> [i64; 17] {
-        let mut counts = [0; 17];
+    pub(crate) fn counts(&self) -> [i64; COUNTED] {
+        let mut counts = [0; COUNTED];
         let usage = [self.messages, self.prompt_tokens, self.completion_tokens];
         let all = usage.into_iter().chain(self.statistics.counts());
         counts.iter_mut().zip(all).for_each(|(count, added)| *count = added);

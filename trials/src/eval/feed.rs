@@ -1,7 +1,7 @@
 //! Passages in memory, in place of a database.
 
 use async_trait::async_trait;
-use cicerone_domain::content::{DocumentIds, StoredPassage};
+use cicerone_domain::content::StoredPassage;
 use cicerone_domain::ports::{AgentContent, PassageFeed, Wanted, WholeContent};
 use cicerone_domain::{Error, Id, Passage, kind, limits};
 
@@ -13,7 +13,7 @@ pub(crate) struct MemoryFeed {
 
 /// The passage as one of the only document of its source.
 pub(crate) fn stored(source: Id<kind::Source>, passage: &Passage) -> StoredPassage {
-    let document_id = DocumentIds::new(source).next(None, None);
+    let document_id = Id::derived(&[source.suffix()]);
     StoredPassage { document_id, passage: passage.clone() }
 }
 

@@ -106,6 +106,9 @@ pub trait Housekeeping: Send + Sync {
     /// Removes the deliveries from before a moment, but for those that an enabled endpoint still waits
     /// for, and the events without deliveries. Returns the number of deliveries.
     async fn expire_deliveries(&self, before: Timestamp) -> Result<u64, Error>;
+    /// Gives ids to documents that a server of an earlier version stored without one. Accounts take turns, a source at a
+    /// time; after `limit` sources, the turns end. Returns the number of sources.
+    async fn complete_documents(&self, limit: u64) -> Result<u64, Error>;
     /// Continues interrupted deletions of agents, sources and conversations. Returns the number of
     /// those that it finished.
     async fn finish_removals(&self, now: Timestamp) -> Result<u64, Error>;

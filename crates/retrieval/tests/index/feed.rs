@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use cicerone_domain::content::{DocumentIds, StoredPassage};
+use cicerone_domain::content::StoredPassage;
 use cicerone_domain::ports::{AgentContent, PassageFeed, PassageIndex as _, Wanted, WholeContent};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, Passage, kind, limits};
@@ -200,7 +200,7 @@ impl PassageFeed for Rows {
 
 /// The passage as one of the only document of its source.
 fn stored(source: Id<kind::Source>, passage: Passage) -> StoredPassage {
-    StoredPassage { document_id: DocumentIds::new(source).next(None, None), passage }
+    StoredPassage { document_id: Id::derived(&[source.suffix()]), passage }
 }
 
 impl Rows {

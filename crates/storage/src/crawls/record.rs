@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use cicerone_domain::Source;
-use cicerone_domain::content::{CutDocument, DocumentIds};
+use cicerone_domain::content::CutDocument;
 use cicerone_domain::crawl::{FoundPage, PageContent, VisitedPage};
 use diesel::dsl::max;
 use diesel::prelude::*;
@@ -13,7 +13,7 @@ use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
 use crate::schema::{crawl_pages, documents, passages};
-use crate::sources::{Placed, insert};
+use crate::sources::{DocumentIds, DocumentKey, Placed, insert};
 
 /// Addresses that are looked up in one query.
 const ADDRESSES: usize = 500;
@@ -28,7 +28,7 @@ pub(super) fn record(
     found: &[FoundPage],
 ) -> Result<usize, TransactionError> {
     let mut pages = Pages::open(c, source, crawl, visited, found)?;
-    let mut texts = Texts::open(c, source)?;
+    let mut texts = Texts::open(c, source, visited)?;
     for page in visited {
         let document = texts.keep(c, &page.content)?;
         let visit = VisitRow::of(page, document)?;
@@ -150,13 +150,25 @@ impl<'a> Pages<'a> {
 /// has, visible or not.
 struct Texts<'a> {
     source: &'a Source,
+    ids: DocumentIds,
     next_document: i64,
     next_passage: i64,
 }
 
 impl<'a> Texts<'a> {
-    fn open(c: &mut AnyConnection, source: &'a Source) -> Result<Self, TransactionError> {
+    fn open(
+        c: &mut AnyConnection,
+        source: &'a Source,
+        visited: &[VisitedPage],
+    ) -> Result<Self, TransactionError> {
         let id = source.id.to_string();
+        let new = visited.iter().filter_map(|page| match &page.content {
+            PageContent::New(cut) => cut.document.url.as_deref(),
+            PageContent::None | PageContent::Kept(_) => None,
+        });
+        let new: Vec<&str> = new.collect();
+        let key = DocumentKey::read(c)?;
+        let ids = DocumentIds::keeping_pages(c, &key, source, &new)?;
         let document: Option<i64> = documents::table
             .filter(documents::source_id.eq(&id))
             .select(max(documents::position))
@@ -166,7 +178,8 @@ impl<'a> Texts<'a> {
             .select(max(passages::position))
             .get_result(c)?;
         let next = |last: Option<i64>| last.map_or(0, |last| last + 1);
-        Ok(Self { source, next_document: next(document), next_passage: next(passage) })
+        let (next_document, next_passage) = (next(document), next(passage));
+        Ok(Self { source, ids, next_document, next_passage })
     }
 
     /// Returns the position of the page's new document.
@@ -199,7 +212,7 @@ impl<'a> Texts<'a> {
         let (document, first_passage) = (self.next_document, self.next_passage);
         self.next_document += 1;
         self.next_passage += cut.passage_count();
-        let id = DocumentIds::new(self.source.id).next_of(&cut.document);
+        let id = self.ids.next_of(&cut.document);
         insert(c, self.source, &[Placed { document, id, first_passage, cut }])?;
         Ok(document)
     }

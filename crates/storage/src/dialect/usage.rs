@@ -8,10 +8,10 @@ use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, HasSqlType, Text};
 
 use crate::connection::AnyConnection;
-use crate::usage::{MonthRow, UsageRow};
+use crate::usage::{COUNTED, MonthRow, UsageRow};
 
 /// Columns of `usage_days` that count, in the order of [`UsageRow::counts`].
-const OF_DAY: [&str; 17] = [
+const OF_DAY: [&str; COUNTED] = [
     "messages",
     "prompt_tokens",
     "completion_tokens",
@@ -50,7 +50,7 @@ pub(crate) fn add_month_usage(c: &mut AnyConnection, row: &MonthRow) -> QueryRes
 
 struct AddDay<'a> {
     row: &'a UsageRow,
-    counts: [i64; OF_DAY.len()],
+    counts: [i64; COUNTED],
 }
 
 impl QueryId for AddDay<'_> {

@@ -14,7 +14,7 @@ use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
 use crate::schema::{jobs, sources};
-use crate::sources::Intake;
+use crate::sources::{DocumentKey, Intake};
 
 /// The jobs of an account that come next in the quick lane; none if the claimed one is not small, or has crashed.
 pub(super) fn next(
@@ -78,9 +78,10 @@ pub(super) fn finish(
     for (lease, intake, event) in finished {
         held.push((lease, intake, event, hold_lease(c, lease)?));
     }
+    let key = DocumentKey::read(c)?;
     let ended = held.into_iter().map(|(lease, intake, event, source)| {
         let Some(source) = source else { return Ok(None) };
-        let mut stored = prepare(c, &source, intake, quota)?.store_part(c, &source)?;
+        let mut stored = prepare(c, &key, &source, intake, quota)?.store_part(c, &source)?;
         while !stored.is_complete() {
             stored = stored.store_part(c, &source)?;
         }

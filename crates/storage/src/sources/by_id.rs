@@ -1,6 +1,6 @@
-//! Documents by their ids, and the ids of documents that were stored without one.
+//! Documents by their ids.
 
-use cicerone_domain::content::{DocumentIds, PublicText, StoredDocument};
+use cicerone_domain::content::{PublicText, StoredDocument};
 use cicerone_domain::id::kind;
 use cicerone_domain::{Id, limits};
 use diesel::dsl::sql;
@@ -8,15 +8,12 @@ use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
 
 use super::content::DocumentRow;
-use crate::columns::{id, wide};
+use crate::columns::id;
 use crate::connection::{AnyConnection, note_value};
 use crate::error::TransactionError;
 use crate::removal::AGENT_IS_THERE;
 use crate::schema::{agents, document_texts, documents, sources};
 use crate::scope::Visible;
-
-/// Rows that are read at a time.
-const ROWS: i64 = 500;
 
 /// The document, if its source is in the scope. If two pages of a source have the same address, the first one.
 pub(super) fn find(
@@ -82,54 +79,4 @@ pub(super) fn find_public(
         text.shrink_to_fit();
         PublicText { title, text, is_cut }
     }))
-}
-
-/// Sets the ids of all documents, if any of them has none.
-pub(crate) fn fill_ids(c: &mut AnyConnection) -> Result<(), TransactionError> {
-    type Row = (String, i64, Option<String>, Option<String>, bool);
-    let lacking: Option<i64> = documents::table
-        .filter(documents::id.eq(""))
-        .select(documents::position)
-        .first(c)
-        .optional()?;
-    if lacking.is_none() {
-        return Ok(());
-    }
-    let mut last: Option<(String, i64)> = None;
-    let mut of_source: Option<(String, DocumentIds)> = None;
-    loop {
-        let mut query = documents::table
-            .order((documents::source_id, documents::position))
-            .limit(ROWS)
-            .select((
-                documents::source_id,
-                documents::position,
-                documents::url,
-                documents::title,
-                documents::is_pair,
-            ))
-            .into_boxed();
-        if let Some((source, position)) = &last {
-            let same = documents::source_id.eq(source).and(documents::position.gt(position));
-            query = query.filter(documents::source_id.gt(source).or(same));
-        }
-        let rows: Vec<Row> = query.load(c)?;
-        let are_all = wide(rows.len()) < ROWS;
-        for (source, position, url, title, is_pair) in rows {
-            let mut ids = match of_source.take() {
-                Some((same, ids)) if same == source => ids,
-                _ => DocumentIds::new(id("documents.source_id", &source)?),
-            };
-            let question = is_pair.then(|| title.as_deref().unwrap_or_default());
-            let document = ids.next(url.as_deref(), question).to_string();
-            diesel::update(documents::table.find((&source, position)))
-                .set(documents::id.eq(document))
-                .execute(c)?;
-            last = Some((source.clone(), position));
-            of_source = Some((source, ids));
-        }
-        if are_all {
-            return Ok(());
-        }
-    }
 }

@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use cicerone_domain::content::{DocumentIds, Extracted};
+use cicerone_domain::content::Extracted;
 use cicerone_domain::id::kind;
 use cicerone_domain::{Id, Source, SourceType};
 use diesel::dsl::max;
 use diesel::prelude::*;
 
 use super::content::{BATCH_BYTES, insert_documents, insert_passages, remove_unseen, unseen};
+use super::document_ids::{DocumentIds, DocumentKey};
 use crate::connection::{AnyConnection, note_value};
 use crate::error::TransactionError;
 use crate::schema::{crawls, document_texts, documents, passages};
@@ -23,7 +24,7 @@ const PART_ROWS: usize = 2_000;
 #[derive(Debug, Clone)]
 pub(crate) struct Intake {
     extracted: Arc<Extracted>,
-    /// The ids of the documents, in their order.
+    /// The ids of the documents, in their order. They are set before anything is stored.
     ids: Arc<[Id<kind::Document>]>,
     /// Documents that are stored completely.
     documents: usize,
@@ -36,18 +37,28 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// Extracted content of a source, of which nothing is stored.
-    pub(crate) fn new(source: Id<kind::Source>, extracted: Extracted) -> Self {
-        let mut ids = DocumentIds::new(source);
-        let ids = extracted.documents.iter().map(|cut| ids.next_of(&cut.document)).collect();
+    /// Extracted content of which nothing is stored.
+    pub(crate) fn new(extracted: Extracted) -> Self {
         Self {
             extracted: Arc::new(extracted),
-            ids,
+            ids: Arc::new([]),
             documents: 0,
             passages: None,
             position: 0,
             continues: false,
         }
+    }
+
+    /// The intake with the ids of its documents. Those that the source shows keep theirs.
+    pub(crate) fn named(
+        &self,
+        c: &mut AnyConnection,
+        key: &DocumentKey,
+        source: &Source,
+    ) -> Result<Self, TransactionError> {
+        let mut ids = DocumentIds::keeping(c, key, source)?;
+        let ids = self.extracted.documents.iter().map(|cut| ids.next_of(&cut.document)).collect();
+        Ok(Self { ids, ..self.clone() })
     }
 
     /// The intake of what is new, if pairs were added to the source: its documents stay. What an earlier attempt left of

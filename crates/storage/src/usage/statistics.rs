@@ -47,18 +47,7 @@ impl StatisticsRow {
             *bucket = 1;
         }
         let is_answered = turn.is_answered();
-        let [
-            latency_1,
-            latency_2,
-            latency_3,
-            latency_4,
-            latency_5,
-            latency_6,
-            latency_7,
-            latency_8,
-            latency_9,
-            latency_10,
-        ] = buckets;
+        let [l1, l2, l3, l4, l5, l6, l7, l8, l9, l10] = buckets;
         Self {
             conversations: i64::from(turn.is_first),
             answered: i64::from(is_answered),
@@ -66,26 +55,22 @@ impl StatisticsRow {
             rated_up: 0,
             rated_down: 0,
             latency_ms: wide(turn.latency_ms()),
-            latency_1,
-            latency_2,
-            latency_3,
-            latency_4,
-            latency_5,
-            latency_6,
-            latency_7,
-            latency_8,
-            latency_9,
-            latency_10,
+            latency_1: l1,
+            latency_2: l2,
+            latency_3: l3,
+            latency_4: l4,
+            latency_5: l5,
+            latency_6: l6,
+            latency_7: l7,
+            latency_8: l8,
+            latency_9: l9,
+            latency_10: l10,
         }
     }
 
-    /// What a turn changes, in the order of the columns.
-    pub(super) const fn counts(&self) -> [i64; 14] {
+    /// The replies by how long they took.
+    const fn buckets(&self) -> [i64; LATENCY_BUCKETS] {
         [
-            self.conversations,
-            self.answered,
-            self.unanswered,
-            self.latency_ms,
             self.latency_1,
             self.latency_2,
             self.latency_3,
@@ -99,25 +84,19 @@ impl StatisticsRow {
         ]
     }
 
+    /// What a turn changes, in the order of the columns.
+    pub(super) fn counts(&self) -> impl Iterator<Item = i64> {
+        let counts = [self.conversations, self.answered, self.unanswered, self.latency_ms];
+        counts.into_iter().chain(self.buckets())
+    }
+
     /// The statistics of a day with that many messages.
     fn of_day(self, day: i64, messages: i64) -> Result<DayStatistics, TransactionError> {
-        let buckets = [
-            self.latency_1,
-            self.latency_2,
-            self.latency_3,
-            self.latency_4,
-            self.latency_5,
-            self.latency_6,
-            self.latency_7,
-            self.latency_8,
-            self.latency_9,
-            self.latency_10,
-        ];
         let mut latencies = Latencies {
             total_ms: narrow("usage_days.latency_ms", self.latency_ms)?,
             ..Latencies::default()
         };
-        for (bucket, stored) in latencies.buckets.iter_mut().zip(buckets) {
+        for (bucket, stored) in latencies.buckets.iter_mut().zip(self.buckets()) {
             *bucket = narrow("usage_days.latency", stored)?;
         }
         Ok(DayStatistics {

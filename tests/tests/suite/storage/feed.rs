@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use cicerone_domain::content::{DocumentIds, StoredPassage};
+use cicerone_domain::content::StoredPassage;
 use cicerone_domain::ports::{
     AgentContent, AgentStore as _, JobStore as _, PassageFeed as _, SourceStore as _, Wanted,
     WholeContent,
 };
 use cicerone_domain::{Extracted, Source, SourceState};
 
-use super::fixture::{counted, extracted, new_id, new_job, on_each, website};
+use super::documents::listed;
+use super::fixture::{World, counted, extracted, new_id, new_job, on_each, website};
 
 #[tokio::test]
 async fn the_content_of_an_agent_is_every_source_that_answers() {
@@ -96,7 +97,7 @@ async fn passages_are_given_for_the_version_that_answers_only() {
         let (id, storage) = (source.id, &world.storage);
         let first = source.state.searchable().unwrap().version;
         assert_eq!(storage.documents(id, first).await.unwrap(), Some(vec![(0, first)]));
-        let old = fed(&source, &extracted("old", 2));
+        let old = fed(world, &source, &extracted("old", 2)).await;
         assert_eq!(storage.passages(id, first, &[0], None).await.unwrap(), Some(old));
         assert_eq!(storage.passages(id, first, &[1, 2], None).await.unwrap(), Some(Vec::new()));
         assert_eq!(storage.passages(id, first + 1, &[0], None).await.unwrap(), None);
@@ -189,18 +190,24 @@ async fn a_generation_of_an_earlier_program_is_raised_above_itself() {
 }
 
 /// The passages of an extraction, as a source stores them.
-pub(super) fn passages_of(source: &Source, extracted: &Extracted) -> Vec<StoredPassage> {
-    fed(source, extracted).into_iter().map(|(_, passage)| passage).collect()
+pub(super) async fn passages_of(
+    world: &World,
+    source: &Source,
+    extracted: &Extracted,
+) -> Vec<StoredPassage> {
+    let fed = fed(world, source, extracted).await;
+    fed.into_iter().map(|(_, passage)| passage).collect()
 }
 
 /// The passages of an extraction, as an index is given them.
-pub(super) fn fed(source: &Source, extracted: &Extracted) -> Vec<(i64, StoredPassage)> {
-    let mut ids = DocumentIds::new(source.id);
-    let ids: BTreeMap<i64, _> = extracted
-        .documents
-        .iter()
-        .map(|cut| (cut.document.position, ids.next_of(&cut.document)))
-        .collect();
+pub(super) async fn fed(
+    world: &World,
+    source: &Source,
+    extracted: &Extracted,
+) -> Vec<(i64, StoredPassage)> {
+    let documents = listed(world, source).await.into_iter();
+    let ids: BTreeMap<i64, _> =
+        documents.map(|stored| (stored.document.position, stored.id)).collect();
     let stored = |(at, passage)| (at, StoredPassage { document_id: ids[&at], passage });
     extracted.passages().map(stored).collect()
 }

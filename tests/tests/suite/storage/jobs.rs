@@ -96,7 +96,7 @@ async fn a_trained_source_its_generation_and_its_event_come_together() {
         assert_eq!(world.changes(&agent).await, 2);
         let passages =
             world.storage.list_passages(&scope, source.id, None, first(9)).await.unwrap();
-        assert_eq!(passages.items, passages_of(&source, &extracted("second", 3)));
+        assert_eq!(passages.items, passages_of(world, &source, &extracted("second", 3)).await);
         assert_eq!(world.count("documents"), 1, "no earlier document is left");
         assert_eq!(world.count("events"), 2);
     })
@@ -139,7 +139,7 @@ async fn content_that_cannot_be_stored_changes_nothing() {
         assert_eq!(world.count("events"), 1);
         let passages =
             world.storage.list_passages(&scope, source.id, None, first(9)).await.unwrap();
-        assert_eq!(passages.items, passages_of(&source, &extracted("old", 2)));
+        assert_eq!(passages.items, passages_of(world, &source, &extracted("old", 2)).await);
         let good = extracted("new", 1);
         let finish = world.storage.finish_trained(&job.lease, good, new_id(), world.now()).await;
         assert!(finish.unwrap().is_some(), "the lease is still valid");
@@ -366,7 +366,7 @@ async fn text_beyond_one_batch_is_stored_whole_and_in_order() {
                 break;
             }
         }
-        assert_eq!(found, fed(&source, &content));
+        assert_eq!(found, fed(world, &source, &content).await);
     })
     .await;
 }

@@ -47,7 +47,7 @@ async fn a_large_source_is_stored_whole_while_others_write() {
         assert_eq!((world.count("documents"), passages), (40, 320));
         let scope = world.scope();
         let page = world.storage.list_passages(&scope, source.id, None, first(3)).await.unwrap();
-        assert_eq!(page.items, passages_of(&source, &large())[..3]);
+        assert_eq!(page.items, passages_of(world, &source, &large()).await[..3]);
         assert_eq!(world.count_where("documents", "version IS NULL"), 0);
     })
     .await;
@@ -88,7 +88,7 @@ async fn an_interrupted_store_is_seen_by_nobody_and_leaves_nothing() {
         assert_eq!((world.count("documents"), world.count("passages")), (1, 1));
         let passages =
             world.storage.list_passages(&scope, source.id, None, first(9)).await.unwrap();
-        assert_eq!(passages.items, passages_of(&source, &extracted("short", 1)));
+        assert_eq!(passages.items, passages_of(world, &source, &extracted("short", 1)).await);
     })
     .await;
 }

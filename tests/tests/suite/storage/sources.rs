@@ -311,8 +311,8 @@ async fn what_was_extracted_is_listed_in_order() {
         let source = world.text_source(&agent).await;
         let content = extracted("Rome", 1_203);
         let documents = vec![content.documents[0].document.clone()];
-        let passages = passages_of(&source, &content);
-        let finished = world.finish(&source, content).await;
+        let finished = world.finish(&source, content.clone()).await;
+        let passages = passages_of(world, &source, &content).await;
         let version = finished.state.searchable().unwrap().version;
         let partial = PartialReading {
             documents: 1,
