@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Uses the console of a running server in a real browser, as a newcomer, by keyboard alone, with a restricted key and with hostile
-# content; lets axe examine every view in both schemes and at 360 px, and keeps pictures in the folder target/console-pictures.
+# content, and the widget on a page of another origin under a strict policy; lets axe examine everything in both schemes and on narrow
+# screens, and keeps pictures in the folder target/console-pictures.
 #
 # Needs Python 3 with venv, PyPI, npm with its registry, and Debian's package chromium. Exits with 77 if one of them is missing or
 # cannot be reached; with CI set, a missing browser is a failure.

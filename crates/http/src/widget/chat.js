@@ -125,7 +125,7 @@ export function chatOf(service, config, texts, changed) {
       // What was written is not lost: it can be sent again.
       complain(reason(error), () => {
         for (const turn of both) turn.remove();
-        if (error.status === 404) chat.id = null;
+        if (error.status === 404 || !service.isKnown) chat.id = null;
         ask(text);
       });
     }

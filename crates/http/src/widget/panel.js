@@ -52,7 +52,7 @@ export function panelOf(service, config, mode, host) {
   const lead = textButton(texts.lead, () => show(address(chat, leave)));
   const beside = make('div.beside');
   const offers = make('div.offers.row', {}, person, lead);
-  const panel = make(isPage ? 'main.panel' : 'div.panel', isPage ? {} : { role: 'dialog', 'aria-labelledby': 'title' },
+  const panel = make(isPage ? 'main.panel' : 'div.panel', isFloating ? { role: 'dialog', 'aria-labelledby': 'title' } : {},
     make('header', {}, back, heading, list, anew, isFloating && iconButton('close', texts.close, close)), chat.log, beside, chat.trouble, offers, chat.form, chat.said);
   const launcher = iconButton('chat', texts.open, open, '.launcher.solid');
   const root = make(`${isPage ? 'div' : 'aside'}.root.${mode}`, { lang: language, dir: RIGHT_TO_LEFT.test(language) ? 'rtl' : 'ltr', 'data-scheme': appearance.scheme, 'data-position': appearance.position, 'aria-label': isPage ? null : title }, panel, launcher);
