@@ -744,6 +744,8 @@ export interface ReceiptSearch {
   floor: number;
   /** The user's message. */
   query: string;
+  /** The question that was searched for instead, if a model rewrote it so that it stands alone. */
+  rewritten: string | null;
   /** The words of the question as they were compared. */
   terms: Array<ReceiptTerm>;
 }

@@ -193,6 +193,8 @@ pub const EVENT_QUESTION_CHARS: usize = 200;
 pub const CITED_CHARS: usize = 300;
 /// Most bytes of a document's text that its public page shows (1 MiB).
 pub const PUBLIC_TEXT_BYTES: usize = 1_024 * 1_024;
+/// Longest question that a model rewrites another one into.
+pub const REWRITTEN_CHARS: usize = 500;
 /// Most pages of a site that the preview of its crawl shows.
 pub const PREVIEW_PAGES: usize = 20;
 /// How long the preview of a crawl may take.

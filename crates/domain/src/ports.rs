@@ -34,7 +34,8 @@ pub use meaning::{
     SourceVectors, VectorClaim, VectorFeed, VectorStore, VectorWork,
 };
 pub use model::{
-    LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,
+    LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, Rewritten,
+    TokenSink,
 };
 pub use stages::{Stage, StageObserver, Stages};
 pub use stores::{

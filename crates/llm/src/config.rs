@@ -87,6 +87,11 @@ pub struct UpstreamConfig {
     /// model's name, and `o200k` for an unknown name.
     #[schema(inline)]
     pub tokenizer: Option<TokenizerName>,
+    /// Whether a question that cannot be understood without the messages before it is rewritten by the model before its
+    /// passages are searched for. It takes one more short request for such a question.
+    pub rewrite_questions: bool,
+    /// How long a reply waits for that. The question is then searched for as it is.
+    pub rewrite_seconds: f64,
     /// Tokens that prompt and reply may take together.
     pub context_tokens: u32,
     /// The longest wait for a connection.
@@ -116,6 +121,8 @@ impl Default for UpstreamConfig {
             send_temperature: true,
             stream_usage: false,
             tokenizer: None,
+            rewrite_questions: false,
+            rewrite_seconds: 3.0,
             context_tokens: 16_000,
             connect_seconds: 5.0,
             first_token_seconds: 60.0,

@@ -6,9 +6,12 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cicerone_domain::agent::{self, AgentProfile};
+use cicerone_domain::conversation::Message;
 use cicerone_domain::ports::{
-    LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, TokenSink,
+    LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, Rewritten,
+    TokenSink,
 };
+use cicerone_domain::usage::TokenCount;
 use cicerone_domain::{Clock, Entropy};
 use tracing::Instrument as _;
 
@@ -113,6 +116,42 @@ impl LanguageModel for Models {
         first.is_some_and(|target| matches!(target.kind, TargetKind::Embedded(_)))
     }
 
+    fn rewrites(&self, profile: &AgentProfile) -> bool {
+        let first = self.route(profile.model.as_str()).first();
+        first.is_some_and(|target| match &target.kind {
+            TargetKind::Embedded(_) => false,
+            TargetKind::Upstream { upstream, .. } => upstream.rewrites(),
+        })
+    }
+
+    async fn rewrite(
+        &self,
+        profile: &AgentProfile,
+        history: &[Message],
+        question: &str,
+    ) -> Option<Rewritten> {
+        let agent_model = profile.model.as_str();
+        let Target { name, kind } = self.route(agent_model).first()?;
+        let TargetKind::Upstream { upstream, model } = kind else { return None };
+        let model = upstream.model(model.as_deref(), agent_model);
+        let began = Instant::now();
+        let outcome = upstream.rewrite(profile, history, question, model).await;
+        measure(name, model, outcome.as_ref().ok().map(|one| one.tokens), began.elapsed());
+        match outcome {
+            Ok(rewritten) => Some(rewritten),
+            Err(failure) => {
+                let cause = failure.source.as_deref().map(tracing::field::display);
+                tracing::warn!(
+                    upstream = name,
+                    error = failure.message,
+                    cause,
+                    "a question was not rewritten; it is searched for as it is"
+                );
+                None
+            }
+        }
+    }
+
     async fn reply(
         &self,
         request: ReplyRequest,
@@ -134,7 +173,12 @@ impl LanguageModel for Models {
                     let began = Instant::now();
                     let asked = upstream.reply(&request, model, tokens.as_ref());
                     let outcome = asked.instrument(span).await;
-                    measure(name, model, outcome.as_ref().ok(), began.elapsed());
+                    measure(
+                        name,
+                        model,
+                        outcome.as_ref().ok().map(|reply| reply.tokens),
+                        began.elapsed(),
+                    );
                     outcome
                 }
             };
@@ -157,9 +201,9 @@ impl LanguageModel for Models {
 
 /// Counts a call of an upstream. The names of upstreams and models come from the settings or are
 /// built in, so there are few labels.
-fn measure(upstream: &str, model: &str, reply: Option<&ModelReply>, duration: Duration) {
+fn measure(upstream: &str, model: &str, tokens: Option<TokenCount>, duration: Duration) {
     let (upstream, model) = (upstream.to_owned(), model.to_owned());
-    let outcome = if reply.is_some() { "replied" } else { "failed" };
+    let outcome = if tokens.is_some() { "replied" } else { "failed" };
     metrics::counter!(
         "cicerone_model_requests_total",
         "upstream" => upstream.clone(), "model" => model.clone(), "outcome" => outcome
@@ -170,7 +214,7 @@ fn measure(upstream: &str, model: &str, reply: Option<&ModelReply>, duration: Du
         "upstream" => upstream.clone(), "model" => model.clone()
     )
     .record(duration);
-    let tokens = reply.map(|reply| reply.tokens).unwrap_or_default();
+    let tokens = tokens.unwrap_or_default();
     for (kind, count) in [("prompt", tokens.prompt), ("completion", tokens.completion)] {
         metrics::counter!(
             "cicerone_model_tokens_total",

@@ -1,6 +1,7 @@
 //! The prompt: the agent's instructions, passages fenced as data, history within a budget.
 
 mod budget;
+pub(crate) mod follow_up;
 mod tokens;
 
 use std::fmt::Write as _;
@@ -8,6 +9,7 @@ use std::fmt::Write as _;
 use cicerone_domain::conversation::{Message, Role};
 use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::Hit;
+use cicerone_domain::usage::Day;
 
 use self::budget::Purse;
 pub(crate) use self::budget::{Budget, count};
@@ -41,7 +43,12 @@ pub(crate) fn bytes(request: &ReplyRequest) -> usize {
 /// The fence around the passages is made from `random`: it must be new for each request, so that no
 /// content can close it. If passages and history do not both fit, passages come first, but leave a
 /// quarter of the room to the history.
-pub(crate) fn build(request: &ReplyRequest, random: [u8; 16], budget: Budget) -> Prompt {
+pub(crate) fn build(
+    request: &ReplyRequest,
+    random: [u8; 16],
+    budget: Budget,
+    today: Day,
+) -> Prompt {
     let fence = random.iter().fold(String::new(), |mut fence, byte| {
         // Writing to a string cannot fail.
         let _ = write!(fence, "{byte:02x}");
@@ -53,14 +60,14 @@ pub(crate) fn build(request: &ReplyRequest, random: [u8; 16], budget: Budget) ->
         .enumerate()
         .map(|(index, hit)| passage(index + 1, hit, &fence))
         .collect();
-    let mut purse = purse(request, &rendered, &fence, budget);
+    let mut purse = purse(request, &rendered, &fence, (budget, today));
     let reserve = if request.history.is_empty() { 0 } else { purse.left() / 4 };
     let fitting = rendered.iter().take_while(|text| purse.try_spend(text, reserve)).count();
     let passages: String = rendered.iter().take(fitting).map(String::as_str).collect();
     let history = recent(&request.history, &mut purse);
 
-    let system =
-        system(&request.profile.system_prompt, (!passages.is_empty()).then_some(fence.as_str()));
+    let fence = (!passages.is_empty()).then_some(fence.as_str());
+    let system = system(&request.profile.system_prompt, fence, today);
     let question = if passages.is_empty() {
         request.question.clone()
     } else {
@@ -79,8 +86,13 @@ pub(crate) fn build(request: &ReplyRequest, random: [u8; 16], budget: Budget) ->
 }
 
 /// The budget after the parts that are always sent.
-fn purse(request: &ReplyRequest, rendered: &[String], fence: &str, budget: Budget) -> Purse {
-    let system = system(&request.profile.system_prompt, Some(fence));
+fn purse(
+    request: &ReplyRequest,
+    rendered: &[String],
+    fence: &str,
+    (budget, today): (Budget, Day),
+) -> Purse {
+    let system = system(&request.profile.system_prompt, Some(fence), today);
     let history = request.history.iter().map(|message| message.content.len());
     let bytes = system.len()
         + request.question.len()
@@ -101,8 +113,9 @@ fn recent<'a>(history: &'a [Message], purse: &mut Purse) -> &'a [Message] {
     start.and_then(|start| recent.get(start..)).unwrap_or_default()
 }
 
-/// The system message. `fence` is that of the passages, if there are any.
-fn system(agent_prompt: &str, fence: Option<&str>) -> String {
+/// The system message. `fence` is that of the passages, if there are any. The day comes last, so that upstreams can keep
+/// what they computed for the rest.
+fn system(agent_prompt: &str, fence: Option<&str>, today: Day) -> String {
     let mut text = agent_prompt.trim().to_owned();
     if !text.is_empty() {
         text.push_str("\n\n");
@@ -130,7 +143,23 @@ fn system(agent_prompt: &str, fence: Option<&str>) -> String {
              about this conversation may be answered.",
         ),
     }
+    // Writing to a string cannot fail.
+    let _ = write!(text, "\nToday is {}, {today} (UTC).", weekday(today));
     text
+}
+
+/// The name of a day in its week.
+fn weekday(day: Day) -> &'static str {
+    // 1 January 1970 was a Thursday.
+    match (day.number() + 3).rem_euclid(7) {
+        0 => "Monday",
+        1 => "Tuesday",
+        2 => "Wednesday",
+        3 => "Thursday",
+        4 => "Friday",
+        5 => "Saturday",
+        _ => "Sunday",
+    }
 }
 
 /// A passage as data.
@@ -169,6 +198,7 @@ mod tests {
     use cicerone_domain::conversation::{Message, Role};
     use cicerone_domain::ports::ReplyRequest;
     use cicerone_domain::retrieval::Hit;
+    use cicerone_domain::usage::Day;
 
     use super::{Budget, build, tokenizer_of};
     use crate::config::TokenizerName;
@@ -198,8 +228,13 @@ mod tests {
         ReplyRequest { history, ..crate::testing::request("Why?", passages) }
     }
 
+    /// 14 November 2023, a Tuesday.
+    fn day() -> Day {
+        Day::of(Timestamp::from_millis(1_700_000_000_000))
+    }
+
     fn prompt(request: &ReplyRequest, tokens: u32) -> Vec<PromptMessage> {
-        build(request, RANDOM, Budget { tokenizer: TokenizerName::O200k, tokens }).messages
+        build(request, RANDOM, Budget { tokenizer: TokenizerName::O200k, tokens }, day()).messages
     }
 
     #[test]
@@ -210,6 +245,7 @@ mod tests {
         let (user, assistant) = (PromptRole::User, PromptRole::Assistant);
         assert_eq!(roles, [PromptRole::System, user, assistant, user]);
         assert!(messages[0].content.starts_with("Be brief.\n\n"));
+        assert!(messages[0].content.ends_with("\nToday is Tuesday, 2023-11-14 (UTC)."));
         assert_eq!(
             messages[3].content,
             format!(
@@ -259,7 +295,7 @@ mod tests {
     fn passages_that_do_not_fit_are_left_out_from_the_last() {
         let passages = (0..8).map(|index| hit(&format!("p{index} ").repeat(200))).collect();
         let budget = Budget { tokenizer: TokenizerName::O200k, tokens: 2_000 };
-        let made = build(&request(passages, Vec::new()), RANDOM, budget);
+        let made = build(&request(passages, Vec::new()), RANDOM, budget, day());
         let content = &made.messages[1].content;
         assert!(content.contains("p0 ") && !content.contains("p7 "));
         assert!(content.contains(&format!("p{} ", made.passages - 1)));

@@ -6,13 +6,14 @@ mod draft;
 mod events;
 mod failure;
 mod read;
+mod rewriting;
 pub(crate) mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::ports::{ModelReply, ReplyRequest, Stage, TokenSink};
-use cicerone_domain::usage::TokenCount;
+use cicerone_domain::usage::{Day, TokenCount};
 use cicerone_domain::{Clock, Entropy};
 use reqwest::header::{self, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, StatusCode, redirect};
@@ -153,11 +154,12 @@ impl Upstream {
             tokenizer: self.config.tokenizer.unwrap_or_else(|| prompt::tokenizer_of(model)),
             tokens: self.config.context_tokens - self.reply_tokens(request),
         };
+        let today = Day::of(self.clock.now());
         if prompt::bytes(request) <= QUICK_PROMPT_BYTES {
-            return Ok(prompt::build(request, delimiter, budget));
+            return Ok(prompt::build(request, delimiter, budget, today));
         }
         let request = Arc::clone(request);
-        tokio::task::spawn_blocking(move || prompt::build(&request, delimiter, budget))
+        tokio::task::spawn_blocking(move || prompt::build(&request, delimiter, budget, today))
             .await
             .map_err(|error| {
                 Failure::because(Remedy::Elsewhere, "the prompt could not be made", error)
@@ -310,6 +312,7 @@ fn check(config: &UpstreamConfig, setting: &str) -> Result<(), ConfigError> {
         ("between_tokens_seconds", config.between_tokens_seconds),
         ("total_seconds", config.total_seconds),
         ("breaker_seconds", config.breaker_seconds),
+        ("rewrite_seconds", config.rewrite_seconds),
     ];
     for (name, value) in times {
         if !(value > 0.0 && value <= LONGEST_SECONDS) {

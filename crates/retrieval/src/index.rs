@@ -18,7 +18,7 @@ use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 
 use crate::meaning::{Meaning, MeaningConfig, MeaningPorts, WINDOW};
-use crate::search::{Recent, Snapshot};
+use crate::search::{self, Recent, Snapshot};
 use crate::store::Unusable;
 pub(crate) use folders::Folders;
 use opened::Opened;
@@ -242,6 +242,10 @@ impl PassageIndex for Index {
             Some(meaning) => meaning.question(agent, query, stages).await,
             None => None,
         }
+    }
+
+    fn stands_alone(&self, question: &str) -> bool {
+        search::stands_alone(question)
     }
 
     async fn search_with(

@@ -4,9 +4,11 @@ mod content;
 mod question;
 mod ranking;
 mod recent;
+mod reference;
 mod snapshot;
 mod weights;
 
 pub(crate) use content::InMemory;
 pub(crate) use recent::Recent;
+pub(crate) use reference::stands_alone;
 pub(crate) use snapshot::Snapshot;

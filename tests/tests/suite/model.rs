@@ -3,6 +3,7 @@
 mod citations;
 mod faults;
 mod requests;
+mod rewriting;
 mod routing;
 mod served;
 mod timeouts;

@@ -775,6 +775,8 @@ class ReceiptSearch(TypedDict):
     """The least confidence with which the question was answered from the sources."""
     query: str
     """The user's message."""
+    rewritten: str | None
+    """The question that was searched for instead, if a model rewrote it so that it stands alone."""
     terms: list[ReceiptTerm]
     """The words of the question as they were compared."""
 

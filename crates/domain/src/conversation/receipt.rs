@@ -36,6 +36,9 @@ pub struct Receipt {
     /// Earlier messages with which the question was understood.
     #[serde(rename = "x")]
     pub context_messages: u32,
+    /// The question that was searched for instead of the user's, if a model rewrote it.
+    #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
+    pub rewritten: Option<String>,
     /// Whether the search went by meaning too.
     #[serde(rename = "v")]
     pub by_meaning: bool,
@@ -112,7 +115,7 @@ pub struct ReceiptStage {
 }
 
 /// What is known of a question before it is searched for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// See [`Receipt::request_id`].
     pub request_id: Option<Id<kind::Request>>,
@@ -122,6 +125,8 @@ pub struct Asked {
     pub history_messages: usize,
     /// See [`Receipt::context_messages`].
     pub context_messages: usize,
+    /// See [`Receipt::rewritten`].
+    pub rewritten: Option<String>,
     /// See [`Receipt::by_meaning`].
     pub by_meaning: bool,
 }
@@ -138,6 +143,7 @@ impl Receipt {
             prompt_tokens: 0,
             completion_tokens: 0,
             context_messages: count(asked.context_messages),
+            rewritten: asked.rewritten,
             by_meaning: asked.by_meaning,
             confidence: rounded(found.confidence),
             floor: rounded(found.floor),
@@ -295,6 +301,7 @@ mod tests {
             generation: u64::MAX,
             history_messages: 40,
             context_messages: 3,
+            rewritten: None,
             by_meaning: true,
         };
         Receipt::of_search(asked, found)

@@ -31,6 +31,10 @@ pub trait PassageIndex: Send + Sync {
     ) -> Option<Vector> {
         None
     }
+    /// Whether a question names its subject, and does not refer to what was said before.
+    fn stands_alone(&self, _question: &str) -> bool {
+        true
+    }
     /// [`PassageIndex::search`] by meaning too, if there is a vector of the query.
     async fn search_with(
         &self,

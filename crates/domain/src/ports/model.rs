@@ -46,6 +46,15 @@ pub struct ModelReply {
     pub is_cut: bool,
 }
 
+/// A question as it would be asked without the conversation before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewritten {
+    /// The question, of at most [`REWRITTEN_CHARS`](crate::limits::REWRITTEN_CHARS).
+    pub question: String,
+    /// The tokens that the model used for it.
+    pub tokens: TokenCount,
+}
+
 /// Receives the fragments of a reply as they are generated. If the receiver is dropped, the reply
 /// is completed without it.
 #[derive(Debug, Clone)]
@@ -95,6 +104,22 @@ pub trait LanguageModel: Send + Sync {
     /// Whether replies of agents with this profile are computed on this machine rather than by an
     /// upstream.
     fn is_local(&self, profile: &AgentProfile) -> bool;
+
+    /// Whether questions to agents with this profile are rewritten if they do not stand alone.
+    fn rewrites(&self, _profile: &AgentProfile) -> bool {
+        false
+    }
+
+    /// Rewrites a question so that it can be understood without these earlier messages, oldest first. `None` if the model
+    /// does not do so within a short time, or writes no question.
+    async fn rewrite(
+        &self,
+        _profile: &AgentProfile,
+        _history: &[Message],
+        _question: &str,
+    ) -> Option<Rewritten> {
+        None
+    }
 
     /// Replies to a question. With `tokens`, fragments of the reply are sent as they are generated;
     /// an error after the first one means that the reply is incomplete.

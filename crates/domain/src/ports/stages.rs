@@ -10,6 +10,8 @@ use std::time::Duration;
 pub enum Stage {
     /// What the message refers to is read: the agent, the conversation, the quotas.
     Read,
+    /// A model rewrites the question so that it stands alone. Only if that is turned on and the question needs it.
+    Rewrite,
     /// Waiting for the vector of the question. Only if searches go by meaning too.
     Embed,
     /// Waiting for the account's turn at the processors.
@@ -29,8 +31,9 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in their order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Read,
+        Self::Rewrite,
         Self::Embed,
         Self::Wait,
         Self::Search,
@@ -44,6 +47,7 @@ impl Stage {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
+            Self::Rewrite => "rewrite",
             Self::Embed => "embed",
             Self::Wait => "wait",
             Self::Search => "search",

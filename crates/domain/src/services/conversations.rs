@@ -7,7 +7,7 @@ mod search;
 use std::sync::Arc;
 
 use crate::access::Scope;
-use crate::agent::AgentStatus;
+use crate::agent::{AgentProfile, AgentStatus};
 use crate::clock::{Clock, Entropy};
 use crate::conversation::{
     Asked, Channel, Conversation, ConversationCounts, ConversationFilter, FoundReceipt, Message,
@@ -20,8 +20,8 @@ use crate::idempotency::Completion;
 use crate::limits;
 use crate::page::{Page, PageRequest};
 use crate::ports::{
-    ConversationContext, ConversationStore, LanguageModel, PassageIndex, ReplyRequest, Stage,
-    Stages, TokenSink,
+    ConversationContext, ConversationStore, LanguageModel, PassageIndex, ReplyRequest, Rewritten,
+    Stage, Stages, TokenSink,
 };
 use crate::public_url::PublicUrl;
 use crate::retrieval::{AgentVersion, Hit, Query};
@@ -167,10 +167,13 @@ impl Conversations {
         let history = message.handling.history.take().or(stored).unwrap_or_default();
 
         let version = AgentVersion::of(&agent);
-        let query = Query {
-            text: message.text.to_string(),
-            context: context_of(&history),
-            floor: agent.profile.answer_floor,
+        let rewritten = self.rewritten(&agent.profile, &history, &message.text, &stages).await;
+        let floor = agent.profile.answer_floor;
+        let query = match &rewritten {
+            Some(Rewritten { question, .. }) => {
+                Query { text: question.clone(), context: Vec::new(), floor }
+            }
+            None => Query { text: message.text.to_string(), context: context_of(&history), floor },
         };
         // The account takes no turn at the processors while it waits for another machine.
         let vector = self.index.meaning(version, &query, &stages).await;
@@ -185,6 +188,7 @@ impl Conversations {
             generation: version.generation,
             history_messages: history.len(),
             context_messages: query.context.len(),
+            rewritten: rewritten.as_ref().map(|rewritten| rewritten.question.clone()),
             by_meaning,
         };
         let keeps_receipt = agent.profile.receipts && message.handling.is_kept;
@@ -204,12 +208,17 @@ impl Conversations {
             stages: stages.clone(),
         };
         stages.begin(Stage::Model);
-        let answered = self
+        let mut answered = self
             .model
             .reply(request, tokens)
             .await
             .map_err(|error| Error::ModelUnavailable(Box::new(error)))?;
         drop(turn);
+        if let Some(Rewritten { tokens, .. }) = rewritten {
+            answered.tokens.prompt = answered.tokens.prompt.saturating_add(tokens.prompt);
+            answered.tokens.completion =
+                answered.tokens.completion.saturating_add(tokens.completion);
+        }
         if let Some(receipt) = &mut receipt {
             receipt.complete(&answered, stages.taken());
         }
@@ -263,6 +272,22 @@ impl Conversations {
         // The reply counts as in progress until it is stored.
         drop((permit, pass));
         stored
+    }
+
+    /// The question to search for, if the user's does not stand alone and a model rewrites it.
+    async fn rewritten(
+        &self,
+        profile: &AgentProfile,
+        history: &[Message],
+        question: &str,
+        stages: &Stages,
+    ) -> Option<Rewritten> {
+        if history.is_empty() || !self.model.rewrites(profile) || self.index.stands_alone(question)
+        {
+            return None;
+        }
+        stages.begin(Stage::Rewrite);
+        self.model.rewrite(profile, history, question).await
     }
 
     /// Conversations of an agent, newest first. Fails with [`Error::NotFound`] for the agent.

@@ -73,7 +73,7 @@ impl Question {
     pub(super) fn new(query: &Query, languages: &[Option<Language>]) -> Self {
         let mut analysed = Analysed::new(&query.text, languages);
         analysed.mark_names(&query.text);
-        let own = analysed.own_words();
+        let is_self_contained = analysed.is_self_contained();
         let mut question = Self {
             pairs: analysed.pairs,
             grams: analysed.grams,
@@ -81,7 +81,7 @@ impl Question {
             exact: exact_key(&query.text),
             words: analysed.words,
         };
-        if own < SELF_CONTAINED {
+        if !is_self_contained {
             question.add_context(&query.context, languages);
         }
         question.is_all_stop_words = question.words.iter().all(|word| word.is_stop_word);
@@ -119,7 +119,7 @@ impl Question {
 pub(super) const QUESTION: u8 = 1;
 
 /// A text analysed in each language.
-struct Analysed {
+pub(super) struct Analysed {
     /// The language of its stop words.
     language: Option<Language>,
     words: Vec<Word>,
@@ -128,7 +128,7 @@ struct Analysed {
 }
 
 impl Analysed {
-    fn new(text: &str, languages: &[Option<Language>]) -> Self {
+    pub(super) fn new(text: &str, languages: &[Option<Language>]) -> Self {
         let mut analyses: Vec<(Option<Language>, Vec<Term>)> =
             languages.iter().map(|language| (*language, terms(text, *language))).collect();
         // The stop words of a text are the best sign of its language: stop words of another
@@ -151,6 +151,11 @@ impl Analysed {
             analysed.add_grams(text, terms, &by_range);
         }
         analysed
+    }
+
+    /// Whether it has enough words of its own to be understood.
+    pub(super) fn is_self_contained(&self) -> bool {
+        self.own_words() >= SELF_CONTAINED
     }
 
     /// The number of content words, with overlapping grams counted once.

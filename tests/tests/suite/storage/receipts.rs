@@ -32,6 +32,7 @@ async fn receipt(world: &World, agent: &Agent, source: &Source) -> Receipt {
         generation: world.stored_agent(agent).await.index_generation,
         history_messages: 0,
         context_messages: 0,
+        rewritten: None,
         by_meaning: false,
     };
     Receipt::of_search(asked, &Found { hits: hits.collect(), ..Found::default() })

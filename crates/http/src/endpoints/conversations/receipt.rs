@@ -66,6 +66,9 @@ struct TokensView {
 struct SearchView<'a> {
     /// The user's message.
     query: &'a str,
+    /// The question that was searched for instead, if a model rewrote it so that it stands alone.
+    #[schema(required)]
+    rewritten: Option<&'a str>,
     /// Earlier messages with which the question was understood.
     context_messages: u32,
     /// Whether the search went by meaning too.
@@ -190,6 +193,7 @@ impl<'a> ReceiptView<'a> {
             },
             search: SearchView {
                 query,
+                rewritten: receipt.rewritten.as_deref(),
                 context_messages: receipt.context_messages,
                 by_meaning: receipt.by_meaning,
                 confidence: receipt.confidence,

@@ -1,0 +1,81 @@
+//! Follow-up questions, rewritten so that they stand alone.
+
+use cicerone_domain::agent::{AgentProfile, ReplyTokens, Temperature};
+use cicerone_domain::conversation::Message;
+use cicerone_domain::ports::{ReplyRequest, Rewritten, Stages};
+use cicerone_domain::usage::TokenCount;
+use tokio::time::timeout;
+
+use super::draft::Draft;
+use super::wire::Usage;
+use super::{Failure, Remedy, Upstream, seconds};
+use crate::prompt::follow_up;
+
+impl Upstream {
+    /// Whether it rewrites questions.
+    pub(crate) const fn rewrites(&self) -> bool {
+        self.config.rewrite_questions
+    }
+
+    /// Asks `model` once to rewrite a question.
+    pub(crate) async fn rewrite(
+        &self,
+        profile: &AgentProfile,
+        history: &[Message],
+        question: &str,
+        model: &str,
+    ) -> Result<Rewritten, Failure> {
+        let Some(pass) = self.breaker.enter() else {
+            return Err(Failure::new(Remedy::Elsewhere, "left alone after failing repeatedly"));
+        };
+        let wait = seconds(self.config.rewrite_seconds);
+        let written = timeout(wait, self.written(profile, history, question, model)).await;
+        let outcome = written.unwrap_or_else(|_| {
+            let message = format!("rewrote no question within {} s", self.config.rewrite_seconds);
+            Err(Failure::new(Remedy::None, message))
+        });
+        match &outcome {
+            Err(failure) if failure.remedy != Remedy::None => pass.failed(),
+            Ok(_) => pass.succeeded(),
+            // A slow or useless answer says nothing about replies.
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    async fn written(
+        &self,
+        profile: &AgentProfile,
+        history: &[Message],
+        question: &str,
+        model: &str,
+    ) -> Result<Rewritten, Failure> {
+        let messages = follow_up::messages(history, question);
+        let profile = AgentProfile {
+            temperature: Temperature::from_stored(0.0),
+            max_tokens: ReplyTokens::from_stored(follow_up::TOKENS),
+            ..profile.clone()
+        };
+        let request = ReplyRequest {
+            profile,
+            history: Vec::new(),
+            question: question.to_owned(),
+            passages: Vec::new(),
+            terms: Vec::new(),
+            stages: Stages::default(),
+        };
+        let body = self.body(&request, model, &messages, false);
+        let mut draft = Draft::new(&request, 0, None, follow_up::TOKENS);
+        let end = self.attempt(&body, &mut draft).await?;
+        let (text, _) = draft.finish();
+        let tokens = match end.usage {
+            Some(Usage { prompt_tokens, completion_tokens }) => {
+                TokenCount { prompt: prompt_tokens, completion: completion_tokens }
+            }
+            None => self.count(model, &messages, &text),
+        };
+        let question = follow_up::question(&text);
+        let nothing = || Failure::new(Remedy::None, "wrote no question to search for");
+        Ok(Rewritten { question: question.ok_or_else(nothing)?, tokens })
+    }
+}
