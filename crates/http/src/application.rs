@@ -111,6 +111,8 @@ pub struct HttpSettings {
     pub mcp: McpSettings,
     /// The console.
     pub console: ConsoleSettings,
+    /// Whether widgets are served: their public routes, their script, and the hosted pages.
+    pub widgets: bool,
 }
 
 impl HttpSettings {
@@ -142,6 +144,7 @@ impl Default for HttpSettings {
             server_timing: false,
             mcp: McpSettings::default(),
             console: ConsoleSettings::default(),
+            widgets: true,
         }
     }
 }

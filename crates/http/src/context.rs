@@ -24,6 +24,7 @@ use crate::docs::Assets;
 use crate::query::Query;
 use crate::rate::RateState;
 use crate::room::{Room, Rooms, Tenant};
+use crate::visitors::Visitors;
 
 pub(crate) type RequestId = Id<kind::Request>;
 
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) assets: Assets,
     /// The console; `None` if it is turned off.
     pub(crate) console: Option<Console>,
+    /// The public ways to agents; `None` if they are turned off.
+    pub(crate) visitors: Option<Visitors>,
     /// True once streams must end because the server stops.
     pub(crate) ending: watch::Receiver<bool>,
 }

@@ -46,6 +46,7 @@ mod slim;
 mod stages;
 mod stream;
 mod unread;
+mod visitors;
 mod widget;
 
 pub use application::{Application, DetectUploadType, HttpSettings};

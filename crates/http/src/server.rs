@@ -32,6 +32,7 @@ use crate::openapi::document;
 use crate::rate::RateLimits;
 use crate::response::Answer;
 use crate::room::Rooms;
+use crate::visitors::{self, Visitors};
 
 /// Blocking threads of each connection thread. Blocking work runs on the caller's runtime instead.
 const BLOCKING_THREADS: usize = 1;
@@ -143,6 +144,7 @@ fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
         rooms: Rooms::new(),
         assets: Assets::new(document(&application.extra_models)),
         console: Console::new(&settings.console),
+        visitors: Visitors::new(&application),
         ending,
         application,
     }
@@ -162,6 +164,7 @@ fn configure(config: &mut web::ServiceConfig) {
         config.service(resource(path, endpoints));
     }
     console::configure(config);
+    visitors::configure(config);
 }
 
 fn resource(path: &'static str, endpoints: Vec<Endpoint>) -> Resource {

@@ -19,7 +19,6 @@ const MODULES: &[(&str, &str)] = &[
 const STYLE: &str = include_str!("widget/style.css");
 
 /// The script of the widget, as it is served. It is made anew at each call.
-#[cfg_attr(not(test), expect(dead_code, reason = "the routes are built beside it"))]
 pub(crate) fn script() -> String {
     let mut modules = String::new();
     for (_, text) in MODULES {

@@ -56,4 +56,5 @@ mod telemetry;
 mod usage;
 mod walks;
 mod webhooks;
+mod widget_script;
 mod world;

@@ -6,38 +6,31 @@ use std::hash::Hash;
 use super::RateState;
 
 const SECOND: u64 = 1_000_000_000;
+/// Most callers of a meter in memory: about 4 MiB. Beyond, those are forgotten whose limits are the least used.
+const MOST_CALLERS: usize = 65_536;
 
-/// Counts the requests of callers. Times are nanoseconds since an arbitrary fixed time.
-pub(super) struct Meter<K> {
-    /// Requests per minute; this many can come at once.
-    limit: u32,
-    /// The part of a minute that one request uses, in nanoseconds.
-    interval: u64,
-    /// When each caller's whole limit is available again. An absent caller has its whole limit.
-    full: HashMap<K, u64>,
-}
-
-/// The result of reading a meter for one more request, which counts when it is spent.
+/// So many requests in a period; this many can come at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Reading {
-    /// The state of the limit after the request.
-    pub(super) state: RateState,
-    /// If the request is refused, the seconds until one can succeed.
-    pub(super) wait: Option<u64>,
-    /// When the whole limit is available again after the request.
-    full: u64,
+pub(crate) struct Rate {
+    limit: u32,
+    /// The part of the period that one request uses, in nanoseconds.
+    interval: u64,
 }
 
-impl<K: Hash + Eq> Meter<K> {
-    /// A meter of `limit` requests per minute; `None` if `limit` is 0, which means no limit.
-    pub(super) fn new(limit: u32) -> Option<Self> {
-        let interval = (60 * SECOND).checked_div(limit.into())?;
-        Some(Self { limit, interval, full: HashMap::new() })
+impl Rate {
+    /// So many requests per minute; `None` if `limit` is 0, which means no limit.
+    pub(crate) fn per_minute(limit: u32) -> Option<Self> {
+        Self::per(60 * SECOND, limit)
     }
 
-    /// Reads the meter for a request at `now`, without counting it.
-    pub(super) fn read(&self, caller: &K, now: u64) -> Reading {
-        let before = self.full.get(caller).copied().unwrap_or(now).max(now);
+    fn per(period: u64, limit: u32) -> Option<Self> {
+        let interval = period.checked_div(limit.into())?;
+        Some(Self { limit, interval })
+    }
+
+    /// The reading for one more request at `now` of a caller whose whole limit is available again at `full`.
+    fn read(self, full: Option<u64>, now: u64) -> Reading {
+        let before = full.unwrap_or(now).max(now);
         let full = before + self.interval;
         let burst = self.interval * u64::from(self.limit);
         let state = |remaining: u64, full: u64| RateState {
@@ -53,27 +46,108 @@ impl<K: Hash + Eq> Meter<K> {
             }
         }
     }
+}
+
+/// The result of reading a meter for one more request, which counts when it is spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// The state of the limit after the request.
+    pub(super) state: RateState,
+    /// If the request is refused, the seconds until one can succeed.
+    pub(crate) wait: Option<u64>,
+    /// When the whole limit is available again after the request.
+    full: u64,
+}
+
+/// What callers have used of their limits. Times are nanoseconds since an arbitrary fixed time.
+///
+/// Invariant: at most [`MOST_CALLERS`] are in memory, however many there are.
+pub(crate) struct Used<K> {
+    /// When each caller's whole limit is available again. An absent caller has its whole limit.
+    full: HashMap<K, u64>,
+}
+
+impl<K> Default for Used<K> {
+    fn default() -> Self {
+        Self { full: HashMap::new() }
+    }
+}
+
+impl<K: Hash + Eq> Used<K> {
+    /// Reads what a caller has used for a request at `now`, without counting it.
+    pub(crate) fn read(&self, caller: &K, rate: Rate, now: u64) -> Reading {
+        rate.read(self.full.get(caller).copied(), now)
+    }
 
     /// Counts the request that was read.
-    pub(super) fn spend(&mut self, caller: K, reading: &Reading) {
+    pub(crate) fn spend(&mut self, caller: K, reading: &Reading) {
+        if self.full.len() >= MOST_CALLERS && !self.full.contains_key(&caller) {
+            self.make_room();
+        }
         self.full.insert(caller, reading.full);
     }
 
     /// Forgets the callers that have their whole limit.
-    pub(super) fn sweep(&mut self, now: u64) {
+    pub(crate) fn sweep(&mut self, now: u64) {
         self.full.retain(|_, full| *full > now);
+    }
+
+    /// Forgets the half of the callers that have used the least: a flood of new callers does not make the server forget one
+    /// that has reached its limit.
+    fn make_room(&mut self) {
+        let mut times: Vec<u64> = self.full.values().copied().collect();
+        let middle = times.len() / 2;
+        let (_, median, _) = times.select_nth_unstable(middle);
+        let (median, before) = (*median, self.full.len());
+        self.full.retain(|_, full| *full > median);
+        // If many have used the same, some of them are still forgotten.
+        debug_assert!(self.full.len() < before, "the median itself is forgotten");
+    }
+
+    /// The number of callers in memory.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.full.len()
+    }
+}
+
+/// Counts the requests of callers that all have the same limit.
+pub(super) struct Meter<K> {
+    rate: Rate,
+    used: Used<K>,
+}
+
+impl<K: Hash + Eq> Meter<K> {
+    /// A meter of `limit` requests per minute; `None` if `limit` is 0, which means no limit.
+    pub(super) fn new(limit: u32) -> Option<Self> {
+        Some(Self { rate: Rate::per_minute(limit)?, used: Used::default() })
+    }
+
+    /// Reads the meter for a request at `now`, without counting it.
+    pub(super) fn read(&self, caller: &K, now: u64) -> Reading {
+        self.used.read(caller, self.rate, now)
+    }
+
+    /// Counts the request that was read.
+    pub(super) fn spend(&mut self, caller: K, reading: &Reading) {
+        self.used.spend(caller, reading);
+    }
+
+    /// Forgets the callers that have their whole limit.
+    pub(super) fn sweep(&mut self, now: u64) {
+        self.used.sweep(now);
     }
 
     /// The number of callers in memory.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.full.len()
+        self.used.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Meter, SECOND};
+    use super::{MOST_CALLERS, Meter, Rate, SECOND, Used};
 
     #[test]
     fn the_whole_limit_is_available_at_once_and_then_at_its_rate() {
@@ -132,5 +206,20 @@ mod tests {
                 assert!(meter.read(&0, 5).wait.is_some());
             }
         }
+    }
+
+    #[test]
+    fn a_flood_of_callers_takes_bounded_memory_and_does_not_free_one_at_its_limit() {
+        let (mut used, rate) = (Used::default(), Rate::per_minute(3).unwrap());
+        for _ in 0..3 {
+            let reading = used.read(&usize::MAX, rate, 0);
+            used.spend(usize::MAX, &reading);
+        }
+        for caller in 0..3 * MOST_CALLERS {
+            let reading = used.read(&caller, rate, caller as u64);
+            used.spend(caller, &reading);
+            assert!(used.len() <= MOST_CALLERS);
+        }
+        assert!(used.read(&usize::MAX, rate, 0).wait.is_some());
     }
 }

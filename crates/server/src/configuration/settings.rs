@@ -145,6 +145,9 @@ pub(crate) struct HttpSection {
     /// the files in the program are served.
     #[schema(value_type = Option<String>)]
     pub(crate) console_folder: Option<PathBuf>,
+    /// Whether widgets are served: the routes below `/w/` and their script, which pages of other sites use, and the pages
+    /// `/chat/{token}`. `false` turns off everything that visitors can reach; widgets can still be managed.
+    pub(crate) widgets: bool,
     /// Whether `/metrics` is served.
     pub(crate) metrics: bool,
     /// Whether replies have the header `Server-Timing`, which gives the milliseconds that each

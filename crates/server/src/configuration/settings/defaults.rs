@@ -66,6 +66,7 @@ impl Default for HttpSection {
             stall_seconds: http.stall_deadline.as_secs(),
             console: http.console.is_enabled,
             console_folder: None,
+            widgets: http.widgets,
             metrics: true,
             server_timing: http.server_timing,
         }

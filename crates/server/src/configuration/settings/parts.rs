@@ -46,6 +46,7 @@ impl Settings {
                 is_enabled: self.http.console,
                 folder: self.http.console_folder.clone(),
             },
+            widgets: self.http.widgets,
             ..default
         }
     }

@@ -1,0 +1,91 @@
+//! The script of the widget: at an address that always has the newest one, and at one whose content never changes, for pages
+//! that name its hash.
+
+use std::sync::{Arc, OnceLock};
+
+use actix_web::http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, ETAG, EntityTag, Header as _, HeaderName,
+    IfNoneMatch, X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+
+use crate::asset::Asset;
+use crate::context::App;
+use crate::error::RequestError;
+use crate::response::Answer;
+
+/// The path of the newest script.
+pub(super) const LATEST: &str = "/widget.js";
+/// The path of the script of this server's version.
+pub(super) const FIXED: &str = "/widget/{version}/widget.js";
+const FOREVER: &str = "public, max-age=31536000, immutable";
+const CONTENT_TYPE: &str = "text/javascript; charset=utf-8";
+/// Bytes of the hash in the path.
+const VERSION_BYTES: usize = 8;
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// The script, once it was requested.
+#[derive(Default)]
+pub(super) struct Script(OnceLock<Made>);
+
+struct Made {
+    version: String,
+    asset: Arc<Asset>,
+}
+
+impl Script {
+    fn made(&self) -> &Made {
+        self.0.get_or_init(|| {
+            let text = Bytes::from(crate::widget::script());
+            let hash = Sha256::digest(&text);
+            let version =
+                hash.iter().take(VERSION_BYTES).map(|byte| format!("{byte:02x}")).collect();
+            Made { version, asset: Asset::new(CONTENT_TYPE, text) }
+        })
+    }
+}
+
+/// The headers that let pages of any origin use the script, with this policy of caching.
+fn headers(caching: &'static str) -> [(HeaderName, &'static str); 4] {
+    [
+        (ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (RESOURCE_POLICY, "cross-origin"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (CACHE_CONTROL, caching),
+    ]
+}
+
+/// `GET /widget.js`
+pub(super) async fn latest(app: App, request: HttpRequest) -> Answer {
+    let made = app.visitors.as_ref().ok_or(RequestError::NoRoute)?.script.made();
+    // Weak, because the compressed script has the same tag.
+    let tag = EntityTag::new_weak(made.version.clone());
+    let is_known = match IfNoneMatch::parse(&request) {
+        Ok(IfNoneMatch::Any) => true,
+        Ok(IfNoneMatch::Items(known)) => known.iter().any(|known| known.weak_eq(&tag)),
+        Err(_) => false,
+    };
+    let mut response = if is_known {
+        let mut response = HttpResponse::NotModified();
+        for header in headers("no-cache") {
+            response.insert_header(header);
+        }
+        response.finish()
+    } else {
+        made.asset.answer(&request, &headers("no-cache"))
+    };
+    let tag = tag.to_string().parse().map_err(cicerone_domain::Error::internal)?;
+    response.headers_mut().insert(ETAG, tag);
+    Ok(response)
+}
+
+/// `GET /widget/{version}/widget.js`
+pub(super) async fn fixed(app: App, request: HttpRequest) -> Answer {
+    let made = app.visitors.as_ref().ok_or(RequestError::NoRoute)?.script.made();
+    if request.match_info().get("version") != Some(&made.version) {
+        return Err(RequestError::NoRoute);
+    }
+    Ok(made.asset.answer(&request, &headers(FOREVER)))
+}
