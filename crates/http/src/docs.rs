@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{Cursor, Read as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::{HttpRequest, HttpResponse};
@@ -16,6 +16,7 @@ use zip::ZipArchive;
 use crate::asset::Asset;
 use crate::book;
 use crate::error::RequestError;
+use crate::openapi::document;
 use crate::response::{Answer, JSON};
 
 /// Only this server's own files; the page's styles are set by its own script.
@@ -35,7 +36,10 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// The files that are the same for every caller. Each is in memory once, however many connections
 /// it is sent to, and is compressed once.
 pub(crate) struct Assets {
-    openapi: Arc<Asset>,
+    /// The OpenAPI document, once it was requested.
+    openapi: OnceLock<Arc<Asset>>,
+    /// The names of models that it has beside the built-in ones.
+    extra_models: Vec<String>,
     /// The pages and files that have been requested.
     parts: Mutex<HashMap<String, Part>>,
 }
@@ -48,15 +52,25 @@ struct Part {
 }
 
 impl Assets {
-    /// The assets, with this OpenAPI document.
-    pub(crate) fn new(openapi: Bytes) -> Self {
-        let openapi = Asset::new(JSON.to_owned(), openapi);
-        Self { openapi, parts: Mutex::new(HashMap::new()) }
+    /// The assets; the OpenAPI document names these models too.
+    pub(crate) fn new(extra_models: Vec<String>) -> Self {
+        Self { openapi: OnceLock::new(), extra_models, parts: Mutex::new(HashMap::new()) }
     }
 
-    /// The OpenAPI document.
+    /// Whether the OpenAPI document is made.
+    pub(crate) fn has_document(&self) -> bool {
+        self.openapi.get().is_some()
+    }
+
+    /// Makes the OpenAPI document, which takes tens of milliseconds. This waits for the first request for it, because its
+    /// parts take more memory than all else that a start needs.
+    pub(crate) fn make_document(&self) -> &Asset {
+        self.openapi.get_or_init(|| Asset::new(JSON, document(&self.extra_models)))
+    }
+
+    /// Answers with the OpenAPI document.
     pub(crate) fn document(&self, request: &HttpRequest) -> HttpResponse {
-        self.openapi.answer(request, &[])
+        self.make_document().answer(request, &[])
     }
 
     /// The first page of the book.

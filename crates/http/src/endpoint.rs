@@ -4,9 +4,9 @@ use actix_web::guard::{self, Guard};
 use actix_web::http::Method;
 use actix_web::{FromRequest, Handler, Responder, Route, web};
 use cicerone_domain::Permission;
+use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 use crate::auth::Guarded;
 use crate::body::Body;
@@ -134,9 +134,13 @@ pub(crate) struct Description {
     pub(crate) own_errors: &'static [u16],
     /// Statuses that are documented with a condition of this endpoint's own.
     pub(crate) refusals: Vec<(u16, &'static str)>,
-    /// The schemas that the body and the answer refer to, by name.
-    pub(crate) schemas: Vec<(String, RefOr<Schema>)>,
+    /// What adds the schemas that the body and the answer refer to, by name. They are made for the document only: the
+    /// threads that serve connections have endpoints too.
+    pub(crate) schemas: Vec<fn(&mut Schemas)>,
 }
+
+/// Schemas by their names.
+pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
 
 /// Parses the text of a body.
 #[cfg(test)]
@@ -218,16 +222,15 @@ impl Endpoint {
 
     /// A list.
     pub(crate) fn list<L: List>(tag: Tag, path: &'static str) -> Self {
-        let (item, view) = (L::View::<'static>::name(), L::View::<'static>::schema());
-        let name = format!("{item}List");
         let mut endpoint = Self::new(tag, Method::GET, path, list::answer::<L>)
             .query([page_size(), cursor()])
             .refuses(400, BAD_QUERY);
-        let schemas = &mut endpoint.description.schemas;
-        schemas.push((name.clone(), list_schema(&item)));
-        schemas.push((item.into_owned(), view));
-        L::View::<'static>::schemas(schemas);
-        endpoint.description.answer = AnswerSchema::Page(name);
+        endpoint.description.schemas.push(|schemas| {
+            let item = L::View::<'static>::name();
+            schemas.push((page_of(&item), list_schema(&item)));
+            add_schemas::<L::View<'static>>(schemas);
+        });
+        endpoint.description.answer = AnswerSchema::Page(page_of(&L::View::<'static>::name()));
         endpoint
     }
 
@@ -357,12 +360,21 @@ impl Endpoint {
     }
 
     /// Adds the schema of a type and those that it refers to; returns its name.
-    fn add<T: ToSchema + PartialSchema>(&mut self) -> String {
-        let name = T::name().into_owned();
-        self.description.schemas.push((name.clone(), T::schema()));
-        T::schemas(&mut self.description.schemas);
-        name
+    fn add<T: ToSchema>(&mut self) -> String {
+        self.description.schemas.push(add_schemas::<T>);
+        T::name().into_owned()
     }
+}
+
+/// Adds the schema of a type and those that it refers to.
+fn add_schemas<T: ToSchema>(schemas: &mut Schemas) {
+    schemas.push((T::name().into_owned(), T::schema()));
+    T::schemas(schemas);
+}
+
+/// The name of the schema of a page of such items.
+fn page_of(item: &str) -> String {
+    format!("{item}List")
 }
 
 /// A GET route serves HEAD too; the framework then leaves the body out.

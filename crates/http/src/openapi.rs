@@ -15,7 +15,7 @@ use utoipa::openapi::{
     OpenApiBuilder, Paths, Ref, RefOr, Required, Schema,
 };
 
-use crate::endpoint::{Access, BodyDescription, Endpoint, Tag};
+use crate::endpoint::{Access, BodyDescription, Endpoint, Schemas, Tag};
 use crate::endpoints;
 
 const BEARER: &str = "bearer";
@@ -70,8 +70,14 @@ fn components(endpoints: Vec<Endpoint>, extra_models: &[String]) -> Components {
     let components = ComponentsBuilder::new().security_scheme(BEARER, SecurityScheme::Http(bearer));
     let components = answers::early_refusals()
         .fold(components, |components, (name, response)| components.response(name, response));
-    let schemas = endpoints.into_iter().flat_map(|endpoint| endpoint.description.schemas);
+    let mut schemas = Schemas::new();
+    for endpoint in endpoints {
+        for add in endpoint.description.schemas {
+            add(&mut schemas);
+        }
+    }
     schemas
+        .into_iter()
         .chain(answers::error_schemas())
         .fold(components, |components, (name, mut schema)| {
             add_models(&mut schema, extra_models);

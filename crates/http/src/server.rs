@@ -28,7 +28,6 @@ use crate::endpoint::Endpoint;
 use crate::endpoints;
 use crate::error::RequestError;
 use crate::observe::observe;
-use crate::openapi::document;
 use crate::rate::RateLimits;
 use crate::response::Answer;
 use crate::room::Rooms;
@@ -142,7 +141,7 @@ fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
         uploads_arriving: FairPool::new(uploads, uploads.div_ceil(2)),
         uploads_in_memory: FairPool::new(UPLOADS_IN_MEMORY, UPLOADS_IN_MEMORY.div_ceil(2)),
         rooms: Rooms::new(),
-        assets: Assets::new(document(&application.extra_models)),
+        assets: Assets::new(application.extra_models.clone()),
         console: Console::new(&settings.console),
         visitors: Visitors::new(&application),
         ending,

@@ -1,6 +1,7 @@
 //! `GET /v1/openapi.json`
 
 use actix_web::http::Method;
+use cicerone_domain::Error;
 use utoipa::ToSchema;
 
 use crate::context::{App, Incoming};
@@ -24,5 +25,13 @@ struct OpenApi {
 }
 
 async fn handle(app: App, incoming: Incoming) -> Answer {
+    if !app.assets.has_document() {
+        // A thread that serves connections would serve none in the meantime.
+        let shared = app.clone();
+        let made = app.runtime.spawn_blocking(move || {
+            shared.assets.make_document();
+        });
+        made.await.map_err(Error::internal)?;
+    }
     Ok(app.assets.document(&incoming.request))
 }

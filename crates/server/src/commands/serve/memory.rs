@@ -1,12 +1,15 @@
 //! Returns free memory to the system.
 //!
 //! The allocator of glibc keeps freed memory for later use, separately for each thread. Without
-//! this, the process would stay as large as at its peak.
+//! this, the process would stay as large as at its peak. The system keeps every part of the program mapped that ran
+//! once, with 64 KiB around it, so that a start alone maps two thirds of the code.
 
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+/// When the process returns what its start needed.
+const FIRST: Duration = Duration::from_secs(1);
 /// How often the process checks its size.
 const INTERVAL: Duration = Duration::from_secs(15);
 /// The growth since the last time from which free memory is returned, which takes milliseconds.
@@ -28,10 +31,18 @@ pub(super) fn set_up() {
     }
 }
 
-/// Returns free memory to the system whenever the process has grown, until `stop`. Does nothing if
-/// the system does not report the size of the process.
+/// Returns what the start needed, and then free memory to the system whenever the process has grown, until `stop`. Does
+/// nothing if the system does not report the size of the process.
 pub(super) async fn give_back(stop: CancellationToken) {
     let mut least = usize::MAX;
+    if stop.run_until_cancelled(tokio::time::sleep(FIRST)).await.is_some() {
+        // The panic hook has logged a panic; the rounds try again.
+        let _ = tokio::task::spawn_blocking(|| {
+            trim();
+            unmap_code();
+        })
+        .await;
+    }
     while stop.run_until_cancelled(tokio::time::sleep(INTERVAL)).await.is_some() {
         let Some(resident) = resident().await else { continue };
         if resident > least.saturating_add(GROWTH_BYTES) || least == usize::MAX {
@@ -64,3 +75,75 @@ fn trim() {
 /// Other allocators decide for themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn trim() {}
+
+/// Unmaps the code of the program, as far as it is in memory. What runs again is mapped again when it is needed: from the
+/// cache of files, where it stays as long as the system has room.
+#[cfg(target_os = "linux")]
+fn unmap_code() {
+    let Ok(program) = std::fs::read_link("/proc/self/exe") else { return };
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
+    for (start, length) in maps.lines().filter_map(|line| code(line, &program)) {
+        #[expect(unsafe_code, reason = "the standard library does not lead to the system call")]
+        // SAFETY: the range is a mapping of a file that cannot be written to, which `code` has checked, so each of
+        // its pages has the content of the file again when it is next used. No thread unmaps code.
+        let outcome = unsafe { libc::madvise(start as *mut _, length, libc::MADV_DONTNEED) };
+        if outcome != 0 {
+            let error = std::io::Error::last_os_error();
+            tracing::debug!(%error, "the code of the program stays in memory");
+        }
+    }
+}
+
+/// Other systems map what runs only.
+#[cfg(not(target_os = "linux"))]
+fn unmap_code() {}
+
+/// The address and length of the mapping in a line of `/proc/self/maps`, if it is code of the program: executable,
+/// not writable, private, and of its file. Constants are not code: the loader has written addresses into some.
+#[cfg(target_os = "linux")]
+fn code(line: &str, program: &std::path::Path) -> Option<(usize, usize)> {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let mut fields = line.splitn(6, ' ');
+    let (range, permissions) = (fields.next()?, fields.next()?);
+    let path = fields.nth(3)?.trim_start();
+    let is_code = permissions == "r-xp" && path.as_bytes() == program.as_os_str().as_bytes();
+    let (start, end) = range.split_once('-')?;
+    let address = |digits| usize::from_str_radix(digits, 16).ok();
+    let (start, end) = (address(start)?, address(end)?);
+    is_code.then_some((start, end.checked_sub(start)?))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::path::Path;
+
+    use super::{code, unmap_code};
+
+    #[test]
+    fn only_the_code_of_the_program_is_unmapped() {
+        let program = Path::new("/usr/bin/my cicerone");
+        let of = |line| code(line, program);
+        let line = "55d0a2c00000-55d0a2c01000 r-xp 01300000 fe:01 1234      /usr/bin/my cicerone";
+        assert_eq!(of(line), Some((0x55d0_a2c0_0000, 0x1000)));
+        for other in [
+            "55d0a2c00000-55d0a2c01000 r--p 01300000 fe:01 1234      /usr/bin/my cicerone",
+            "55d0a2c00000-55d0a2c01000 rwxp 01300000 fe:01 1234      /usr/bin/my cicerone",
+            "55d0a2c00000-55d0a2c01000 r-xs 01300000 fe:01 1234      /usr/bin/my cicerone",
+            "55d0a2c00000-55d0a2c01000 r-xp 01300000 fe:01 1234      /usr/bin/my",
+            "55d0a2c00000-55d0a2c01000 r-xp 00000000 00:00 0",
+            "55d0a2c01000-55d0a2c00000 r-xp 01300000 fe:01 1234      /usr/bin/my cicerone",
+            "",
+        ] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn code_runs_after_it_was_unmapped() {
+        for _ in 0..100 {
+            unmap_code();
+            assert_eq!((0..100_u64).map(|n| n * n).sum::<u64>(), 328_350);
+        }
+    }
+}
