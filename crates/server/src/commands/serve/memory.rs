@@ -39,7 +39,7 @@ pub(super) async fn give_back(stop: CancellationToken) {
         // The panic hook has logged a panic; the rounds try again.
         let _ = tokio::task::spawn_blocking(|| {
             trim();
-            unmap_code();
+            unmap_program();
         })
         .await;
     }
@@ -76,56 +76,64 @@ fn trim() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn trim() {}
 
-/// Unmaps the code of the program, as far as it is in memory. What runs again is mapped again when it is needed: from the
-/// cache of files, where it stays as long as the system has room.
+/// Unmaps the code and the constants of the program, as far as they are in memory. What is used again is mapped again
+/// when it is needed: from the cache of files, where it stays as long as the system has room.
 #[cfg(target_os = "linux")]
-fn unmap_code() {
+fn unmap_program() {
     let Ok(program) = std::fs::read_link("/proc/self/exe") else { return };
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
-    for (start, length) in maps.lines().filter_map(|line| code(line, &program)) {
+    for (start, length) in maps.lines().filter_map(|line| unchanged(line, &program)) {
         #[expect(unsafe_code, reason = "the standard library does not lead to the system call")]
-        // SAFETY: the range is a mapping of a file that cannot be written to, which `code` has checked, so each of
-        // its pages has the content of the file again when it is next used. No thread unmaps code.
+        // SAFETY: the range is a mapping of a file that cannot be written to, which `unchanged` has checked, so each of
+        // its pages has the content of the file again when it is next used. No thread unmaps the program.
         let outcome = unsafe { libc::madvise(start as *mut _, length, libc::MADV_DONTNEED) };
         if outcome != 0 {
             let error = std::io::Error::last_os_error();
-            tracing::debug!(%error, "the code of the program stays in memory");
+            tracing::debug!(%error, "the program stays mapped");
         }
     }
 }
 
-/// Other systems map what runs only.
+/// For other systems there is nothing to do.
 #[cfg(not(target_os = "linux"))]
-fn unmap_code() {}
+fn unmap_program() {}
 
-/// The address and length of the mapping in a line of `/proc/self/maps`, if it is code of the program: executable,
-/// not writable, private, and of its file. Constants are not code: the loader has written addresses into some.
+/// The address and length of the mapping in a line of `/proc/self/maps`, if it has nothing but what is in the file of the
+/// program: its code, and the constants at the beginning of the file. The loader has written addresses into the others,
+/// which are read-only only since then.
 #[cfg(target_os = "linux")]
-fn code(line: &str, program: &std::path::Path) -> Option<(usize, usize)> {
+fn unchanged(line: &str, program: &std::path::Path) -> Option<(usize, usize)> {
     use std::os::unix::ffi::OsStrExt as _;
 
     let mut fields = line.splitn(6, ' ');
-    let (range, permissions) = (fields.next()?, fields.next()?);
-    let path = fields.nth(3)?.trim_start();
-    let is_code = permissions == "r-xp" && path.as_bytes() == program.as_os_str().as_bytes();
+    let (range, permissions, offset) = (fields.next()?, fields.next()?, fields.next()?);
+    let path = fields.nth(2)?.trim_start();
+    let number = |digits| usize::from_str_radix(digits, 16).ok();
+    let is_unchanged = match permissions {
+        "r-xp" => true,
+        "r--p" => number(offset)? == 0,
+        _ => false,
+    };
     let (start, end) = range.split_once('-')?;
-    let address = |digits| usize::from_str_radix(digits, 16).ok();
-    let (start, end) = (address(start)?, address(end)?);
-    is_code.then_some((start, end.checked_sub(start)?))
+    let length = number(end)?.checked_sub(number(start)?)?;
+    let is_of_program = path.as_bytes() == program.as_os_str().as_bytes();
+    (is_unchanged && is_of_program).then_some((number(start)?, length))
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::path::Path;
 
-    use super::{code, unmap_code};
+    use super::{unchanged, unmap_program};
 
     #[test]
-    fn only_the_code_of_the_program_is_unmapped() {
+    fn only_what_is_as_in_the_file_is_unmapped() {
         let program = Path::new("/usr/bin/my cicerone");
-        let of = |line| code(line, program);
+        let of = |line| unchanged(line, program);
         let line = "55d0a2c00000-55d0a2c01000 r-xp 01300000 fe:01 1234      /usr/bin/my cicerone";
         assert_eq!(of(line), Some((0x55d0_a2c0_0000, 0x1000)));
+        let line = "55d0a1900000-55d0a1902000 r--p 00000000 fe:01 1234      /usr/bin/my cicerone";
+        assert_eq!(of(line), Some((0x55d0_a190_0000, 0x2000)));
         for other in [
             "55d0a2c00000-55d0a2c01000 r--p 01300000 fe:01 1234      /usr/bin/my cicerone",
             "55d0a2c00000-55d0a2c01000 rwxp 01300000 fe:01 1234      /usr/bin/my cicerone",
@@ -140,10 +148,10 @@ mod tests {
     }
 
     #[test]
-    fn code_runs_after_it_was_unmapped() {
+    fn the_program_runs_after_it_was_unmapped() {
         for _ in 0..100 {
-            unmap_code();
-            assert_eq!((0..100_u64).map(|n| n * n).sum::<u64>(), 328_350);
+            unmap_program();
+            assert_eq!(format!("{} {}", "constants", 1.5), "constants 1.5");
         }
     }
 }
