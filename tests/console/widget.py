@@ -86,7 +86,7 @@ def make(agent, **fields):
 
 def widget(browser, axe):
     """All of it, if the server has widgets."""
-    if not world.has_route("post", "/v1/agents/{agent_id}/widgets"):
+    if not world.has_widgets():
         return
     agent = api("POST", "/v1/agents", {"name": "Museum guide", "system_prompt": "You are the guide of a small museum."})["id"]
     world.text(agent, TEXTS)
@@ -120,6 +120,7 @@ def embedded(browser, site, made):
             page.get_by_role("button", name=OPENS).click()
         assert streamed.value.headers["content-type"].startswith("text/event-stream"), streamed.value.headers
         expect(page.locator(".rating")).to_have_count(1)
+        assert streamed.value.text().count("event: token") > 1, streamed.value.text()
         expect(page.locator(".turn").last).to_contain_text(ANSWER)
         # The whole reply is said once, when it is complete.
         expect(page.get_by_role("status")).to_contain_text(ANSWER)

@@ -17,7 +17,7 @@ export const tell = (name, detail) => document.dispatchEvent(new CustomEvent(`ci
  * @param {() => void} changed Called after a conversation began, went on or ended.
  */
 export function chatOf(service, config, texts, changed) {
-  /** Counts the conversations that were shown: what belongs to an earlier one changes nothing. */
+  /** Counts what was shown: what belongs to an earlier one changes nothing. */
   let round = 0;
   let isBusy = false;
   const turns = make('div.turns');
@@ -81,7 +81,8 @@ export function chatOf(service, config, texts, changed) {
   /** Asks, and shows the reply while it is written. @param {string} text */
   async function ask(text) {
     if (isBusy) return;
-    const mine = round;
+    // A conversation that is still being read is not shown any more.
+    const mine = ++round;
     const shown = make('div.prose', { dir: 'auto' }, make('div.writing'));
     const both = [question(text), make('div.turn', {}, shown)];
     let reply = '';

@@ -108,10 +108,11 @@ export function panelOf(service, config, mode, host) {
   /** Shows the visitor's latest conversation, once. */
   function resume() {
     if (isResumed || !isOpen || !service.isKnown) return;
+    const { identity } = service;
     isResumed = true;
     chat.attempt(async () => {
       const { data: [latest] } = await service.read('');
-      if (latest && !chat.turns.firstChild) await chat.resume(latest.id);
+      if (latest && identity === service.identity && !chat.turns.firstChild) await chat.resume(latest.id);
     });
   }
 
