@@ -106,7 +106,10 @@ export interface CheckRun {
   /** The source whose training began the run; null for a requested one. */
   source_id: string | null;
   status: string;
-  /** Why it began: it was requested, or a source was trained. */
+  /**
+   * Why it began: it was requested, a source was trained, or a guarded source was crawled. A run
+   * of the last kind was asked of the content that the crawl found.
+   */
   trigger: string;
 }
 
@@ -437,6 +440,11 @@ export interface CreateSource {
   type: "website" | "text" | "file" | "qa";
   /** Whether links within the host are followed; null for false. */
   crawl_subpages?: boolean | null;
+  /**
+   * Whether a crawl replaces the content only if every check of the agent that passes now would
+   * still pass; null for false.
+   */
+  guarded?: boolean | null;
   /** Which entry of a file of declared objects it is; null for none. */
   managed?: null | Managed;
 }
@@ -879,6 +887,11 @@ export interface Source {
   created_at: string;
   /** Why processing failed; null in every other state. */
   error_message: string | null;
+  /**
+   * Whether a crawl replaces the content only if every check of the agent that passes now would
+   * still pass; always false for a source that is not a website.
+   */
+  guarded: boolean;
   id: string;
   /** Which entry of a file of declared objects it is; null for none. */
   managed: Managed | null;
@@ -980,6 +993,11 @@ export interface UpdateGap {
 }
 
 export interface UpdateSource {
+  /**
+   * Whether a crawl replaces the content only if every check of the agent that passes now would
+   * still pass. Only a website can be guarded; null for false.
+   */
+  guarded?: boolean | null;
   /** Which entry of a file of declared objects it is; null for none. */
   managed?: Managed | null;
 }

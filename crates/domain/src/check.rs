@@ -1,6 +1,7 @@
 //! Checks: questions whose replies an agent's owner knows, and the runs that ask them.
 
 mod given;
+mod guard;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -14,6 +15,7 @@ use crate::timestamp::Timestamp;
 use crate::webhook::EventName;
 
 pub use given::{GivenCheck, parse_checks};
+pub use guard::{Comparison, ComparisonOutcome};
 
 /// A question, and what must be true of its reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,17 +98,20 @@ pub enum RunTrigger {
     Request,
     /// A source was trained.
     Trained,
+    /// A guarded source was crawled: its new content is asked before it replaces the present one.
+    Guard,
 }
 
 impl RunTrigger {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Request, Self::Trained];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Request, Self::Trained, Self::Guard];
 
     /// The name on the wire and in the database.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Request => "request",
             Self::Trained => "trained",
+            Self::Guard => "guard",
         }
     }
 
@@ -158,7 +163,7 @@ pub struct CheckRun {
     pub account_id: Id<kind::Account>,
     /// The agent.
     pub agent_id: Id<kind::Agent>,
-    /// The source whose training began the run; it may have been deleted since.
+    /// The source whose training or crawl began the run; it may have been deleted since.
     pub source_id: Option<Id<kind::Source>>,
     /// Why it began.
     pub trigger: RunTrigger,

@@ -185,6 +185,16 @@ pub const CHECK_ATTEMPTS: u32 = 3;
 pub const CHECK_LEASE_MILLIS: i64 = 30_000;
 /// How long a run waits after a source was trained, so that several sources trained together lead to one run.
 pub const CHECK_DELAY_MILLIS: i64 = 1_000;
+/// How long such a run waits at most for sources of the agent that are still to be processed (5 minutes).
+pub const CHECK_WAIT_MILLIS: i64 = 5 * 60 * 1_000;
+/// Most stored bytes of an agent's sources whose checks are compared for a guarded source (64 MiB). They are indexed in memory.
+pub const GUARD_BYTES: u64 = 64 * 1_024 * 1_024;
+/// Longest comparison of checks for a guarded source.
+pub const GUARD_SECONDS: u64 = 300;
+/// How long a comparison waits whose question found the server overloaded.
+pub const GUARD_OVERLOADED_MILLIS: u64 = 1_000;
+/// How long a comparison waits after the first failure of a question; after the second one twice as long.
+pub const GUARD_FAILED_MILLIS: u64 = 2_000;
 /// Most questions in the event of a run.
 pub const EVENT_QUESTIONS: usize = 20;
 /// Longest question in the event of a run; a longer one is cut at a word.

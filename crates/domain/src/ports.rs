@@ -23,7 +23,7 @@ mod stages;
 mod stores;
 mod webhooks;
 
-pub use checks::{CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease};
+pub use checks::{AskChecks, CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease};
 pub use conversations::{ConversationContext, ConversationStore};
 pub use crawl::{CrawlStore, SitePreviews};
 pub use gaps::{GapAnswer, GapStore, Likeness};

@@ -36,6 +36,8 @@ pub struct Source {
     pub state: SourceState,
     /// How far a running crawl is.
     pub progress: Option<Progress>,
+    /// Whether a crawl replaces the content only if no check of the agent is lost. Only websites can be guarded.
+    pub guarded: bool,
     /// Which entry of a file of declared objects it is.
     pub managed: Option<Managed>,
     /// When it was added.
@@ -45,6 +47,8 @@ pub struct Source {
 /// A change of a source's settings: `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourcePatch {
+    /// See [`Source::guarded`].
+    pub guarded: Option<bool>,
     /// See [`Source::managed`].
     pub managed: Option<Option<Managed>>,
 }
@@ -120,9 +124,17 @@ impl Source {
     }
 
     /// Applies a change.
-    pub fn apply(&mut self, patch: SourcePatch) {
-        let SourcePatch { managed } = patch;
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if a source that is not a website is to be guarded.
+    pub fn apply(&mut self, patch: SourcePatch) -> Result<(), Error> {
+        let SourcePatch { guarded, managed } = patch;
+        let guarded = guarded.unwrap_or(self.guarded);
+        self.content.check_may_be_guarded(guarded)?;
+        self.guarded = guarded;
         self.managed = managed.unwrap_or_else(|| self.managed.take());
+        Ok(())
     }
 
     /// Checks that the source has pages to list.
@@ -386,6 +398,7 @@ mod tests {
             content: SourceContent::parse(kind, content.to_owned(), false).unwrap(),
             state,
             progress: Some(Progress::default()),
+            guarded: false,
             managed: None,
             created_at: Timestamp::from_millis(0),
         }

@@ -7,12 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::check::{Check, CheckResult, CheckRun};
-use cicerone_domain::conversation::{Channel, Metadata};
 use cicerone_domain::ports::{
-    CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease, Stages, WorkSignal,
+    AskChecks, CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease, WorkSignal,
 };
-use cicerone_domain::services::{Conversations, Handling, NewMessage};
-use cicerone_domain::{Clock, Entropy, Error, Id, MessageText, Scope, kind, limits};
+use cicerone_domain::{Clock, Entropy, Error, Id, kind, limits};
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -40,7 +38,7 @@ pub struct CheckerPorts {
     /// The checks and their runs.
     pub checks: Arc<dyn CheckStore>,
     /// Answers the questions.
-    pub conversations: Conversations,
+    pub answers: Arc<dyn AskChecks>,
     /// Notified when this process has queued a run.
     pub signal: WorkSignal,
     /// To be notified when a run has ended and its event can be delivered.
@@ -161,7 +159,9 @@ impl Checker {
 
     /// Asks these checks at once.
     async fn ask(&self, run: &CheckRun, checks: &[Check]) -> Asked {
-        let asked = join_all(checks.iter().map(|check| self.judge(run, check))).await;
+        let (answers, agent) = (&self.ports.answers, (run.account_id, run.agent_id));
+        let asked =
+            join_all(checks.iter().map(|check| answers.ask_check(agent, check, None))).await;
         let mut results = Vec::with_capacity(asked.len());
         for answer in asked {
             match answer {
@@ -175,24 +175,6 @@ impl Checker {
             }
         }
         Asked::Results(results)
-    }
-
-    /// Asks a check. Question and reply are counted, and not stored as a conversation.
-    async fn judge(&self, run: &CheckRun, check: &Check) -> Result<CheckResult, Error> {
-        let message = NewMessage {
-            agent_id: run.agent_id,
-            conversation_id: None,
-            text: MessageText::parse(check.question.as_str())?,
-            metadata: Metadata::default(),
-            channel: Channel::Api,
-            request_id: None,
-            handling: Handling { is_kept: false, ..Handling::default() },
-        };
-        let conversations = &self.ports.conversations;
-        let scope = Scope::account(run.account_id);
-        let accepted = conversations.accept(&scope, message, Stages::default()).await?;
-        let turn = conversations.answer(accepted, None, None).await?;
-        Ok(check.judge(&turn.reply))
     }
 
     /// Releases a run to be claimed later, or ends it after too many attempts. An overloaded server is no failed attempt.

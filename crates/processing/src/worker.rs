@@ -2,6 +2,7 @@
 
 mod attempt;
 mod crawl;
+mod guard;
 mod material;
 mod settings;
 mod together;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use cicerone_domain::fairness::{FairPermit, FairPool, Vacancy};
 use cicerone_domain::job::{Claimable, ClaimableAccounts, ClaimedJob, Lane, Lease, Reclaim};
 use cicerone_domain::ports::{
-    CrawlStore, JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal,
+    AskChecks, CrawlStore, JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal,
 };
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::source::SourceState;
@@ -46,6 +47,8 @@ pub struct WorkerPorts {
     pub crawler: Arc<Crawler>,
     /// Stores crawls.
     pub crawls: Arc<dyn CrawlStore>,
+    /// Asks the checks of guarded sources.
+    pub answers: Arc<dyn AskChecks>,
     /// The index, to be brought up to date before the first question.
     pub index: Arc<dyn PassageIndex>,
     /// Notified when this process has queued a job.
@@ -301,6 +304,17 @@ impl Worker {
             }
             Outcome::Crawled(title) => {
                 match self.ports.crawls.finish_crawl(lease, title, event, now).await {
+                    Ok(source) => source,
+                    Err(error) if error.is_transient() => {
+                        return self.try_again(job, lease, error).await;
+                    }
+                    Err(error) => self.give_up(lease, &error).await?,
+                }
+            }
+            Outcome::Compared(title, comparison) => {
+                let events = (event, Id::random(self.ports.entropy.as_ref()));
+                let crawls = &self.ports.crawls;
+                match crawls.finish_compared(lease, title, comparison, events, now).await {
                     Ok(source) => source,
                     Err(error) if error.is_transient() => {
                         return self.try_again(job, lease, error).await;

@@ -1,5 +1,6 @@
 //! The indexes of all agents on this machine.
 
+mod candidate;
 mod folders;
 mod opened;
 mod synchronisation;
@@ -24,6 +25,10 @@ pub(crate) use folders::Folders;
 use opened::Opened;
 pub(crate) use opened::Pool;
 pub(crate) use turns::Turns;
+
+/// Candidates at once, and as many in reserve for accounts that have none. One takes about ten times the bytes of its
+/// passages.
+const CANDIDATES: u64 = 1;
 
 /// A search runs on a thread of its own if the number of passages times the bytes of the question is
 /// larger than this: 20,000 passages and a question of usual length.
@@ -80,6 +85,7 @@ struct Shared {
     asked: FairPool<Id<kind::Account>>,
     learning: FairPool<Id<kind::Account>>,
     large_searches: FairPool<Id<kind::Account>>,
+    candidates: FairPool<Id<kind::Account>>,
 }
 
 impl Index {
@@ -119,6 +125,7 @@ impl Index {
             asked: FairPool::new(ASKED, ASKED),
             learning: FairPool::new(LEARNING, LEARNING),
             large_searches: FairPool::new(LARGE_SEARCHES, LARGE_SEARCHES),
+            candidates: FairPool::new(CANDIDATES, CANDIDATES),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -260,6 +267,15 @@ impl PassageIndex for Index {
         };
         let found = self.search(agent, query, limit.max(WINDOW)).await?;
         Ok(meaning.add(agent, vector, query, found, limit).await)
+    }
+
+    async fn candidate(
+        &self,
+        agent: (Id<kind::Account>, Id<kind::Agent>),
+        source: Id<kind::Source>,
+    ) -> Result<Option<Arc<dyn PassageIndex>>, Error> {
+        let candidate = candidate::make(self, agent, source).await?;
+        Ok(candidate.map(|candidate| Arc::new(candidate) as Arc<dyn PassageIndex>))
     }
 
     async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error> {

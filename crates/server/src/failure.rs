@@ -36,6 +36,11 @@ impl Failure {
         Self::new(format!("{context}: {}", with_causes(error)))
     }
 
+    /// What failed.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Prints the line and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
         // If standard error is closed, only the status remains.

@@ -94,6 +94,16 @@ impl Parts {
         let quotas = configuration.settings.quotas();
         let quotas = Quotas::new(storage.clone(), quotas, clock.clone());
 
+        let conversations = Conversations::new(
+            storage.clone(),
+            passages.clone(),
+            models.clone(),
+            clock.clone(),
+            entropy.clone(),
+            quotas.clone(),
+            limits,
+        )
+        .at(configuration.public_url.clone());
         let reader: Arc<dyn ReadPage> = Arc::new(Readers::new(configuration.settings.sandbox()));
         let crawl_ports = CrawlPorts {
             fetch: Arc::new(EgressFetch::new(egress.clone())),
@@ -110,6 +120,7 @@ impl Parts {
                 reader,
                 crawler: crawler.clone(),
                 crawls: storage.clone(),
+                answers: Arc::new(conversations.clone()),
                 index: passages.clone(),
                 signal: signal.clone(),
                 told: told.clone(),
@@ -146,20 +157,10 @@ impl Parts {
                 storage.take_back_vectors().await?;
             }
         }
-        let conversations = Conversations::new(
-            storage.clone(),
-            passages.clone(),
-            models.clone(),
-            clock.clone(),
-            entropy.clone(),
-            quotas.clone(),
-            limits,
-        )
-        .at(configuration.public_url.clone());
         let queued = WorkSignal::default();
         let checker = Checker::new(CheckerPorts {
             checks: storage.clone(),
-            conversations: conversations.clone(),
+            answers: Arc::new(conversations.clone()),
             signal: queued.clone(),
             told: told.clone(),
             clock: clock.clone(),

@@ -3,6 +3,7 @@
 //! A run has a lease while a worker asks some of its checks. Then the results are recorded, and the run waits for its next
 //! turn, so a crash repeats only the checks that were being asked.
 
+mod guard;
 mod rows;
 mod work;
 
@@ -28,6 +29,7 @@ use crate::schema::{agent_checks, check_runs};
 use crate::scope::Visible;
 use crate::storage::Storage;
 
+pub(crate) use guard::record_comparison;
 pub(crate) use rows::HeldRunRow;
 use rows::{ChecksRow, RunRow};
 pub(crate) use work::free_runs;
@@ -239,7 +241,7 @@ fn replace(
     Ok(())
 }
 
-fn checks_of(
+pub(crate) fn checks_of(
     c: &mut AnyConnection,
     agent: Id<kind::Agent>,
 ) -> Result<Vec<Check>, TransactionError> {
@@ -269,6 +271,11 @@ fn last_run(
 /// Adds a run that is due at `due`, and removes the oldest ended ones beyond [`limits::CHECK_RUNS`].
 fn insert(c: &mut AnyConnection, run: &CheckRun, due: Timestamp) -> Result<(), TransactionError> {
     diesel::insert_into(check_runs::table).values(HeldRunRow::new(run, due)).execute(c)?;
+    remove_old(c, run)
+}
+
+/// Removes the oldest ended runs of an agent beyond [`limits::CHECK_RUNS`].
+fn remove_old(c: &mut AnyConnection, run: &CheckRun) -> Result<(), TransactionError> {
     let old: Vec<String> = check_runs::table
         .filter(check_runs::agent_id.eq(run.agent_id.to_string()))
         .order((check_runs::created_at.desc(), check_runs::id.desc()))

@@ -4,10 +4,12 @@
 //! The end of a crawl sets their version, and removes the documents that no page has any more.
 
 mod finish;
+mod guard;
 mod record;
 mod rows;
 
 use async_trait::async_trait;
+use cicerone_domain::check::{Check, Comparison};
 use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, VisitedPage};
 use cicerone_domain::id::kind;
 use cicerone_domain::job::{Crashes, Lease};
@@ -18,6 +20,7 @@ use diesel::dsl::max;
 use diesel::prelude::*;
 
 pub(crate) use finish::fail;
+pub(crate) use guard::running_number;
 pub(crate) use rows::PageRow;
 
 use crate::bytes;
@@ -87,6 +90,28 @@ impl CrawlStore for Storage {
     ) -> Result<Option<Source>, Error> {
         let lease = lease.clone();
         self.db.write(move |c| finish::finish(c, &lease, title.clone(), event, now)).await
+    }
+
+    async fn guarding(&self, lease: &Lease) -> Result<Vec<Check>, Error> {
+        let lease = lease.clone();
+        self.db.read(move |c| transaction(c, Begin::Snapshot, |c| guard::guarding(c, &lease))).await
+    }
+
+    async fn finish_compared(
+        &self,
+        lease: &Lease,
+        title: Option<String>,
+        comparison: Comparison,
+        events: (Id<kind::Event>, Id<kind::Event>),
+        now: Timestamp,
+    ) -> Result<Option<Source>, Error> {
+        let lease = lease.clone();
+        self.db
+            .write(move |c| {
+                let (title, comparison) = (title.clone(), comparison.clone());
+                guard::finish_compared(c, &lease, title, comparison, events, now)
+            })
+            .await
     }
 }
 

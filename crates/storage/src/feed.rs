@@ -11,9 +11,10 @@ use diesel::sql_types::BigInt;
 
 use crate::columns::{id, narrow, narrow_option, wide};
 use crate::connection::AnyConnection;
+use crate::crawls::running_number;
 use crate::dialect::{Begin, transaction};
 use crate::error::TransactionError;
-use crate::schema::{agents, documents, passages, sources};
+use crate::schema::{agents, crawl_pages, documents, passages, sources};
 use crate::sources::PassageRow;
 use crate::storage::Storage;
 
@@ -81,6 +82,20 @@ impl PassageFeed for Storage {
                     }
                     Ok(Some(WholeContent { generation, passages: Some(passages) }))
                 })
+            })
+            .await
+    }
+
+    async fn candidate_content(
+        &self,
+        agent: Id<kind::Agent>,
+        source: Id<kind::Source>,
+        bytes: u64,
+    ) -> Result<Option<WholeContent>, Error> {
+        let (agent, source) = (agent.to_string(), source.to_string());
+        self.db
+            .read(move |c| {
+                transaction(c, Begin::Snapshot, |c| candidate(c, &agent, &source, bytes))
             })
             .await
     }
@@ -172,10 +187,68 @@ fn all_passages(
         .order((passages::source_id, passages::document, passages::position))
         .select((PassageRow::as_select(), documents::id))
         .load(c)?;
-    let with_source = |(row, document): (PassageRow, String)| {
-        Ok((id("passages.source_id", &row.source_id)?, row.of(&document)?))
-    };
     rows.into_iter().map(with_source).collect()
+}
+
+/// All passages of an agent, with those of a source's running crawl in place of the source's.
+fn candidate(
+    c: &mut AnyConnection,
+    agent: &str,
+    source: &str,
+    bytes: u64,
+) -> Result<Option<WholeContent>, TransactionError> {
+    let Some(generation) = generation(c, agent)? else { return Ok(None) };
+    let searched = || {
+        sources::table.filter(sources::agent_id.eq(agent)).filter(sources::version.is_not_null())
+    };
+    let stored: i64 = searched().select(sql::<BigInt>(STORED_BYTES)).get_result(c)?;
+    if narrow::<u64>("sources.stored_bytes", stored)? > bytes {
+        return Ok(None);
+    }
+    // In the order of the present index, so that passages with equal scores are found in the same order.
+    let ids: Vec<String> = searched().order(sources::id).select(sources::id).load(c)?;
+    let mut passages = Vec::new();
+    let mut parts = ids.split(|id| id == source).peekable();
+    while let Some(part) = parts.next() {
+        for sources in part.chunks(SOURCES) {
+            passages.extend(all_passages(c, sources)?);
+        }
+        if parts.peek().is_some() {
+            passages.extend(crawled_passages(c, source)?);
+        }
+    }
+    Ok(Some(WholeContent { generation, passages: Some(passages) }))
+}
+
+/// The passages of the documents that the running crawl of a source has, new and kept.
+fn crawled_passages(
+    c: &mut AnyConnection,
+    source: &str,
+) -> Result<Vec<(Id<kind::Source>, StoredPassage)>, TransactionError> {
+    let Some(number) = running_number(c, source)? else { return Ok(Vec::new()) };
+    let of_the_crawl = crawl_pages::table
+        .filter(crawl_pages::source_id.eq(source))
+        .filter(crawl_pages::crawl.eq(number))
+        .filter(crawl_pages::document.is_not_null())
+        .select(crawl_pages::document.assume_not_null());
+    let of_the_document = passages::source_id
+        .eq(documents::source_id)
+        .and(passages::document.eq(documents::position));
+    let rows: Vec<(PassageRow, String)> = passages::table
+        .inner_join(documents::table.on(of_the_document))
+        .filter(passages::source_id.eq(source))
+        .filter(documents::position.eq_any(of_the_crawl))
+        .order((passages::document, passages::position))
+        .select((PassageRow::as_select(), documents::id))
+        .load(c)?;
+    rows.into_iter().map(with_source).collect()
+}
+
+/// A passage with its source.
+fn with_source(
+    (row, document): (PassageRow, String),
+) -> Result<(Id<kind::Source>, StoredPassage), TransactionError> {
+    Ok((id("passages.source_id", &row.source_id)?, row.of(&document)?))
 }
 
 impl Storage {

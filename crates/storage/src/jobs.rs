@@ -391,7 +391,7 @@ fn train(
 }
 
 /// Ends a job with a failure.
-fn fail(
+pub(crate) fn fail(
     c: &mut AnyConnection,
     job: &str,
     source: Source,

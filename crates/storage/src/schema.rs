@@ -114,6 +114,7 @@ table! {
         managed_set -> Nullable<Text>,
         managed_key -> Nullable<Text>,
         managed_hash -> Nullable<Text>,
+        guarded -> Bool,
     }
 }
 

@@ -76,6 +76,7 @@ fn update_settings(c: &mut AnyConnection, source: &Source) -> Result<(), Transac
             sources::managed_set.eq(set),
             sources::managed_key.eq(key),
             sources::managed_hash.eq(hash),
+            sources::guarded.eq(source.guarded),
         ))
         .execute(c);
     managed::written(outcome, source.managed.as_ref(), "another source")
@@ -199,7 +200,7 @@ impl SourceStore for Storage {
             .of(scope.account)
             .write_completing(completion, move |c| {
                 let mut source = require_locked(c, &visible, id)?;
-                source.apply(patch.clone());
+                source.apply(patch.clone())?;
                 update_settings(c, &source)?;
                 Ok(source)
             })

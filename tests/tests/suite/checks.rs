@@ -1,6 +1,7 @@
 //! `/v1/agents/{agent_id}/checks`.
 
 pub(crate) mod get;
+mod guard;
 pub(crate) mod replace;
 pub(crate) mod run;
 pub(crate) mod runs;

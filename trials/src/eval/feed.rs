@@ -35,6 +35,15 @@ impl PassageFeed for MemoryFeed {
         Ok((bytes as u64 <= wanted.bytes).then(whole))
     }
 
+    async fn candidate_content(
+        &self,
+        _: Id<kind::Agent>,
+        _: Id<kind::Source>,
+        _: u64,
+    ) -> Result<Option<WholeContent>, Error> {
+        Ok(None)
+    }
+
     async fn documents(
         &self,
         _: Id<kind::Source>,

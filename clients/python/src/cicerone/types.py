@@ -117,7 +117,9 @@ class CheckRun(TypedDict):
     """The source whose training began the run; null for a requested one."""
     status: str
     trigger: str
-    """Why it began: it was requested, or a source was trained."""
+    """Why it began: it was requested, a source was trained, or a guarded source was crawled. A
+    run of the last kind was asked of the content that the crawl found.
+    """
 
 
 class AgentChecks(TypedDict):
@@ -456,6 +458,10 @@ class CreateSource(TypedDict):
     type: Literal["website", "text", "file", "qa"]
     crawl_subpages: NotRequired[bool | None]
     """Whether links within the host are followed; null for false."""
+    guarded: NotRequired[bool | None]
+    """Whether a crawl replaces the content only if every check of the agent that passes now
+    would still pass; null for false.
+    """
     managed: NotRequired[None | Managed]
     """Which entry of a file of declared objects it is; null for none."""
 
@@ -918,6 +924,10 @@ class Source(TypedDict):
     created_at: str
     error_message: str | None
     """Why processing failed; null in every other state."""
+    guarded: bool
+    """Whether a crawl replaces the content only if every check of the agent that passes now
+    would still pass; always false for a source that is not a website.
+    """
     id: str
     managed: Managed | None
     """Which entry of a file of declared objects it is; null for none."""
@@ -1018,6 +1028,10 @@ class UpdateGap(TypedDict):
 
 
 class UpdateSource(TypedDict):
+    guarded: NotRequired[bool | None]
+    """Whether a crawl replaces the content only if every check of the agent that passes now
+    would still pass. Only a website can be guarded; null for false.
+    """
     managed: NotRequired[Managed | None]
     """Which entry of a file of declared objects it is; null for none."""
 

@@ -1,5 +1,7 @@
 //! The port of checks and their runs.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::access::Scope;
@@ -8,7 +10,21 @@ use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::page::{Page, PageRequest};
+use crate::ports::PassageIndex;
 use crate::timestamp::Timestamp;
+
+/// Asks agents the questions of checks.
+#[async_trait]
+pub trait AskChecks: Send + Sync {
+    /// Asks a question and judges the reply, which is counted and not stored. With an `index`, the reply is based on what
+    /// that finds. Fails as a message to the agent does.
+    async fn ask_check(
+        &self,
+        agent: (Id<kind::Account>, Id<kind::Agent>),
+        check: &Check,
+        index: Option<Arc<dyn PassageIndex>>,
+    ) -> Result<CheckResult, Error>;
+}
 
 /// A request for the next run.
 #[derive(Debug, Clone)]

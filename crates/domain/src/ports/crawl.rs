@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use url::Url;
 
+use crate::check::{Check, Comparison};
 use crate::crawl::{CrawlSoFar, FoundPage, KnownPage, SitePreview, VisitedPage};
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -52,6 +53,21 @@ pub trait CrawlStore: Send + Sync {
         lease: &Lease,
         title: Option<String>,
         event: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Result<Option<Source>, Error>;
+    /// The checks that are to be compared before a crawl ends: those of the agent, if the source is guarded, has earlier
+    /// content and would have another one. Otherwise, and if the lease was lost, there are none.
+    async fn guarding(&self, lease: &Lease) -> Result<Vec<Check>, Error>;
+    /// Ends a crawl that was compared, and records the comparison as a run of the agent's checks. If it is a
+    /// [refusal](Comparison::refusal), the crawl ends as by [`JobStore::finish_failed`](super::JobStore::finish_failed), and
+    /// checks that would fail are told; otherwise as by [`CrawlStore::finish_crawl`]. All of it is one transaction. The ids
+    /// are those of the event of the source and of that of the checks.
+    async fn finish_compared(
+        &self,
+        lease: &Lease,
+        title: Option<String>,
+        comparison: Comparison,
+        events: (Id<kind::Event>, Id<kind::Event>),
         now: Timestamp,
     ) -> Result<Option<Source>, Error>;
 }

@@ -1,5 +1,7 @@
 //! The index port and the feed that keeps an index in step with the rows.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::content::StoredPassage;
@@ -44,6 +46,18 @@ pub trait PassageIndex: Send + Sync {
         limit: usize,
     ) -> Result<Found, Error> {
         self.search(agent, query, limit).await
+    }
+    /// The agent's content as it would be if the running crawl of one of its websites ended now: an index in memory, which
+    /// is searched by words only, whatever generation is asked for, and which is gone when it is dropped. `None` if the
+    /// sources of the agent take more than [`GUARD_BYTES`](crate::limits::GUARD_BYTES), or if it was deleted.
+    ///
+    /// Few of them exist at a time; accounts take turns.
+    async fn candidate(
+        &self,
+        _agent: (Id<kind::Account>, Id<kind::Agent>),
+        _source: Id<kind::Source>,
+    ) -> Result<Option<Arc<dyn PassageIndex>>, Error> {
+        Ok(None)
     }
     /// Applies missing changes, so that the next search need not. Called after a deletion too, so that
     /// the text is gone from the disk. Searches take precedence.
@@ -101,6 +115,14 @@ pub trait PassageFeed: Send + Sync {
         &self,
         agent: Id<kind::Agent>,
         wanted: Wanted,
+    ) -> Result<Option<WholeContent>, Error>;
+    /// The same with what a source would have if its running crawl ended now. `None` if the agent's sources take more than
+    /// `bytes`, or if it was deleted.
+    async fn candidate_content(
+        &self,
+        agent: Id<kind::Agent>,
+        source: Id<kind::Source>,
+        bytes: u64,
     ) -> Result<Option<WholeContent>, Error>;
     /// The documents of a source at `version`, each as position and version, in order; `None` if
     /// that content was replaced or deleted meanwhile: read [`PassageFeed::agent_content`] again.

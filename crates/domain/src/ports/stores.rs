@@ -189,8 +189,8 @@ pub trait SourceStore: Send + Sync {
         filter: SourceFilter,
         page: PageRequest,
     ) -> Result<Page<Source>, Error>;
-    /// Applies a change. Fails with [`Error::NotFound`], and with [`Error::Conflict`] if another source of its agent
-    /// has the same managed identity.
+    /// Applies a change. Fails with [`Error::NotFound`], as [`Source::apply`] does, and with [`Error::Conflict`] if another
+    /// source of its agent has the same managed identity.
     async fn update_source(
         &self,
         scope: &Scope,

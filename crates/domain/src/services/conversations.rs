@@ -1,5 +1,6 @@
 //! Use cases of conversations: from a message to a stored reply.
 
+mod checks;
 mod export;
 mod handling;
 mod search;

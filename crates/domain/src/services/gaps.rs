@@ -161,6 +161,7 @@ impl Gaps {
             content: SourceContent::Qa(PairsText::of(std::slice::from_ref(&new.pair))?),
             state: SourceState::Pending,
             progress: None,
+            guarded: false,
             managed: None,
             created_at: now,
         };

@@ -24,6 +24,8 @@ pub struct NewSource {
     pub agent_id: Id<kind::Agent>,
     /// What it holds.
     pub content: SourceContent,
+    /// Whether its content is replaced only if no check of the agent is lost; for websites.
+    pub guarded: bool,
     /// Which entry of a file of declared objects it is.
     pub managed: Option<Managed>,
     /// The request that asks for it, for the logs.
@@ -56,13 +58,15 @@ impl Sources {
         Self { store, agents, index, thinking, signal, clock, entropy }
     }
 
-    /// Adds a source, in the state pending. Fails as [`SourceStore::insert_source`] does.
+    /// Adds a source, in the state pending. Fails as [`SourceStore::insert_source`] does, and with [`Error::Invalid`] if it
+    /// is guarded and no website.
     pub async fn create(
         &self,
         scope: &Scope,
         new: NewSource,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {
+        new.content.check_may_be_guarded(new.guarded)?;
         let source = Source {
             id: Id::random(self.entropy.as_ref()),
             account_id: scope.account,
@@ -70,6 +74,7 @@ impl Sources {
             content: new.content,
             state: SourceState::Pending,
             progress: None,
+            guarded: new.guarded,
             managed: new.managed,
             created_at: self.clock.now(),
         };

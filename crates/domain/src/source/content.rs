@@ -59,6 +59,18 @@ impl SourceContent {
         }
     }
 
+    /// Checks that a source with this content may have that value of [`Source::guarded`](super::Source::guarded).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] if it is true and the content is no website.
+    pub fn check_may_be_guarded(&self, guarded: bool) -> Result<(), Error> {
+        if guarded && self.source_type() != SourceType::Website {
+            return Err(Error::invalid("guarded", "is allowed only for the type website"));
+        }
+        Ok(())
+    }
+
     /// Reads and checks the fields of a new source.
     ///
     /// # Errors

@@ -62,8 +62,9 @@ impl<'a> From<&'a Check> for CheckView<'a> {
 pub(super) struct CheckRunView<'a> {
     #[schema(value_type = String, pattern = "^run_[0-9A-Za-z]{10}$")]
     id: Id<kind::CheckRun>,
-    /// Why it began: it was requested, or a source was trained.
-    #[schema(pattern = "^(request|trained)$")]
+    /// Why it began: it was requested, a source was trained, or a guarded source was crawled. A run of the last kind was
+    /// asked of the content that the crawl found.
+    #[schema(pattern = "^(request|trained|guard)$")]
     trigger: &'static str,
     #[schema(pattern = "^(pending|running|done|failed)$")]
     status: &'static str,

@@ -66,6 +66,9 @@ pub(super) struct SourceView<'a> {
     /// details.
     #[schema(required)]
     partially_read: Option<PartialView<'a>>,
+    /// Whether a crawl replaces the content only if every check of the agent that passes now would still pass; always false
+    /// for a source that is not a website.
+    guarded: bool,
     /// Which entry of a file of declared objects it is; null for none.
     #[schema(value_type = Option<ManagedBody>, required = true)]
     managed: Option<ManagedView<'a>>,
@@ -123,6 +126,7 @@ impl<'a> From<&'a Source> for SourceView<'a> {
             partially_read: trained
                 .and_then(|trained| trained.partial.as_ref())
                 .map(PartialView::from),
+            guarded: source.guarded,
             managed: source.managed.as_ref().map(ManagedView::from),
             created_at: source.created_at,
         }

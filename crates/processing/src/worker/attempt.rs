@@ -1,5 +1,6 @@
 //! One attempt at a job: its work, and a heartbeat that notices if the lease is lost.
 
+use cicerone_domain::check::Comparison;
 use cicerone_domain::fairness::Urgency;
 use cicerone_domain::job::{ClaimedJob, Lease};
 use cicerone_domain::{Error, Extracted, Id, SourceContent, kind, limits};
@@ -15,6 +16,8 @@ pub(super) enum Outcome {
     Extracted(Extracted),
     /// All pages of a website are recorded; the title of the source.
     Crawled(Option<String>),
+    /// The same for a guarded website, with a comparison of its checks.
+    Compared(Option<String>, Comparison),
     /// The content cannot be read, with a reason for the owner.
     Unreadable(String),
     /// Something else failed.

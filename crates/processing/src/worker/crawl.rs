@@ -27,7 +27,7 @@ impl Worker {
         let (crawls, clock, lease) = (&*ports.crawls, &*ports.clock, &job.lease);
         let journal = LeasedJournal { crawls, clock, lease };
         match ports.crawler.crawl_for(account, &start, crawl_subpages, &journal).await {
-            Ok(CrawlEnd::Finished { title }) => Outcome::Crawled(title),
+            Ok(CrawlEnd::Finished { title }) => self.guard(job, title).await,
             Ok(CrawlEnd::Failed(message)) => Outcome::Unreadable(message),
             Ok(CrawlEnd::Abandoned) => Outcome::Lost,
             Err(error) => Outcome::Fault(error),

@@ -29,7 +29,7 @@ impl Default for WorkerSettings {
             crawls: 8,
             poll: Duration::from_secs(1),
             heartbeat: Duration::from_millis(500),
-            deadline: Duration::from_secs(15 * 60),
+            deadline: Duration::from_secs(20 * 60),
             grace: Duration::from_secs(20),
         }
     }

@@ -1,5 +1,6 @@
 //! The worker over scripted ports: every way in which a job can end.
 
+mod guarded;
 mod scripted;
 
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! Scripted ports: a queue in memory with faults chosen by the test.
 
+mod guard;
 mod reader;
 mod site;
 
@@ -50,6 +51,7 @@ struct Inner {
     objects_stalled: AtomicBool,
     finish_broken: AtomicBool,
     lease_lost: AtomicBool,
+    guard: Mutex<guard::Guarded>,
     claimed: Notify,
     synchronised: Notify,
 }
@@ -85,6 +87,7 @@ impl Script {
             crawler: Arc::new(self.crawler(reader.clone())),
             reader,
             crawls: Arc::new(self.clone()),
+            answers: Arc::new(self.clone()),
             index: Arc::new(self.clone()),
             signal: self.0.signal.clone(),
             told: self.0.told.clone(),
@@ -115,6 +118,7 @@ impl Script {
             content,
             state: SourceState::Pending,
             progress: None,
+            guarded: false,
             managed: None,
             created_at: Timestamp::from_millis(0),
         };
@@ -418,6 +422,14 @@ impl PassageIndex for Script {
         _limit: usize,
     ) -> Result<Found, Error> {
         Ok(Found::default())
+    }
+
+    async fn candidate(
+        &self,
+        _: (Id<kind::Account>, Id<kind::Agent>),
+        _: Id<kind::Source>,
+    ) -> Result<Option<Arc<dyn PassageIndex>>, Error> {
+        Ok(self.new_content())
     }
 
     async fn synchronise(&self, _agent: AgentVersion) -> Result<(), Error> {

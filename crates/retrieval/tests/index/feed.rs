@@ -164,6 +164,15 @@ impl PassageFeed for Rows {
         Ok(is_within.then_some(WholeContent { generation: row.generation, passages }))
     }
 
+    async fn candidate_content(
+        &self,
+        _: Id<kind::Agent>,
+        _: Id<kind::Source>,
+        _: u64,
+    ) -> Result<Option<WholeContent>, Error> {
+        Ok(None)
+    }
+
     async fn documents(
         &self,
         source: Id<kind::Source>,

@@ -1,6 +1,7 @@
 //! `cicerone import`: sources from pairs, folders, sitemaps and exports of other services.
 
 mod csv_pairs;
+mod earlier;
 mod folder;
 mod found;
 mod json;
@@ -17,6 +18,7 @@ use crate::cli::ImportArguments;
 use crate::configuration::Environment;
 use crate::failure::Failure;
 use crate::{output, wiring};
+use earlier::Earlier;
 use found::{Found, Item};
 use report::{Report, Taken};
 
@@ -49,7 +51,9 @@ pub(crate) fn run(environment: &Environment, arguments: &ImportArguments) -> Res
         report.print(arguments.json)?;
         match stopped {
             Some(reason) => Err(Failure::new(format!("the import stopped: {reason}"))),
-            None if report.taken.is_empty() => Err(Failure::new("nothing was taken")),
+            None if report.taken.is_empty() && report.there.is_empty() => {
+                Err(Failure::new("nothing was taken"))
+            }
             None => Ok(()),
         }
     })
@@ -102,14 +106,22 @@ async fn send(
 ) -> Result<Option<String>, Failure> {
     let count = items.len();
     let mut stopped: Option<String> = None;
+    let earlier = match Earlier::of(api, agent).await {
+        Ok(earlier) => earlier,
+        Err(Refused::Item(reason) | Refused::All(reason)) => {
+            stopped = Some(reason);
+            Earlier::default()
+        }
+    };
     for (index, item) in items.into_iter().enumerate() {
         if let Some(reason) = &stopped {
             report.refuse(item.name(), format!("not sent: {reason}"));
             continue;
         }
         output::note(&format!("{}/{count} {}", index + 1, item.name()))?;
-        match add(api, agent, &item).await {
-            Ok(id) => report.taken.push(Taken::of(&item, id)),
+        match add(api, agent, &item, &earlier).await {
+            Ok(Added::New(id)) => report.taken.push(Taken::of(&item, id)),
+            Ok(Added::Earlier) => report.there.push(item.name()),
             Err(Refused::Item(reason)) => report.refuse(item.name(), reason),
             Err(Refused::All(reason)) => {
                 report.refuse(item.name(), reason.clone());
@@ -118,6 +130,14 @@ async fn send(
         }
     }
     Ok(stopped)
+}
+
+/// What became of an item that was not refused.
+enum Added {
+    /// It is a source now, with this id.
+    New(String),
+    /// It was imported before.
+    Earlier,
 }
 
 /// Why an item was not taken.
@@ -140,23 +160,43 @@ impl From<ApiError> for Refused {
     }
 }
 
-/// Adds an item, and returns the id of the source.
-async fn add(api: &ApiClient, agent: &str, item: &Item) -> Result<String, Refused> {
-    let body = match item {
+/// Adds an item, unless the agent has it.
+async fn add(
+    api: &ApiClient,
+    agent: &str,
+    item: &Item,
+    earlier: &Earlier,
+) -> Result<Added, Refused> {
+    let file = match item {
+        Item::File(path) => Some(super::input::load(path).map_err(Refused::Item)?),
+        Item::Pairs { .. } | Item::Text { .. } | Item::Website(_) => None,
+    };
+    let hash = earlier::hash(item, file.as_ref().map(|file| file.bytes.as_ref()));
+    if earlier.has(&hash) {
+        return Ok(Added::Earlier);
+    }
+    let mut body = match item {
         Item::Pairs { content, .. } => json!({ "type": "qa", "content": content }),
         Item::Text { text, .. } => json!({ "type": "text", "content": text }),
         Item::Website(url) => json!({ "type": "website", "content": url }),
         Item::File(path) => {
-            let file = super::input::load(path).map_err(Refused::Item)?;
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let file = file.as_ref().ok_or_else(|| Refused::Item("it was not read".to_owned()))?;
             let body = Body::File(name.as_deref().unwrap_or(&file.name), &file.bytes);
             let uploaded = api.create("/v1/files", body).await?;
             json!({ "type": "file", "content": text(&uploaded, "id") })
         }
     };
     let path = format!("/v1/agents/{agent}/sources");
-    let source = api.create(&path, Body::Json(&body)).await?;
-    Ok(text(&source, "id").to_owned())
+    if let Some(fields) = body.as_object_mut() {
+        fields.insert("managed".to_owned(), earlier::identity(&hash));
+    }
+    match api.create(&path, Body::Json(&body)).await {
+        Ok(source) => Ok(Added::New(text(&source, "id").to_owned())),
+        // Another import adds it at the same time.
+        Err(error) if error.is(409) => Ok(Added::Earlier),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Waits until every source is trained or has failed. Those that failed were not taken.

@@ -1,18 +1,19 @@
 //! Work on runs: claims, results, and the end.
 
-use cicerone_domain::check::{CheckResult, CheckRun, RunStatus};
+use cicerone_domain::check::{CheckResult, CheckRun, RunStatus, RunTrigger};
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::{ClaimedRun, RunClaim, RunEnd, RunLease};
-use cicerone_domain::{Id, Timestamp};
+use cicerone_domain::source::SourceStatus;
+use cicerone_domain::{Id, Timestamp, limits};
 use diesel::prelude::*;
 
 use super::rows::{HeldRunRow, RunRow};
-use super::{RUNNING, checks_of, tell};
+use super::{PENDING, RUNNING, checks_of, tell};
 use crate::columns::{id, to_json};
 use crate::connection::{AnyConnection, note_value};
 use crate::dialect;
 use crate::error::TransactionError;
-use crate::schema::check_runs;
+use crate::schema::{check_runs, sources};
 
 /// The account whose turn it is: the next one after `after`, in the order of ids, with a run that is due.
 pub(super) fn next_account(
@@ -37,16 +38,59 @@ pub(super) fn next_account(
     }
 }
 
+/// Runs that are put off by one claim.
+const PUT_OFF_AT_ONCE: usize = 100;
+
 /// Claims the run that has been due the longest, of the account whose turn it is. A run whose agent is being deleted is
-/// removed instead.
+/// removed instead, and one that waits for other sources is put off.
 pub(super) fn claim(
     c: &mut AnyConnection,
     claim: &RunClaim,
 ) -> Result<Option<ClaimedRun>, TransactionError> {
-    let after = claim.after.map(|after| after.to_string());
-    let Some(account) = next_account(c, after.as_deref(), claim.now)? else { return Ok(None) };
-    let found = dialect::next_check_run(c, &account, claim.now.as_millis())?;
-    let Some(mut row) = found else { return Ok(None) };
+    let mut after = claim.after.map(|after| after.to_string());
+    for _ in 0..PUT_OFF_AT_ONCE {
+        let Some(account) = next_account(c, after.as_deref(), claim.now)? else { return Ok(None) };
+        let found = dialect::next_check_run(c, &account, claim.now.as_millis())?;
+        let Some(row) = found else { return Ok(None) };
+        if !waits(c, &row, claim.now)? {
+            return take(c, claim, row);
+        }
+        let due = claim.now.plus_millis(limits::CHECK_DELAY_MILLIS).as_millis();
+        diesel::update(check_runs::table.find(&row.id))
+            .set(check_runs::due_at.eq(due))
+            .execute(c)?;
+        after = Some(account);
+    }
+    Ok(None)
+}
+
+/// Whether a run after a training waits, because other sources of the agent are still to be processed.
+fn waits(
+    c: &mut AnyConnection,
+    row: &HeldRunRow,
+    now: Timestamp,
+) -> Result<bool, TransactionError> {
+    let is_new = row.state == PENDING && row.cause == RunTrigger::Trained.name();
+    if !is_new || now.as_millis() - row.created_at >= limits::CHECK_WAIT_MILLIS {
+        return Ok(false);
+    }
+    let under_way = [SourceStatus::Pending.name(), SourceStatus::Processing.name()];
+    let busy: Option<String> = sources::table
+        .filter(sources::agent_id.eq(&row.agent_id))
+        .filter(sources::removed_at.is_null())
+        .filter(sources::status.eq_any(under_way))
+        .select(sources::id)
+        .first(c)
+        .optional()?;
+    Ok(busy.is_some())
+}
+
+/// Gives a run to the worker that claims it.
+fn take(
+    c: &mut AnyConnection,
+    claim: &RunClaim,
+    mut row: HeldRunRow,
+) -> Result<Option<ClaimedRun>, TransactionError> {
     if !dialect::hold_agent(c, &row.agent_id)? {
         diesel::delete(check_runs::table.find(&row.id)).execute(c)?;
         return Ok(None);
@@ -169,11 +213,12 @@ pub(super) fn end(
     Ok(Some(run))
 }
 
-/// The run of an agent that was done last.
+/// The run of an agent that was done last, of those that were asked of its content.
 fn last_done(c: &mut AnyConnection, agent: &str) -> Result<Option<CheckRun>, TransactionError> {
     let row: Option<RunRow> = check_runs::table
         .filter(check_runs::agent_id.eq(agent))
         .filter(check_runs::state.eq(RunStatus::Done.name()))
+        .filter(check_runs::cause.ne(RunTrigger::Guard.name()))
         .order((check_runs::finished_at.desc(), check_runs::created_at.desc(), check_runs::id))
         .select(RunRow::as_select())
         .first(c)

@@ -31,6 +31,7 @@ pub(crate) struct SourceRow {
     managed_set: Option<String>,
     managed_key: Option<String>,
     managed_hash: Option<String>,
+    guarded: bool,
 }
 
 /// A source without its text: texts and pairs, of up to 10 MB, are empty. For changes of its state, of which a large
@@ -51,6 +52,7 @@ pub(crate) struct HeldSourceRow {
     managed_set: Option<String>,
     managed_key: Option<String>,
     managed_hash: Option<String>,
+    guarded: bool,
 }
 
 fn content_unless_text() -> SqlLiteral<Text> {
@@ -73,6 +75,7 @@ impl TryFrom<HeldSourceRow> for Source {
             managed_set: row.managed_set,
             managed_key: row.managed_key,
             managed_hash: row.managed_hash,
+            guarded: row.guarded,
         })
     }
 }
@@ -94,6 +97,7 @@ pub(super) struct NewSourceRow<'a> {
     managed_set: Option<String>,
     managed_key: Option<String>,
     managed_hash: Option<String>,
+    guarded: bool,
 }
 
 impl<'a> NewSourceRow<'a> {
@@ -117,6 +121,7 @@ impl<'a> NewSourceRow<'a> {
             managed_set,
             managed_key,
             managed_hash,
+            guarded: source.guarded,
         })
     }
 }
@@ -143,6 +148,7 @@ impl TryFrom<SourceRow> for Source {
             content,
             state,
             progress,
+            guarded: row.guarded,
             managed: managed::from_columns((row.managed_set, row.managed_key, row.managed_hash)),
             created_at: time(row.created_at),
         })

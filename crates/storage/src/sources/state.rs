@@ -101,6 +101,7 @@ mod tests {
                 content: SourceContent::Text(SourceText::parse("x").unwrap()),
                 state,
                 progress: Some(Progress { pages_done: 1, pages_found: 2, pages_failed: 0 }),
+                guarded: false,
                 managed: None,
                 created_at: Timestamp::from_millis(0),
             };

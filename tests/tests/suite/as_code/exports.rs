@@ -17,7 +17,7 @@ async fn seen(place: &Place) -> Value {
         for source in client.list_all(&path, 10).await {
             let source = client.trained(&id(&source)).await;
             let mut shown = json!({});
-            for field in ["type", "title", "character_count", "crawl_subpages"] {
+            for field in ["type", "title", "character_count", "crawl_subpages", "guarded"] {
                 shown[field] = source[field].clone();
             }
             let documents =
@@ -60,7 +60,7 @@ async fn build(place: &Place, site: &Site) {
     client.trained(&source).await;
     site.page("/", "Home", "The garden has forty trees.", &["/more"]);
     site.page("/more", "More", "The roof has bees.", &[]);
-    let body = json!({ "type": "website", "content": site.url("/"), "crawl_subpages": true });
+    let body = json!({ "type": "website", "content": site.url("/"), "crawl_subpages": true, "guarded": true });
     let source = id(&client.post(&format!("/v1/agents/{agent}/sources"), body).await.expect(201));
     client.trained(&source).await;
     client.patch(&format!("/v1/agents/{agent}"), json!({ "status": "paused" })).await.expect(200);

@@ -52,8 +52,12 @@ async fn pairs_of_csv_and_json_become_sources_of_500_and_what_is_wrong_is_report
     assert_eq!(report["not_taken"].as_array().unwrap().len(), 4);
     let answer = place.client.ask(&agent, "What is in room 577?").await;
     assert_eq!(answer["reply"], "Painting, number 577.");
-    // A repetition within a day adds nothing.
-    import(&place, &agent, 0, &["faq.csv", "more.json"]);
+    // A repetition adds nothing.
+    let again = import(&place, &agent, 0, &["faq.csv", "more.json"]);
+    assert_eq!(again["taken"], json!([]));
+    assert_eq!(again["already_there"].as_array().unwrap().len(), 3, "{again}");
+    let (said, _) = place.ends(0, &["import", "--agent", &agent, "faq.csv"]);
+    assert!(said.contains("already there: faq.csv: 500 pairs\n"), "{said}");
     let sources = place.client.list_all(&format!("/v1/agents/{agent}/sources"), 100).await;
     assert_eq!(sources.len(), 3);
 }

@@ -5,43 +5,46 @@ use cicerone_tests::receiver::Receiver;
 use cicerone_tests::upstream::{Script, Upstream};
 use serde_json::{Value, json};
 
+use super::guard::builders;
 use super::{ended, path, set, start};
 use crate::world::{eventually, own_server, program};
 
 #[tokio::test]
 async fn a_training_runs_the_checks_and_what_fails_newly_is_told() {
-    let server = Server::of(&program()).env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8").start();
-    let client = server.client();
-    let receiver = Receiver::start().await;
-    let agent = client.agent().await;
-    set(&client, &agent, &["When does the museum open?", "How much is a ticket?"]).await;
-    let hook = json!({ "url": receiver.url(), "events": ["checks.failed"] });
-    client.post("/v1/webhook_endpoints", hook).await.expect(201);
-    let hours = client.text(&agent, "The museum opens at nine.").await;
-    let first = ended(&client, &agent, &Value::Null).await;
-    assert_eq!((&first["trigger"], &first["source_id"]), (&json!("trained"), &json!(hours)));
-    assert_eq!((&first["passed"], &first["failed"]), (&json!(1), &json!(1)), "{first}");
-    let told = receiver.wait_for(1).await.remove(0).json();
-    assert_eq!(told["event"], "checks.failed");
-    assert_eq!(
-        told["data"],
-        json!({
-            "agent_id": agent, "run_id": first["id"], "trigger": "trained", "source_id": hours,
-            "failed": 1, "passed": 1, "questions": ["How much is a ticket?"],
-        })
-    );
-    // What fails as before is not told again; what is repaired is not told at all.
-    start(&client, &agent).await;
-    let second = ended(&client, &agent, &first).await;
-    client.text(&agent, "A ticket costs twelve euros.").await;
-    let third = ended(&client, &agent, &second).await;
-    assert_eq!(third["failed"], 0, "{third}");
-    client.delete(&format!("/v1/sources/{hours}")).await.expect_nothing();
-    start(&client, &agent).await;
-    let last = ended(&client, &agent, &third).await;
-    let told = receiver.wait_for(2).await.remove(1).json();
-    assert_eq!(told["data"]["run_id"], last["id"]);
-    assert_eq!(told["data"]["questions"], json!(["When does the museum open?"]));
+    for builder in builders() {
+        let server = builder.start();
+        let client = server.client();
+        let receiver = Receiver::start().await;
+        let agent = client.agent().await;
+        set(&client, &agent, &["When does the museum open?", "How much is a ticket?"]).await;
+        let hook = json!({ "url": receiver.url(), "events": ["checks.failed"] });
+        client.post("/v1/webhook_endpoints", hook).await.expect(201);
+        let hours = client.text(&agent, "The museum opens at nine.").await;
+        let first = ended(&client, &agent, &Value::Null).await;
+        assert_eq!((&first["trigger"], &first["source_id"]), (&json!("trained"), &json!(hours)));
+        assert_eq!((&first["passed"], &first["failed"]), (&json!(1), &json!(1)), "{first}");
+        let told = receiver.wait_for(1).await.remove(0).json();
+        assert_eq!(told["event"], "checks.failed");
+        assert_eq!(
+            told["data"],
+            json!({
+                "agent_id": agent, "run_id": first["id"], "trigger": "trained", "source_id": hours,
+                "failed": 1, "passed": 1, "questions": ["How much is a ticket?"],
+            })
+        );
+        // What fails as before is not told again; what is repaired is not told at all.
+        start(&client, &agent).await;
+        let second = ended(&client, &agent, &first).await;
+        client.text(&agent, "A ticket costs twelve euros.").await;
+        let third = ended(&client, &agent, &second).await;
+        assert_eq!(third["failed"], 0, "{third}");
+        client.delete(&format!("/v1/sources/{hours}")).await.expect_nothing();
+        start(&client, &agent).await;
+        let last = ended(&client, &agent, &third).await;
+        let told = receiver.wait_for(2).await.remove(1).json();
+        assert_eq!(told["data"]["run_id"], last["id"]);
+        assert_eq!(told["data"]["questions"], json!(["When does the museum open?"]));
+    }
 }
 
 #[tokio::test]

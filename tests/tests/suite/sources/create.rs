@@ -136,6 +136,26 @@ async fn crawl_subpages_of_another_type_than_website_is_refused() {
 }
 
 #[tokio::test]
+async fn only_a_website_is_guarded() {
+    for (kind, content) in [
+        ("text", "The museum.".to_owned()),
+        ("file", NO_FILE.to_owned()),
+        ("qa", qa_content(&[("When does it open?", "At nine.")])),
+    ] {
+        let body = json!({ "type": kind, "content": content, "guarded": true });
+        add(body).await.refuses(400, "invalid_parameter", "guarded");
+    }
+    let text = json!({ "type": "text", "content": "The museum.", "guarded": false });
+    assert_eq!(add(text).await.expect(201)["guarded"], false);
+    for (given, shown) in [(json!(true), true), (json!(false), false), (json!(null), false)] {
+        let body = json!({ "type": "website", "content": "http://example.com", "guarded": given });
+        assert_eq!(add(body).await.expect(201)["guarded"], shown);
+    }
+    let body = json!({ "type": "website", "content": "http://example.com", "guarded": "yes" });
+    add(body).await.refuses(400, "invalid_parameter", "guarded");
+}
+
+#[tokio::test]
 async fn a_malformed_address_is_refused() {
     let addresses = [
         "",

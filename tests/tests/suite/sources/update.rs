@@ -4,13 +4,14 @@ use serde_json::json;
 
 use crate::coverage::Covers;
 use crate::routes::managed;
-use crate::world::{NO_SOURCE, client};
+use crate::world::{NO_SOURCE, NOWHERE, client};
 
 pub(crate) const COVERS: Covers = Covers {
     route: "PATCH /v1/sources/{source_id}",
     cases: &[
         ("200", only_the_identity_changes),
         ("400 invalid_parameter", a_bad_identity_is_refused),
+        ("400 invalid_parameter", only_a_website_is_guarded),
         ("404 resource_not_found", an_unknown_source_is_not_found),
         ("409 conflict", the_identity_of_another_source_is_refused),
     ],
@@ -37,6 +38,24 @@ async fn a_bad_identity_is_refused() {
     let source = client.source(&client.agent().await, "text", "The museum.").await;
     let refused = client.patch(&format!("/v1/sources/{source}"), json!({ "managed": 5 })).await;
     refused.refuses(400, "invalid_parameter", "managed");
+}
+
+#[tokio::test]
+async fn only_a_website_is_guarded() {
+    let client = client();
+    let agent = client.agent().await;
+    let text = format!("/v1/sources/{}", client.source(&agent, "text", "The museum.").await);
+    for guarded in [json!(true), json!(1), json!("true")] {
+        let refused = client.patch(&text, json!({ "guarded": guarded })).await;
+        refused.refuses(400, "invalid_parameter", "guarded");
+    }
+    client.patch(&text, json!({ "guarded": false })).await.expect(200);
+    let site = format!("/v1/sources/{}", client.source(&agent, "website", NOWHERE).await);
+    for (given, now) in [(json!(true), true), (json!(true), true), (json!(null), false)] {
+        let changed = client.patch(&site, json!({ "guarded": given })).await.expect(200);
+        assert_eq!(changed["guarded"], now);
+        assert_eq!(client.get(&site).await.expect(200)["guarded"], now);
+    }
 }
 
 #[tokio::test]

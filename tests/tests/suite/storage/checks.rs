@@ -201,6 +201,36 @@ async fn a_trained_source_queues_one_run_a_moment_later() {
 }
 
 #[tokio::test]
+async fn a_run_after_a_training_waits_for_the_other_sources_but_not_for_ever() {
+    on_each(async |world| {
+        let agent = checked_agent(world, 1).await;
+        world.trained(&agent, text("Rome"), "Rome has seven hills.").await;
+        let other = world.text_source(&agent).await;
+        for _ in 0..4 {
+            assert_eq!(claim(world, None).await, None, "a source is pending");
+        }
+        // A requested run of another agent of the account is not held up.
+        let free = checked_agent(world, 1).await;
+        let asked = whole(world, &free, vec![result("a", true)]).await;
+        assert_eq!(asked.trigger, RunTrigger::Request);
+        world.finish(&other, extracted("Rome has a river.", 1)).await;
+        world.now();
+        world.now();
+        let run = claim(world, None).await.unwrap();
+        assert_eq!((run.run.agent_id, run.run.trigger), (agent.id, RunTrigger::Trained));
+        end(world, &run.lease, RunEnd::Done(vec![result("a", true)])).await.unwrap();
+
+        let third = world.text_source(&agent).await;
+        world.finish(&third, extracted("Rome has a wall.", 1)).await;
+        world.text_source(&agent).await;
+        assert_eq!(claim(world, None).await, None);
+        world.execute("UPDATE check_runs SET created_at = created_at - 300000, due_at = 0 WHERE state = 'pending'");
+        assert_eq!(claim(world, None).await.unwrap().run.agent_id, agent.id);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn accounts_take_turns_and_so_do_the_runs_of_an_account() {
     on_each(async |world| {
         let other = new_account(&world.storage, "theirs").await;

@@ -1,6 +1,7 @@
 //! Crawls: page by page, interrupted, ended.
 
 mod ends;
+mod guards;
 mod refreshes;
 
 use std::sync::Arc;

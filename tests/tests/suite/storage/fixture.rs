@@ -151,6 +151,7 @@ impl World {
             content,
             state: SourceState::Pending,
             progress: None,
+            guarded: false,
             managed: None,
             created_at: self.now(),
         }

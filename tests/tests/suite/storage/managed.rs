@@ -61,7 +61,7 @@ async fn versions_of_a_source_stand_beside_each_other() {
         world.text_source(&one).await;
         let listed = storage.list_sources(&scope, one.id, filter, first(9)).await.unwrap();
         assert_eq!(listed.items, [new.clone(), old.clone()]);
-        let patch = |managed| SourcePatch { managed: Some(managed) };
+        let patch = |managed| SourcePatch { managed: Some(managed), ..SourcePatch::default() };
         let same = patch(Some(managed("prices", '1')));
         assert_conflict(storage.update_source(&scope, old.id, same, None).await);
         let released = storage.update_source(&scope, old.id, patch(None), None).await.unwrap();

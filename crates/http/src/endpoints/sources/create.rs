@@ -43,21 +43,26 @@ struct CreateSource {
     r#type: String,
     content: String,
     crawl_subpages: Option<bool>,
+    guarded: Option<bool>,
     managed: Option<ManagedBody>,
 }
 
 impl Body for CreateSource {
     /// Content that exceeds its limits is the inner error: unlike the refusal of a malformed
     /// request, that refusal is stored under the idempotency key.
-    type Checked = (Result<SourceContent, Error>, Option<Managed>);
+    type Checked = (Result<SourceContent, Error>, bool, Option<Managed>);
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
         let managed = self.managed.map(ManagedBody::parse).transpose()?;
         let crawl_subpages = self.crawl_subpages.unwrap_or_default();
+        let guarded = self.guarded.unwrap_or_default();
         match SourceContent::parse(&self.r#type, self.content, crawl_subpages) {
-            Err(error @ Error::Validation { .. }) => Ok((Err(error), managed)),
+            Err(error @ Error::Validation { .. }) => Ok((Err(error), guarded, managed)),
             Err(error) => Err(error),
-            Ok(content) => Ok((Ok(content), managed)),
+            Ok(content) => {
+                content.check_may_be_guarded(guarded)?;
+                Ok((Ok(content), guarded, managed))
+            }
         }
     }
 }
@@ -80,7 +85,15 @@ impl PartialSchema for CreateSource {
         let crawl_subpages = ObjectBuilder::new()
             .schema_type(SchemaType::from_iter([Type::Boolean, Type::Null]))
             .description(Some("Whether links within the host are followed; null for false."));
-        let website = source_of("website", website).property("crawl_subpages", crawl_subpages);
+        let guarded = ObjectBuilder::new()
+            .schema_type(SchemaType::from_iter([Type::Boolean, Type::Null]))
+            .description(Some(
+                "Whether a crawl replaces the content only if every check of the agent that passes now would still pass; \
+                 null for false.",
+            ));
+        let website = source_of("website", website)
+            .property("crawl_subpages", crawl_subpages)
+            .property("guarded", guarded);
         OneOfBuilder::new()
             .item(website)
             .item(source_of("text", text))
@@ -132,14 +145,15 @@ fn not_blank() -> ObjectBuilder {
 }
 
 async fn handle(caller: Authorized<SourcesWrite>, app: App, mut incoming: Incoming) -> Answer {
-    let ((content, managed), key) = incoming.keyed_body::<CreateSource>(&app).await?;
+    let ((content, guarded, managed), key) = incoming.keyed_body::<CreateSource>(&app).await?;
     let agent_id = incoming.path_id();
     let request_id = Some(caller.request_id());
     Change::new(&app, &caller, key)
         .answer(
             |source| kept(StatusCode::CREATED, source),
             move |app, caller, completion| async move {
-                let new = NewSource { content: content?, managed, agent_id: agent_id?, request_id };
+                let agent_id = agent_id?;
+                let new = NewSource { content: content?, guarded, managed, agent_id, request_id };
                 app.sources.create(&caller.scope, new, completion).await
             },
         )
@@ -154,7 +168,7 @@ mod tests {
 
     fn read(json: &str) -> Result<Result<SourceContent, Error>, Error> {
         let current = Current { now: Timestamp::from_millis(0), knows_model: &|_| true };
-        CreateSource::parse(json.as_bytes(), &current).map(|(content, _)| content)
+        CreateSource::parse(json.as_bytes(), &current).map(|(content, ..)| content)
     }
 
     #[test]
@@ -165,6 +179,8 @@ mod tests {
         assert!(matches!(read(r#"{"type": "book"}"#), Err(Error::Missing { .. })));
         let crawled_text = r#"{"type": "text", "content": "x", "crawl_subpages": true}"#;
         assert!(matches!(read(crawled_text), Err(Error::Invalid(_))));
+        let guarded_text = r#"{"type": "text", "content": "x", "guarded": true}"#;
+        assert!(matches!(read(guarded_text), Err(Error::Invalid(_))));
         assert!(matches!(read(r#"{"type": "text", "content": "x"}"#), Ok(Ok(_))));
     }
 }

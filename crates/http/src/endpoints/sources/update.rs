@@ -30,8 +30,13 @@ pub(crate) fn endpoint() -> Endpoint {
 }
 
 #[derive(Deserialize, ToSchema)]
-#[schema(examples(json!({"managed": null})))]
+#[schema(examples(json!({"guarded": false})))]
 struct UpdateSource {
+    /// Whether a crawl replaces the content only if every check of the agent that passes now would still pass. Only a website
+    /// can be guarded; null for false.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    guarded: Given<bool>,
     /// Which entry of a file of declared objects it is; null for none.
     #[serde(default)]
     #[schema(value_type = Option<ManagedBody>)]
@@ -42,7 +47,10 @@ impl Body for UpdateSource {
     type Checked = SourcePatch;
 
     fn check(self, _: &Current<'_>) -> Result<SourcePatch, Error> {
-        Ok(SourcePatch { managed: self.managed.or_none(ManagedBody::parse)? })
+        Ok(SourcePatch {
+            guarded: self.guarded.or(false),
+            managed: self.managed.or_none(ManagedBody::parse)?,
+        })
     }
 }
 

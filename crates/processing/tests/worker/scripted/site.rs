@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use cicerone_domain::check::{Check, Comparison};
 use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, VisitedPage};
 use cicerone_domain::job::Lease;
 use cicerone_domain::ports::CrawlStore;
@@ -80,5 +81,22 @@ impl CrawlStore for Script {
         let line = format!("crawled {}", title.as_deref().unwrap_or_default());
         let trained = Trained { character_count: 0, title, version: 1, partial: None };
         Ok(self.end(lease, line, SourceState::Trained(trained)))
+    }
+
+    async fn guarding(&self, _lease: &Lease) -> Result<Vec<Check>, Error> {
+        Ok(self.checks())
+    }
+
+    async fn finish_compared(
+        &self,
+        lease: &Lease,
+        _title: Option<String>,
+        comparison: Comparison,
+        _events: (Id<kind::Event>, Id<kind::Event>),
+        _now: Timestamp,
+    ) -> Result<Option<Source>, Error> {
+        let line = comparison.refusal().unwrap_or_else(|| "compared".to_owned());
+        let state = SourceState::Failed { message: line.clone(), last: None };
+        Ok(self.end(lease, line, state))
     }
 }

@@ -117,6 +117,7 @@ impl Knowledge<'_> {
                     let new = NewSource {
                         agent_id: self.agent,
                         content,
+                        guarded: false,
                         managed: None,
                         request_id: None,
                     };
@@ -147,6 +148,7 @@ impl Knowledge<'_> {
         let new = NewSource {
             agent_id: self.agent,
             content: SourceContent::File(upload.id),
+            guarded: false,
             managed: None,
             request_id: None,
         };

@@ -37,7 +37,7 @@ pub(super) enum Loaded {
 impl Content {
     /// The content of an entry. Paths are relative to `folder`.
     pub(super) fn of(entry: SourceEntry, folder: &Path) -> Result<Self, String> {
-        let SourceEntry { website, crawl_subpages, upload, filename, text, qa } = entry;
+        let SourceEntry { website, crawl_subpages, guarded, upload, filename, text, qa } = entry;
         let given =
             [website.is_some(), upload.is_some(), text.is_some(), qa.is_some()].map(usize::from);
         if given.iter().sum::<usize>() != 1 {
@@ -45,6 +45,9 @@ impl Content {
         }
         if crawl_subpages.is_some() && website.is_none() {
             return Err("`crawl_subpages` belongs to `website`".to_owned());
+        }
+        if guarded.is_some() && website.is_none() {
+            return Err("`guarded` belongs to `website`".to_owned());
         }
         if filename.is_some() && upload.is_none() {
             return Err("`filename` belongs to `upload`".to_owned());
@@ -170,9 +173,13 @@ mod tests {
     #[test]
     fn an_entry_has_one_content() {
         assert!(content("{text: a}").is_ok() && content("{website: 'https://a'}").is_ok());
-        for yaml in
-            ["{}", "{text: a, qa: []}", "{text: a, crawl_subpages: true}", "{text: a, filename: b}"]
-        {
+        for yaml in [
+            "{}",
+            "{text: a, qa: []}",
+            "{text: a, crawl_subpages: true}",
+            "{text: a, guarded: true}",
+            "{text: a, filename: b}",
+        ] {
             assert!(content(yaml).is_err(), "{yaml}");
         }
     }
@@ -190,6 +197,7 @@ mod tests {
         let hashes: std::collections::BTreeSet<String> = all.into_iter().map(hash).collect();
         assert_eq!(hashes.len(), all.len());
         assert_eq!(hash("{website: a, crawl_subpages: false}"), hash("{website: a}"));
+        assert_eq!(hash("{website: a, guarded: true}"), hash("{website: a}"), "a setting");
         assert_ne!(hash_of(&[b"ab", b"c"]), hash_of(&[b"a", b"bc"]));
     }
 }

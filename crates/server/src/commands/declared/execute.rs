@@ -113,6 +113,11 @@ impl<'a> Executor<'a> {
         match (&step.action, step.kind) {
             (Action::Create, Kind::Source) => self.add_source(&step.key).await,
             (Action::Create, kind) => self.create(kind, self.object(kind, &step.key)?).await,
+            (Action::Update { .. }, Kind::Source) => {
+                let (_, source) = self.source(&step.key)?;
+                let body = json!({ "guarded": source.guarded });
+                self.patch(&path, &version(step, state), &body).await
+            }
             (Action::Update { .. }, kind) => {
                 let object = self.object(kind, &step.key)?;
                 let body = object.body(&self.wanted.set, &object.hash, |key| self.agent_id(key));
@@ -219,6 +224,9 @@ impl<'a> Executor<'a> {
         if let Some(fields) = body.as_object_mut() {
             let identity = identity(&self.wanted.set, &source.key, &source.hash);
             fields.insert("managed".to_owned(), identity);
+            if let Some(guarded) = source.guarded {
+                fields.insert("guarded".to_owned(), Value::Bool(guarded));
+            }
         }
         let path = format!("/v1/agents/{agent_id}/sources");
         match self.api.create(&path, Body::Json(&body)).await {

@@ -139,6 +139,7 @@ impl Export<'_> {
                 "website" => Source::website(
                     content,
                     source.get("crawl_subpages") == Some(&Value::Bool(true)),
+                    source.get("guarded") == Some(&Value::Bool(true)),
                 ),
                 "text" => Source::text(self.folder.add(
                     &content_of(agent),

@@ -67,6 +67,8 @@ pub(super) struct SourceEntry {
     pub(super) website: Option<String>,
     #[serde(default)]
     pub(super) crawl_subpages: Option<bool>,
+    #[serde(default)]
+    pub(super) guarded: Option<bool>,
     /// The path of a file to upload.
     #[serde(default)]
     pub(super) upload: Option<String>,

@@ -140,7 +140,9 @@ impl Observed {
     pub(super) fn version(&self) -> String {
         match self.kind {
             Kind::Agent | Kind::Webhook => text(&self.value, "updated_at").to_owned(),
-            Kind::Source => text(&self.value, "created_at").to_owned(),
+            Kind::Source => {
+                format!("{} {}", text(&self.value, "created_at"), self.is_guarded())
+            }
             Kind::Key => hash_of(&[self.value.to_string().as_bytes()]),
         }
     }
@@ -148,6 +150,15 @@ impl Observed {
     fn mark(&self) -> Mark {
         let Self { kind, key, hash, id, .. } = self.clone();
         Mark { kind, key, hash, id, version: self.version() }
+    }
+
+    /// Whether a source is to be changed so that it is guarded or not as is wanted.
+    pub(super) fn differs(&self, guarded: Option<bool>) -> bool {
+        guarded.is_some_and(|guarded| self.is_guarded() != guarded)
+    }
+
+    fn is_guarded(&self) -> bool {
+        self.value.get("guarded") == Some(&Value::Bool(true))
     }
 
     /// The status of a source.

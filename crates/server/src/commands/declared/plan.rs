@@ -178,6 +178,10 @@ impl Plan {
         let (current, earlier): (Vec<&Observed>, Vec<&Observed>) =
             versions.partition(|version| version.hash == source.hash);
         replaced.extend(earlier);
+        if let Some(current) = current.first().filter(|one| one.differs(source.guarded)) {
+            let fields = vec!["guarded".to_owned()];
+            self.step(Action::Update { fields }, Kind::Source, &source.key, Some(current));
+        }
         match current.first() {
             None => self.step(Action::Create, Kind::Source, &source.key, None),
             Some(failed) if failed.status() == "failed" => {

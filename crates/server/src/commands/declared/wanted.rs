@@ -52,6 +52,8 @@ pub(super) struct WantedSource {
     pub(super) key: String,
     pub(super) content: Content,
     pub(super) hash: String,
+    /// Whether it is guarded; `None` if the file does not say.
+    pub(super) guarded: Option<bool>,
 }
 
 impl Wanted {
@@ -81,7 +83,8 @@ impl Wanted {
             .chain(self.keys.iter().flatten())
             .for_each(&mut add);
         for source in self.agents.iter().flat_map(|agent| agent.sources.iter().flatten()) {
-            parts.extend([source.key.clone(), source.hash.clone()]);
+            let guarded = format!("{:?}", source.guarded);
+            parts.extend([source.key.clone(), source.hash.clone(), guarded]);
         }
         let parts: Vec<&[u8]> = parts.iter().map(String::as_bytes).collect();
         hash_of(&parts)
@@ -136,10 +139,11 @@ fn agent(key: String, entry: AgentEntry, folder: &Path) -> Result<WantedAgent, F
                 let at = format!("{at}.sources.{name}");
                 let source = format!("{key}/{name}");
                 check_key(&at, &source, cicerone_domain::limits::MANAGED_KEY_CHARS)?;
+                let guarded = entry.guarded;
                 let content = Content::of(entry, folder)
                     .map_err(|problem| Failure::new(format!("`{at}`: {problem}")))?;
                 let hash = content.load()?.hash();
-                Ok(WantedSource { key: source, content, hash })
+                Ok(WantedSource { key: source, content, hash, guarded })
             })
             .collect::<Result<Vec<_>, Failure>>()
     });

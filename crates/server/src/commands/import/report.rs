@@ -43,6 +43,8 @@ impl Taken {
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) taken: Vec<Taken>,
+    /// What the agent had from an earlier import.
+    pub(super) there: Vec<String>,
     refused: Vec<Refusal>,
     /// Refusals beyond those that are listed.
     unlisted: usize,
@@ -52,7 +54,7 @@ impl Report {
     pub(super) fn new(mut refused: Vec<Refusal>) -> Self {
         let unlisted = refused.len().saturating_sub(LISTED);
         refused.truncate(LISTED);
-        Self { taken: Vec::new(), refused, unlisted }
+        Self { taken: Vec::new(), there: Vec::new(), refused, unlisted }
     }
 
     pub(super) fn refuse(&mut self, what: String, reason: String) {
@@ -70,8 +72,12 @@ impl Report {
             let refused = self.refused.iter();
             let refused: Vec<Value> =
                 refused.map(|one| json!({ "what": one.what, "reason": one.reason })).collect();
-            let report =
-                json!({ "taken": taken, "not_taken": refused, "not_listed": self.unlisted });
+            let report = json!({
+                "taken": taken,
+                "already_there": self.there,
+                "not_taken": refused,
+                "not_listed": self.unlisted,
+            });
             return output::line(&report);
         }
         for Refusal { what, reason } in &self.refused {
@@ -79,6 +85,9 @@ impl Report {
         }
         if self.unlisted > 0 {
             output::line(&format!("not taken: {} more", self.unlisted))?;
+        }
+        for name in &self.there {
+            output::line(&format!("already there: {name}"))?;
         }
         for taken in &self.taken {
             if let Some(reason) = &taken.partially_read {
@@ -88,8 +97,12 @@ impl Report {
         let pairs: usize = self.taken.iter().map(|taken| taken.pairs).sum();
         let refused = self.refused.len() + self.unlisted;
         let sources = self.taken.len();
+        let there = match self.there.len() {
+            0 => String::new(),
+            count => format!("{count} already there; "),
+        };
         output::line(&format!(
-            "{sources} sources taken, with {pairs} pairs; {refused} things not taken."
+            "{sources} sources taken, with {pairs} pairs; {there}{refused} things not taken."
         ))
     }
 }

@@ -94,6 +94,8 @@ pub(super) struct Source {
     #[serde(skip_serializing_if = "Option::is_none")]
     crawl_subpages: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    guarded: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     upload: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     filename: Option<String>,
@@ -104,9 +106,9 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn website(url: &str, crawl_subpages: bool) -> Self {
-        let crawl_subpages = crawl_subpages.then_some(true);
-        Self { website: Some(url.to_owned()), crawl_subpages, ..Self::default() }
+    pub(super) fn website(url: &str, crawl_subpages: bool, guarded: bool) -> Self {
+        let (crawl_subpages, guarded) = (crawl_subpages.then_some(true), guarded.then_some(true));
+        Self { website: Some(url.to_owned()), crawl_subpages, guarded, ..Self::default() }
     }
 
     pub(super) fn text(file: String) -> Self {
