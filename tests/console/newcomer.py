@@ -46,6 +46,7 @@ def newcomer(browser, hook):
         expect(page.locator("tbody .badge", has_text="trained")).to_be_visible(timeout=30_000)
         ask_and_open(page)
         look_behind(page)
+        look_at_site(page)
         add_pair(page)
         answer_gap(page)
         agent = page.evaluate("location.hash.split('/')[2]")
@@ -101,6 +102,23 @@ def look_behind(page):
     page.locator(".entries a").first.click()
     page.get_by_role("button", name="Receipt").click()
     expect(page.locator("dialog .hits .cited")).to_contain_text("cited")
+    page.keyboard.press("Escape")
+
+
+def look_at_site(page):
+    """Asks what a crawl would find, before a website is added. Nothing listens there."""
+    page.get_by_role("link", name="Sources", exact=True).click()
+    page.get_by_role("button", name="Add content").click()
+    page.get_by_role("button", name="Website").click()
+    look = page.get_by_role("button", name="See what may be read")
+    expect(look).to_be_disabled()
+    page.get_by_label("Address").fill("http://127.0.0.1:9/")
+    look.click()
+    expect(page.locator("dialog .objection")).to_contain_text("The site cannot be reached")
+    # Another address has not been looked at.
+    page.get_by_label("Address").fill("http://127.0.0.1:9/other")
+    expect(page.locator("dialog .objection")).to_have_count(0)
+    page.get_by_label("Address").fill("")
     page.keyboard.press("Escape")
 
 

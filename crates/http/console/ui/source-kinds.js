@@ -7,6 +7,9 @@ export const KINDS = /** @type {Record<string, {label: string, icon: string}>} *
   qa: { label: 'Questions and answers', icon: 'messages-square' },
 });
 
+/** What it means that a website is guarded. */
+export const GUARD = 'Its content stays as it is if a check that passes would fail with the new pages.';
+
 /** @param {any} source */
 export function nameOf(source) {
   if (source.title) return source.title;

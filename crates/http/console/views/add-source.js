@@ -11,7 +11,7 @@ import { check, field } from '../ui/field.js';
 import { dialogForm, open, redraw, toast } from '../ui/layers.js';
 import { pairsTable, written } from '../ui/pairs.js';
 import { button, icon, sentence } from '../ui/parts.js';
-import { KINDS } from '../ui/source-kinds.js';
+import { GUARD, KINDS } from '../ui/source-kinds.js';
 
 /** Files that are sent at once. */
 const AT_ONCE = 2;
@@ -85,12 +85,37 @@ export class Uploads {
 export function addSource({ agent, kind, uploads, added }) {
   let shown = ORDER.includes(kind) ? kind : 'file';
   const forms = {
-    website: new Form(redraw, { content: '', crawl_subpages: true }, `website ${agent}`),
+    website: new Form(redraw, { content: '', crawl_subpages: true, guarded: false }, `website ${agent}`),
     text: new Form(redraw, { content: '' }, `text ${agent}`),
     qa: new Form(redraw, { content: '', pairs: [{ question: '', answer: '' }] }, `pairs ${agent}`),
   };
+  /** What the site of an address says about a crawl: an answer, or words about it. @type {{url: string, found?: any, words?: string} | undefined} */
+  let site;
+  const look = async () => {
+    const url = forms.website.values.content.trim();
+    const tell = (/** @type {typeof site} */ told) => {
+      site = told;
+      redraw();
+    };
+    tell({ url, words: 'Asking the site…' });
+    try {
+      tell({ url, found: await session.api.json('POST', `v1/agents/${agent}/sources/preview`, { body: { url } }) });
+    } catch (error) {
+      tell({ url, words: sentence(toApiError(error).message) });
+    }
+  };
+  const rules = () => {
+    if (site?.url !== forms.website.values.content.trim() || !site) return nothing;
+    const { found, words } = site;
+    if (!found) return html`<p class="quiet small" role="status">${words}</p>`;
+    if (!found.allowed) return html`<p class="objection" role="status">${icon('circle-alert', 13)}${sentence(found.reason)}</p>`;
+    const pause = found.crawl_delay_seconds ? ` It asks for a pause of ${found.crawl_delay_seconds} s between requests.` : '';
+    const listed = found.listed ? `Its sitemaps list ${found.list_complete ? '' : 'at least '}${found.listed} pages, of these first:` : 'It lists no pages in sitemaps; links lead to them.';
+    return html`<div class="small" role="status"><p>robots.txt allows this page.${pause} ${listed}</p>
+      <ul class="quiet">${found.pages.map((page) => html`<li class="clip">${page.url}${page.allowed ? nothing : ' (not allowed)'}</li>`)}</ul></div>`;
+  };
   const values = {
-    website: () => ({ type: 'website', content: forms.website.values.content.trim(), crawl_subpages: forms.website.values.crawl_subpages }),
+    website: () => ({ type: 'website', content: forms.website.values.content.trim(), crawl_subpages: forms.website.values.crawl_subpages, guarded: forms.website.values.guarded }),
     text: () => ({ type: 'text', content: forms.text.values.content }),
     qa: () => ({ type: 'qa', content: JSON.stringify(written(forms.qa.values.pairs)) }),
   };
@@ -106,7 +131,9 @@ export function addSource({ agent, kind, uploads, added }) {
   /** @type {Record<string, () => unknown>} */
   const fields = {
     website: () => html`${field(forms.website, { name: 'content', label: 'Address', type: 'url', most: LIMITS.url, required: true, autofocus: true, placeholder: 'https://museum.example', spellcheck: false })}
-      ${check(forms.website, { name: 'crawl_subpages', label: 'Follow its links', hint: 'To other pages of the same host, as far as robots.txt allows. Which pages were read, and why others were not, is shown while it goes on.' })}`,
+      ${button({ label: 'See what may be read', icon: 'search', small: true, disabled: !forms.website.values.content.trim() }, look)}${rules()}
+      ${check(forms.website, { name: 'crawl_subpages', label: 'Follow its links', hint: 'To other pages of the same host, as far as robots.txt allows. Which pages were read, and why others were not, is shown while it goes on.' })}
+      ${check(forms.website, { name: 'guarded', label: 'Guard it by the checks', hint: GUARD })}`,
     text: () => field(forms.text, { name: 'content', label: 'Text', rows: 12, most: LIMITS.text, required: true, autofocus: true, hint: 'Its first line becomes its title.' }),
     qa: () => html`${pairsTable(forms.qa)}${forms.qa.errors.content ? html`<p class="objection">${icon('circle-alert', 13)}${forms.qa.errors.content}</p>` : nothing}`,
   };

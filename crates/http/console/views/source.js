@@ -2,15 +2,16 @@
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
+import { newKey } from '../lib/api.js';
 import { count, number } from '../lib/format.js';
 import { Form } from '../lib/form.js';
-import { Loaded, Paged, every } from '../lib/load.js';
+import { Loaded, Paged, every, toApiError } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, has, session } from '../lib/session.js';
 import { dialogForm, open, redraw, toast } from '../ui/layers.js';
 import { pairsTable, written } from '../ui/pairs.js';
 import { badge, button, copyable, empty, heading, icon, meter, more, notice, problem, sentence, tabs, waiting, when } from '../ui/parts.js';
-import { KINDS, nameOf } from '../ui/source-kinds.js';
+import { GUARD, KINDS, nameOf } from '../ui/source-kinds.js';
 import { isInWork, refresh, remove } from './sources.js';
 
 const LIVE_MS = 1500;
@@ -45,6 +46,7 @@ export function sourceView(context) {
       return html`<div class="stack wide">${heading(nameOf(value), {
         above, about: html`<span class="row tight">${badge(value.status)}<span>${kind.label}</span><span class="quiet">· ${count(value.character_count || 0, 'character')} · added ${when(value.created_at)}</span>${copyable(value.id, 'the id')}</span>`,
         actions: mayWrite ? html`${value.type === 'qa' && has('post', '/v1/sources/{source_id}/pairs') ? button({ label: 'Add pairs', icon: 'plus', disabled: isInWork(value) }, () => addPairs(value, read)) : nothing}
+          ${'guarded' in value && value.type === 'website' ? button({ label: 'Guarded', icon: 'list-checks', pressed: value.guarded, title: GUARD }, () => guard(value, read)) : nothing}
           ${value.type === 'website' ? button({ label: 'Refresh', icon: 'refresh-cw', disabled: isInWork(value) }, () => refresh(value, read)) : nothing}
           ${button({ label: 'Delete', icon: 'trash-2', kind: 'danger' }, () => remove(value, () => go(to(['agents', agent, 'sources']))))}` : nothing })}
         ${value.error_message ? notice('danger', html`<p>${sentence(value.error_message)}</p>`) : nothing}
@@ -54,6 +56,15 @@ export function sourceView(context) {
         ${shown === 'pages' ? pages(list('pages')) : shown === 'content' ? content(value) : documents(list('documents'), value)}</div>`;
     },
   };
+}
+
+/** Turns the guard of a website on or off. @param {any} source @param {(read: any) => void} done */
+async function guard(source, done) {
+  try {
+    done(await session.api.json('PATCH', `v1/sources/${source.id}`, { body: { guarded: !source.guarded }, key: newKey() }));
+  } catch (error) {
+    toast(sentence(toApiError(error).message));
+  }
 }
 
 /** @param {Paged} list @param {any} source */
