@@ -97,6 +97,13 @@ impl Assets {
     }
 }
 
+/// The style of the book, behind the colours and tokens that it shares with the console.
+const BOOK_STYLE: &str = concat!(
+    include_str!("../console/colors.css"),
+    include_str!("../console/tokens.css"),
+    include_str!("book/book.css"),
+);
+
 /// A page, a script, a style, or a file of Swagger UI.
 fn read(name: &str) -> Result<Part, RequestError> {
     let fixed = |bytes: &'static [u8]| Bytes::from_static(bytes);
@@ -106,7 +113,7 @@ fn read(name: &str) -> Result<Part, RequestError> {
         "swagger-ui-bundle.js" => (SCRIPT, POLICY, packed(name)?),
         "swagger-ui.css" => (STYLE, POLICY, packed(name)?),
         "favicon-32x32.png" => ("image/png", POLICY, packed(name)?),
-        "book.css" => (STYLE, book::POLICY, fixed(include_bytes!("book/book.css"))),
+        "book.css" => (STYLE, book::POLICY, fixed(BOOK_STYLE.as_bytes())),
         "book.js" => (SCRIPT, book::POLICY, fixed(include_bytes!("book/book.js"))),
         "icon.svg" => ("image/svg+xml", book::POLICY, fixed(include_bytes!("book/icon.svg"))),
         // Described as text in the contract, as all of these are.
