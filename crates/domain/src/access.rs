@@ -15,6 +15,7 @@ use crate::limits;
 use crate::managed::Managed;
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
+use crate::widget::VisitorScope;
 
 pub use bounds::{
     KeyPatch, account_name_taken, check_expiry, may_add_key, parse_agent_ids, parse_expiry,
@@ -259,6 +260,7 @@ impl ApiKey {
         Scope {
             account: self.account_id,
             agents: self.agent_ids.as_ref().map(|ids| ids.as_slice().into()),
+            visitor: None,
         }
     }
 }
@@ -303,16 +305,30 @@ pub struct Scope {
     pub account: Id<kind::Account>,
     /// The agents that the caller is restricted to; `None` for all agents of the account.
     pub agents: Option<Arc<[Id<kind::Agent>]>>,
+    /// The visitor of a widget to whose conversations the caller is restricted; `None` for a caller with a key.
+    pub visitor: Option<Arc<VisitorScope>>,
 }
 
 impl Scope {
     /// The whole of an account.
     pub const fn account(account: Id<kind::Account>) -> Self {
-        Self { account, agents: None }
+        Self { account, agents: None, visitor: None }
+    }
+
+    /// What a visitor of a widget may see: no agent but the widget's, and no conversation but the visitor's.
+    pub fn of_visitor(visitor: VisitorScope) -> Self {
+        Self {
+            account: visitor.account_id,
+            agents: Some([visitor.agent_id].into()),
+            visitor: Some(Arc::new(visitor)),
+        }
     }
 
     /// Whether this scope includes everything in `other`, a scope of the same account.
     pub fn covers(&self, other: &Self) -> bool {
+        if self.visitor.is_some() && self.visitor != other.visitor {
+            return false;
+        }
         match &other.agents {
             Some(agents) => agents.iter().all(|agent| self.sees(*agent)),
             None => self.agents.is_none(),

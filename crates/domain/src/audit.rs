@@ -23,6 +23,16 @@ pub enum AuditAction {
     WebhookEndpointDeleted,
     /// The secret of a webhook endpoint was replaced.
     WebhookSecretRotated,
+    /// A widget was created.
+    WidgetCreated,
+    /// A widget was changed.
+    WidgetUpdated,
+    /// A widget was deleted.
+    WidgetDeleted,
+    /// The token of a widget was replaced.
+    WidgetTokenRotated,
+    /// The identity secret of a widget was replaced.
+    WidgetSecretRotated,
     /// An agent was deleted with everything that belonged to it.
     AgentDeleted,
     /// A source was deleted.
@@ -39,7 +49,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 18] = [
         Self::ApiKeyCreated,
         Self::ApiKeyUpdated,
         Self::ApiKeyDeleted,
@@ -47,6 +57,11 @@ impl AuditAction {
         Self::WebhookEndpointUpdated,
         Self::WebhookEndpointDeleted,
         Self::WebhookSecretRotated,
+        Self::WidgetCreated,
+        Self::WidgetUpdated,
+        Self::WidgetDeleted,
+        Self::WidgetTokenRotated,
+        Self::WidgetSecretRotated,
         Self::AgentDeleted,
         Self::SourceDeleted,
         Self::ConversationDeleted,
@@ -65,6 +80,11 @@ impl AuditAction {
             Self::WebhookEndpointUpdated => "webhook_endpoint.updated",
             Self::WebhookEndpointDeleted => "webhook_endpoint.deleted",
             Self::WebhookSecretRotated => "webhook_endpoint.secret_rotated",
+            Self::WidgetCreated => "widget.created",
+            Self::WidgetUpdated => "widget.updated",
+            Self::WidgetDeleted => "widget.deleted",
+            Self::WidgetTokenRotated => "widget.token_rotated",
+            Self::WidgetSecretRotated => "widget.secret_rotated",
             Self::AgentDeleted => "agent.deleted",
             Self::SourceDeleted => "source.deleted",
             Self::ConversationDeleted => "conversation.deleted",

@@ -246,6 +246,7 @@ impl CheckRun {
         let payload = serde_json::json!({ "event": name.name(), "created_at": now, "data": data })
             .to_string();
         Some(Event {
+            conversation_id: None,
             id,
             account_id: self.account_id,
             source_id: self.source_id,

@@ -19,6 +19,7 @@ use crate::retrieval::Hit;
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 use crate::usage::{Day, DayUsage, TokenCount};
+use crate::widget::{Lead, Visitor};
 
 pub use batch::{Batch, NumberedText, ReadConversation, ReadFrom};
 pub use channel::Channel;
@@ -41,6 +42,14 @@ pub struct Conversation {
     pub metadata: Metadata,
     /// The interface through which it began.
     pub channel: Channel,
+    /// The widget through which it began, if that still exists.
+    pub widget_id: Option<Id<kind::Widget>>,
+    /// Whose it is, if it began through a widget.
+    pub visitor: Option<Visitor>,
+    /// When the visitor first asked for a person.
+    pub handoff_requested_at: Option<Timestamp>,
+    /// How the visitor can be reached.
+    pub lead: Option<Lead>,
     /// What it contains.
     pub counts: ConversationCounts,
     /// The time of its first message.
@@ -274,6 +283,8 @@ pub struct ConversationFilter {
     pub unanswered: bool,
     /// Only those that began through this interface.
     pub channel: Option<Channel>,
+    /// Only those of this visitor.
+    pub visitor: Option<Id<kind::Visitor>>,
 }
 
 /// Reads the `key:value` filters of a list, split at the first colon: at most 20, each once. A filter
@@ -374,6 +385,10 @@ mod tests {
             agent_id: Id::random(&SystemEntropy),
             metadata: Metadata::default(),
             channel: Channel::Api,
+            widget_id: None,
+            visitor: None,
+            handoff_requested_at: None,
+            lead: None,
             counts: ConversationCounts::default(),
             created_at: Timestamp::from_millis(0),
             updated_at: Timestamp::from_millis(0),

@@ -2,10 +2,12 @@
 
 use serde_json::json;
 
+use crate::conversation::{Conversation, Rating};
 use crate::id::{Id, kind};
 use crate::source::{Source, SourceState};
 use crate::timestamp::Timestamp;
 use crate::webhook::EventName;
+use crate::widget::Lead;
 
 /// Something that happened, with its payload as it will be sent. It is written in the transaction of the
 /// change that it reports.
@@ -17,6 +19,8 @@ pub struct Event {
     pub account_id: Id<kind::Account>,
     /// The source that it is about; `None` for a ping.
     pub source_id: Option<Id<kind::Source>>,
+    /// The conversation that it is about.
+    pub conversation_id: Option<Id<kind::Conversation>>,
     /// What happened.
     pub name: EventName,
     /// The request that led to it, for the logs.
@@ -27,12 +31,28 @@ pub struct Event {
     pub payload: String,
 }
 
-/// The payload of an event without the content of its source, for endpoints that want it thin and for
-/// sources that were deleted: the event names the source but does not contain it. `None` if the text is
-/// not a payload.
+/// The payload of an event without the content of its source and without what people wrote, for endpoints that want it thin
+/// and for sources and conversations that were deleted: the event names them but does not contain anything of them. `None`
+/// if the text is not a payload.
 pub fn without_content(payload: &str) -> Option<String> {
     let mut payload: serde_json::Value = serde_json::from_str(payload).ok()?;
-    payload.get_mut("data")?.as_object_mut()?.remove("content");
+    let name = payload.get("event").and_then(serde_json::Value::as_str);
+    let name = name.and_then(EventName::from_name);
+    let data = payload.get_mut("data")?.as_object_mut()?;
+    let removed: &[&str] = match name {
+        Some(EventName::HandoffRequested) => &["message"],
+        Some(EventName::MessageRated) => &["question", "reply"],
+        Some(EventName::LeadCaptured) => &["lead"],
+        _ => &["content"],
+    };
+    for field in removed {
+        data.remove(*field);
+    }
+    for (object, kept) in [("visitor", "id"), ("rating", "value")] {
+        if let Some(object) = data.get_mut(object).and_then(serde_json::Value::as_object_mut) {
+            object.retain(|field, _| field == kept);
+        }
+    }
     Some(payload.to_string())
 }
 
@@ -77,11 +97,86 @@ impl Event {
             id,
             account_id: source.account_id,
             source_id: Some(source.id),
+            conversation_id: None,
             name,
             request_id,
             created_at: now,
             payload: payload.to_string(),
         })
+    }
+
+    /// The event of a visitor who asks for a person.
+    pub fn of_handoff(
+        conversation: &Conversation,
+        message: Option<&str>,
+        id: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Self {
+        let data = json!({
+            "conversation_id": conversation.id,
+            "agent_id": conversation.agent_id,
+            "widget_id": conversation.widget_id,
+            "visitor": conversation.visitor,
+            "message": message,
+        });
+        Self::of_conversation(EventName::HandoffRequested, conversation, id, data, now)
+    }
+
+    /// The event of a visitor who left an address.
+    pub fn of_lead(
+        conversation: &Conversation,
+        lead: &Lead,
+        id: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Self {
+        let data = json!({
+            "conversation_id": conversation.id,
+            "agent_id": conversation.agent_id,
+            "widget_id": conversation.widget_id,
+            "visitor": conversation.visitor,
+            "lead": lead,
+        });
+        Self::of_conversation(EventName::LeadCaptured, conversation, id, data, now)
+    }
+
+    /// The event of a reply that was rated. `texts` are the question and the reply, already cut.
+    pub fn of_rating(
+        conversation: &Conversation,
+        number: u64,
+        rating: &Rating,
+        (question, reply): (&str, &str),
+        id: Id<kind::Event>,
+        now: Timestamp,
+    ) -> Self {
+        let data = json!({
+            "conversation_id": conversation.id,
+            "agent_id": conversation.agent_id,
+            "n": number,
+            "rating": { "value": rating.value.name(), "comment": rating.comment },
+            "question": question,
+            "reply": reply,
+        });
+        Self::of_conversation(EventName::MessageRated, conversation, id, data, now)
+    }
+
+    fn of_conversation(
+        name: EventName,
+        conversation: &Conversation,
+        id: Id<kind::Event>,
+        data: serde_json::Value,
+        now: Timestamp,
+    ) -> Self {
+        let payload = json!({ "event": name.name(), "created_at": now, "data": data });
+        Self {
+            id,
+            account_id: conversation.account_id,
+            source_id: None,
+            conversation_id: Some(conversation.id),
+            name,
+            request_id: None,
+            created_at: now,
+            payload: payload.to_string(),
+        }
     }
 
     /// The event of a test of an endpoint.
@@ -95,7 +190,16 @@ impl Event {
         let name = EventName::Ping;
         let data = json!({ "webhook_endpoint_id": endpoint });
         let payload = json!({ "event": name.name(), "created_at": now, "data": data }).to_string();
-        Self { id, account_id, source_id: None, name, request_id, created_at: now, payload }
+        Self {
+            id,
+            account_id,
+            source_id: None,
+            conversation_id: None,
+            name,
+            request_id,
+            created_at: now,
+            payload,
+        }
     }
 }
 
@@ -111,5 +215,27 @@ mod tests {
         assert_eq!(without_content(payload).as_deref(), Some(left));
         assert_eq!(without_content(left).as_deref(), Some(left));
         assert_eq!(without_content("no JSON"), None);
+    }
+
+    #[test]
+    fn a_thin_payload_contains_nothing_that_people_wrote() {
+        let thin = |event: &str, data: serde_json::Value| {
+            let payload = serde_json::json!({ "event": event, "data": data }).to_string();
+            let thin = without_content(&payload).unwrap();
+            serde_json::from_str::<serde_json::Value>(&thin).unwrap()["data"].take()
+        };
+        let visitor =
+            serde_json::json!({ "id": "vis_1", "subject": "s", "name": "n", "email": "e" });
+        let handoff =
+            serde_json::json!({ "conversation_id": "c", "visitor": visitor, "message": "m" });
+        let left = serde_json::json!({ "conversation_id": "c", "visitor": { "id": "vis_1" } });
+        assert_eq!(thin("conversation.handoff_requested", handoff), left);
+        let lead = serde_json::json!({ "conversation_id": "c", "visitor": visitor, "lead": { "email": "e" } });
+        assert_eq!(thin("lead.captured", lead), left);
+        let rating = serde_json::json!({ "n": 2, "rating": { "value": "up", "comment": "c" }, "question": "q", "reply": "r" });
+        assert_eq!(
+            thin("message.rated", rating),
+            serde_json::json!({ "n": 2, "rating": { "value": "up" } })
+        );
     }
 }

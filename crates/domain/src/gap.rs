@@ -164,7 +164,7 @@ impl GapReason {
 /// of their own, which are no questions of people.
 pub const fn is_collected(channel: Channel) -> bool {
     match channel {
-        Channel::Api | Channel::Mcp => true,
+        Channel::Api | Channel::Mcp | Channel::Widget => true,
         Channel::OpenAi => false,
     }
 }

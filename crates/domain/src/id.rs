@@ -69,6 +69,12 @@ pub mod kind {
     /// A run of checks.
     #[derive(Debug)]
     pub enum CheckRun {}
+    /// A widget.
+    #[derive(Debug)]
+    pub enum Widget {}
+    /// A visitor of a widget.
+    #[derive(Debug)]
+    pub enum Visitor {}
     /// A request.
     #[derive(Debug)]
     pub enum Request {}
@@ -128,6 +134,14 @@ pub mod kind {
     impl Kind for CheckRun {
         const PREFIX: &'static str = "run_";
         const NAME: &'static str = "run";
+    }
+    impl Kind for Widget {
+        const PREFIX: &'static str = "wgt_";
+        const NAME: &'static str = "widget";
+    }
+    impl Kind for Visitor {
+        const PREFIX: &'static str = "vis_";
+        const NAME: &'static str = "visitor";
     }
     impl Kind for Request {
         const PREFIX: &'static str = "req_";

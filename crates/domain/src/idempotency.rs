@@ -264,7 +264,11 @@ mod tests {
     fn an_answer_goes_to_those_who_see_what_it_names_and_a_refusal_to_those_who_see_the_same() {
         let account = Id::random(&SystemEntropy);
         let [a, b] = [Id::random(&SystemEntropy), Id::random(&SystemEntropy)];
-        let within = |agents: &[_]| Scope { account, agents: Some(agents.into()) };
+        let within = |agents: &[_]| Scope {
+            account,
+            agents: Some(agents.into()),
+            ..Scope::account(account)
+        };
         let (all, one, other, both) =
             (Scope::account(account), within(&[a]), within(&[b]), within(&[b, a]));
         let admitted = |maker: &Scope, agents: Option<&[_]>, is_refusal| {

@@ -42,6 +42,7 @@ pub mod timestamp;
 pub mod upload;
 pub mod usage;
 pub mod webhook;
+pub mod widget;
 
 pub use access::{Account, AccountName, ApiKey, KeyName, Permission, Permissions, Scope};
 pub use agent::{Agent, AgentName, AgentPatch, AgentStatus};
@@ -57,3 +58,4 @@ pub use source::{Source, SourceContent, SourceState, SourceStatus, SourceType};
 pub use timestamp::Timestamp;
 pub use upload::{Upload, UploadType};
 pub use webhook::{Delivery, WebhookEndpoint};
+pub use widget::{Visitor, VisitorScope, Widget};

@@ -267,3 +267,49 @@ pub const EMBEDDED_BYTES: usize = 256 * 1_024;
 pub const VECTOR_LEASE_MILLIS: i64 = 5 * 60 * 1_000;
 /// Most agents that are listed as models.
 pub const LISTED_MODELS: usize = 1_000;
+/// Most widgets of an agent.
+pub const AGENT_WIDGETS: usize = 20;
+/// Longest name of a widget.
+pub const WIDGET_NAME_CHARS: usize = 100;
+/// Most bytes of a widget's name, origins and look as JSON (32 KiB).
+pub const WIDGET_BYTES: usize = 32 * 1_024;
+/// Most origins of a widget.
+pub const WIDGET_ORIGINS: usize = 20;
+/// Longest origin as it is given, in bytes: a name of 255 characters with scheme and port.
+pub const WIDGET_ORIGIN_BYTES: usize = 300;
+/// Longest title of a widget.
+pub const WIDGET_TITLE_CHARS: usize = 60;
+/// Longest greeting of a widget.
+pub const WIDGET_GREETING_CHARS: usize = 500;
+/// Most starters of a widget.
+pub const WIDGET_STARTERS: usize = 5;
+/// Longest starter.
+pub const WIDGET_STARTER_CHARS: usize = 100;
+/// Longest language tag of a widget.
+pub const WIDGET_LANGUAGE_CHARS: usize = 35;
+/// Longest text that replaces one of a widget's own.
+pub const WIDGET_TEXT_CHARS: usize = 300;
+/// Most messages that a widget can be allowed on a day.
+pub const WIDGET_DAY_MESSAGES: u64 = 1_000_000;
+/// Most messages that a visitor of a widget in an hour, and an address in a minute, can be allowed.
+pub const WIDGET_RATE: u64 = 10_000;
+/// Most replies in progress that a widget can be allowed.
+pub const WIDGET_REPLIES: u64 = 1_000;
+/// Longest time that the old token of a widget can be kept: a week.
+pub const WIDGET_TOKEN_KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
+/// How long the numbers of a widget's messages on a day are kept.
+pub const WIDGET_LIFE_DAYS: i64 = 7;
+/// Longest title in a visitor's list of conversations; a longer question is cut.
+pub const VISITOR_TITLE_CHARS: usize = 80;
+/// Longest message with which a visitor asks for a person.
+pub const HANDOFF_MESSAGE_CHARS: usize = 1_000;
+/// Longest address that a visitor leaves.
+pub const LEAD_EMAIL_CHARS: usize = 254;
+/// Longest name that a visitor leaves.
+pub const LEAD_NAME_CHARS: usize = 100;
+/// Longest number that a visitor leaves.
+pub const LEAD_PHONE_CHARS: usize = 40;
+/// Longest message that a visitor leaves with an address.
+pub const LEAD_MESSAGE_CHARS: usize = 1_000;
+/// Longest text of a conversation in the event of a rating; a longer one is cut.
+pub const EVENT_TEXT_CHARS: usize = 1_000;

@@ -22,6 +22,7 @@ mod model;
 mod stages;
 mod stores;
 mod webhooks;
+mod widgets;
 
 pub use checks::{AskChecks, CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease};
 pub use conversations::{ConversationContext, ConversationStore};
@@ -43,3 +44,4 @@ pub use stores::{
     SourceStore, Spool, SpooledFile, UploadStore, UsageStore,
 };
 pub use webhooks::{CheckTarget, DeliveryStore, TargetRefused, WebhookStore};
+pub use widgets::{NewToken, WidgetStore};

@@ -16,6 +16,7 @@ mod sources;
 mod thinking;
 mod uploads;
 mod webhooks;
+mod widgets;
 
 pub use agents::Agents;
 pub use audit::Audit;
@@ -31,3 +32,4 @@ pub use sites::Sites;
 pub use sources::{NewSource, Sources};
 pub use uploads::{IncomingFile, NewUpload, Uploads};
 pub use webhooks::{NewEndpoint, Webhooks};
+pub use widgets::{NewWidget, Widgets};

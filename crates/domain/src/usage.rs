@@ -41,6 +41,11 @@ impl Day {
         Self(Self::of(now).0 - limits::USAGE_LIFE_DAYS)
     }
 
+    /// The first day whose numbers of widgets' messages are kept.
+    pub const fn widgets_kept_since(now: Timestamp) -> Self {
+        Self(Self::of(now).0 - limits::WIDGET_LIFE_DAYS)
+    }
+
     /// Reads `2026-01-31`, the value of the field `param`.
     ///
     /// # Errors

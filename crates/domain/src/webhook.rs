@@ -32,6 +32,12 @@ pub enum EventName {
     SourceFailed,
     /// Checks of an agent failed that had not failed before.
     ChecksFailed,
+    /// A visitor of a widget asked for a person.
+    HandoffRequested,
+    /// A reply was rated, or its rating changed.
+    MessageRated,
+    /// A visitor of a widget left an address.
+    LeadCaptured,
     /// A test of an endpoint was requested.
     Ping,
 }
@@ -39,7 +45,14 @@ pub enum EventName {
 impl EventName {
     /// The events that endpoints can choose, in the order of the documentation. A ping is sent only
     /// on request.
-    pub const CHOICES: [Self; 3] = [Self::SourceTrained, Self::SourceFailed, Self::ChecksFailed];
+    pub const CHOICES: [Self; 6] = [
+        Self::SourceTrained,
+        Self::SourceFailed,
+        Self::ChecksFailed,
+        Self::HandoffRequested,
+        Self::MessageRated,
+        Self::LeadCaptured,
+    ];
 
     /// The name on the wire: `source.trained`.
     pub const fn name(self) -> &'static str {
@@ -47,6 +60,9 @@ impl EventName {
             Self::SourceTrained => "source.trained",
             Self::SourceFailed => "source.failed",
             Self::ChecksFailed => "checks.failed",
+            Self::HandoffRequested => "conversation.handoff_requested",
+            Self::MessageRated => "message.rated",
+            Self::LeadCaptured => "lead.captured",
             Self::Ping => "ping",
         }
     }
@@ -64,7 +80,7 @@ pub enum PayloadStyle {
     /// Everything.
     #[default]
     Full,
-    /// Everything but `data.content`.
+    /// Everything but `data.content`, and what people wrote.
     Thin,
 }
 

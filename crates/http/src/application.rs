@@ -6,7 +6,7 @@ use std::time::Duration;
 use cicerone_domain::ports::Health;
 use cicerone_domain::services::{
     Agents, Audit, Checks, Conversations, Gaps, Idempotency, Keys, Quotas, Sites, Sources, Uploads,
-    Webhooks,
+    Webhooks, Widgets,
 };
 use cicerone_domain::{Clock, Entropy, PublicUrl, UploadType};
 use ipnet::IpNet;
@@ -40,6 +40,8 @@ pub struct Application {
     pub audit: Audit,
     /// Webhook endpoints and deliveries.
     pub webhooks: Webhooks,
+    /// Widgets.
+    pub widgets: Widgets,
     /// Admits requests that carry an idempotency key.
     pub idempotency: Idempotency,
     /// API keys: authentication and administration.

@@ -49,6 +49,7 @@ pub(crate) enum Tag {
     OpenAi,
     Mcp,
     Webhooks,
+    Widgets,
     Keys,
     Account,
     Public,
@@ -57,7 +58,7 @@ pub(crate) enum Tag {
 
 impl Tag {
     /// All of them, in the order of the documentation.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Agents,
         Self::Sources,
         Self::Files,
@@ -65,6 +66,7 @@ impl Tag {
         Self::OpenAi,
         Self::Mcp,
         Self::Webhooks,
+        Self::Widgets,
         Self::Keys,
         Self::Account,
         Self::Public,
@@ -80,6 +82,7 @@ impl Tag {
             Self::OpenAi => "OpenAI",
             Self::Mcp => "MCP",
             Self::Webhooks => "Webhooks",
+            Self::Widgets => "Widgets",
             Self::Keys => "API keys",
             Self::Account => "Account",
             Self::Public => "Public pages",
@@ -98,6 +101,7 @@ impl Tag {
             }
             Self::Mcp => "Agents as tools, for programs that speak the Model Context Protocol.",
             Self::Webhooks => "Endpoints that receive events, and the deliveries to them.",
+            Self::Widgets => "Public ways to an agent, which sites embed.",
             Self::Keys => "The keys of the account, their permissions and their restrictions.",
             Self::Account => {
                 "The account and key of a request, the usage of the account, and its audit log."

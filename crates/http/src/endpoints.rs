@@ -18,6 +18,7 @@ mod sources;
 mod tests;
 mod usage;
 mod webhooks;
+mod widgets;
 
 use crate::endpoint::Endpoint;
 
@@ -79,6 +80,13 @@ pub(crate) fn all() -> Vec<Endpoint> {
         webhooks::test::endpoint(),
         webhooks::deliveries::endpoint(),
         webhooks::redeliver::endpoint(),
+        widgets::create::endpoint(),
+        widgets::list::endpoint(),
+        widgets::get::endpoint(),
+        widgets::update::endpoint(),
+        widgets::delete::endpoint(),
+        widgets::rotate_token::endpoint(),
+        widgets::rotate_secret::endpoint(),
         keys::create::endpoint(),
         keys::list::endpoint(),
         keys::get::endpoint(),

@@ -1,4 +1,4 @@
-//! The field `managed` of agents, sources, webhook endpoints and API keys.
+//! The field `managed` of agents, sources, widgets, webhook endpoints and API keys.
 
 use cicerone_domain::managed::{Managed, SetName};
 use cicerone_domain::{Error, FieldError, limits};
@@ -16,7 +16,8 @@ pub(crate) const TAKEN: &str = "Another object of this kind has the same `manage
     still being carried out.";
 
 /// Which entry of a file of declared objects an object is. `cicerone apply` sets it. No two objects of a kind have the
-/// same set and key; sources have it within their agent, and may differ in the hash alone.
+/// same set and key; widgets and sources have it within their
+/// agent, and sources may differ in the hash alone.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default)]
 #[schema(as = Managed)]

@@ -40,6 +40,8 @@ pub struct Swept {
     pub usage_days: u64,
     /// Sources whose documents an earlier version had stored without ids, and that have them now.
     pub completed_sources: u64,
+    /// Numbers of widgets' messages on days that are over.
+    pub widget_days: u64,
     /// Questions in gaps of agents that have too many.
     pub gap_questions: u64,
 }
@@ -98,6 +100,7 @@ impl Housekeeper {
                     removals = swept.removals,
                     usage_days = swept.usage_days,
                     completed_sources = swept.completed_sources,
+                    widget_days = swept.widget_days,
                     gap_questions = swept.gap_questions,
                     "removed what is no longer needed"
                 ),
@@ -163,6 +166,7 @@ impl Housekeeper {
             conversations: self.store.expire_conversations(now).await?,
             audit_records: self.store.expire_audit(before(now, self.retention.audit)).await?,
             usage_days: self.store.expire_usage(Day::kept_since(now)).await?,
+            widget_days: self.store.expire_widget_days(Day::widgets_kept_since(now)).await?,
             gap_questions: self.expire_gaps().await?,
             objects: 0,
         };

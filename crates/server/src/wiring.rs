@@ -9,7 +9,7 @@ use cicerone_domain::meaning::CurrentSpace;
 use cicerone_domain::ports::{Embedder, PassageIndex, VectorStore as _, WorkSignal};
 use cicerone_domain::services::{
     Agents, Audit, Checks, ConversationLimits, Conversations, GapPorts, Gaps, Idempotency, Keys,
-    Quotas, Sites, Sources, Uploads, Webhooks,
+    Quotas, Sites, Sources, Uploads, Webhooks, Widgets,
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
@@ -44,6 +44,7 @@ pub(crate) struct Parts {
     pub(crate) quotas: Quotas,
     pub(crate) audit: Audit,
     pub(crate) webhooks: Webhooks,
+    pub(crate) widgets: Widgets,
     pub(crate) worker: Worker,
     /// `None` if search is by words only.
     pub(crate) learner: Option<Learner>,
@@ -157,6 +158,18 @@ impl Parts {
                 storage.take_back_vectors().await?;
             }
         }
+        let conversations = Conversations::new(
+            storage.clone(),
+            passages.clone(),
+            models.clone(),
+            clock.clone(),
+            entropy.clone(),
+            quotas.clone(),
+            limits,
+        )
+        .at(configuration.public_url.clone())
+        .signalling(told.clone());
+        let widgets = Widgets::new(storage.clone(), told.clone(), clock.clone(), entropy.clone());
         let queued = WorkSignal::default();
         let checker = Checker::new(CheckerPorts {
             checks: storage.clone(),
@@ -212,6 +225,7 @@ impl Parts {
                 clock.clone(),
                 entropy.clone(),
             ),
+            widgets,
             housekeeper: Housekeeper::new(
                 storage.clone(),
                 objects,

@@ -22,8 +22,9 @@ use cicerone_domain::{
     Conversation, Error, Id, Message, Page, PageRequest, Role, Scope, Timestamp,
 };
 use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
+use diesel::sql_types::{Bool, Nullable, Text};
 
 pub(crate) use expiry::expire;
 
@@ -41,7 +42,7 @@ use crate::storage::Storage;
 use crate::usage::{self, StatisticsRow};
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = conversations)]
+#[diesel(table_name = conversations, treat_none_as_default_value = false)]
 struct ConversationRow {
     id: String,
     account_id: String,
@@ -54,7 +55,18 @@ struct ConversationRow {
     unanswered: i64,
     rated_up: i64,
     rated_down: i64,
+    #[diesel(select_expression = sql::<Nullable<Text>>(EXISTING_WIDGET))]
+    #[diesel(select_expression_type = SqlLiteral<Nullable<Text>>)]
+    widget_id: Option<String>,
+    visitor_id: Option<String>,
+    visitor: Option<String>,
+    handoff_requested_at: Option<i64>,
+    lead: Option<String>,
 }
+
+/// The widget of a conversation, if it still exists.
+const EXISTING_WIDGET: &str =
+    "(SELECT widgets.id FROM widgets WHERE widgets.id = conversations.widget_id)";
 
 #[derive(Insertable)]
 #[diesel(table_name = conversation_metadata)]
@@ -111,6 +123,10 @@ impl TryFrom<ConversationRow> for Conversation {
             agent_id: id("conversations.agent_id", &row.agent_id)?,
             metadata,
             channel: named("conversations.channel", &row.channel, Channel::from_name)?,
+            widget_id: row.widget_id.map(|text| id("widgets.id", &text)).transpose()?,
+            visitor: row.visitor.as_deref().map(from_json).transpose()?,
+            handoff_requested_at: row.handoff_requested_at.map(time),
+            lead: row.lead.as_deref().map(from_json).transpose()?,
             counts: ConversationCounts {
                 messages: narrow("conversations.message_count", row.message_count)?,
                 unanswered: narrow("conversations.unanswered", row.unanswered)?,
@@ -307,12 +323,13 @@ impl ConversationStore for Storage {
         id: Id<kind::Conversation>,
         number: u64,
         rating: NewRating,
+        event: Id<kind::Event>,
         now: Timestamp,
     ) -> Result<Rating, Error> {
         let visible = Visible::from(scope);
         let rate = move |c: &mut AnyConnection| {
             let reply = ratings::require_reply(c, &visible, id, number)?;
-            ratings::rate(c, &reply, rating.clone(), now)
+            ratings::rate(c, &reply, rating.clone(), event, now)
         };
         self.db.of(scope.account).write(rate).await
     }
@@ -402,10 +419,15 @@ fn find(
     if let Some(ids) = &visible.agents {
         query = query.filter(conversations::agent_id.eq_any(ids));
     }
+    if let Some(visitor) = &visible.visitor {
+        query = query
+            .filter(conversations::visitor_id.eq(visitor))
+            .filter(conversations::channel.eq(Channel::Widget.name()));
+    }
     query.get_result(c).optional()?.map(Conversation::try_from).transpose()
 }
 
-fn require(
+pub(crate) fn require(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Conversation>,
@@ -421,7 +443,7 @@ fn position_of(number: u64) -> Result<i64, TransactionError> {
 
 /// A page of a conversation's messages, newest first. The caller has checked that the conversation
 /// is in the scope.
-fn list_messages(
+pub(crate) fn list_messages(
     c: &mut AnyConnection,
     conversation: Id<kind::Conversation>,
     page: &PageRequest,

@@ -7,6 +7,7 @@ mod gaps;
 mod texts;
 mod usage;
 mod vectors;
+mod widgets;
 
 use cicerone_domain::job::Lane;
 use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
@@ -36,6 +37,7 @@ pub(crate) use gaps::insert_gap_question_once;
 pub(crate) use texts::insert_texts;
 pub(crate) use usage::{add_month_usage, add_usage};
 pub(crate) use vectors::{expect_vectors, insert_vectors, next_without_vectors};
+pub(crate) use widgets::{count_widget_message, lock_widget};
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
 pub(crate) const ROWS: usize = 500;

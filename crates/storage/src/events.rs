@@ -6,7 +6,7 @@ use cicerone_domain::webhook::EventName;
 use cicerone_domain::{Id, Timestamp, kind};
 use diesel::prelude::*;
 
-use crate::columns::id;
+use crate::columns::{id, wide};
 use crate::connection::{AnyConnection, note_value};
 use crate::deliveries;
 use crate::dialect;
@@ -26,6 +26,7 @@ struct EventRow<'a> {
     payload: &'a str,
     created_at: i64,
     request_id: Option<String>,
+    conversation_id: Option<String>,
 }
 
 /// The enabled endpoints of an account that subscribe to an event. None of them can be removed until the
@@ -66,6 +67,7 @@ pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), Transac
         payload: &event.payload,
         created_at: event.created_at.as_millis(),
         request_id: event.request_id.map(|id| id.to_string()),
+        conversation_id: event.conversation_id.map(|id| id.to_string()),
     };
     note_value(&event.payload);
     diesel::insert_into(events::table).values(row).execute(c)?;
@@ -82,13 +84,38 @@ pub(crate) fn erase_content(
             .filter(events::source_id.eq_any(sources))
             .select((events::id, events::payload))
             .load(c)?;
-        for (id, payload) in told {
-            note_value(&payload);
-            let payload = without_content(&payload).ok_or_else(|| {
-                TransactionError::internal(format!("the event `{id}` has no payload"))
-            })?;
-            diesel::update(events::table.find(id)).set(events::payload.eq(payload)).execute(c)?;
-        }
+        erase(c, told)?;
+    }
+    Ok(())
+}
+
+/// Removes what people wrote in a deleted conversation from its events. The events themselves stay.
+pub(crate) fn erase_of_conversation(
+    c: &mut AnyConnection,
+    conversation: &str,
+) -> Result<(), TransactionError> {
+    let mut after = String::new();
+    loop {
+        let told: Vec<(String, String)> = events::table
+            .filter(events::conversation_id.eq(conversation))
+            .filter(events::id.gt(&after))
+            .order(events::id)
+            .limit(wide(AT_ONCE))
+            .select((events::id, events::payload))
+            .load(c)?;
+        let Some((last, _)) = told.last() else { return Ok(()) };
+        after.clone_from(last);
+        erase(c, told)?;
+    }
+}
+
+fn erase(c: &mut AnyConnection, told: Vec<(String, String)>) -> Result<(), TransactionError> {
+    for (id, payload) in told {
+        note_value(&payload);
+        let payload = without_content(&payload).ok_or_else(|| {
+            TransactionError::internal(format!("the event `{id}` has no payload"))
+        })?;
+        diesel::update(events::table.find(id)).set(events::payload.eq(payload)).execute(c)?;
     }
     Ok(())
 }

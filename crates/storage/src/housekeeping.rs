@@ -24,6 +24,7 @@ use crate::sources::{complete_part, incomplete};
 use crate::storage::Storage;
 use crate::uploads::remove_unused;
 use crate::usage;
+use crate::widgets;
 
 /// Rows that are removed in one transaction, so that other writes are not delayed for long.
 const AT_ONCE: u32 = 500;
@@ -173,6 +174,18 @@ impl Housekeeping for Storage {
             total += 1;
         }
         Ok(total)
+    }
+
+    async fn expire_widget_days(&self, before: Day) -> Result<u64, Error> {
+        let mut total = 0;
+        loop {
+            let removed =
+                self.db.free(move |c| widgets::expire_days(c, before, AT_ONCE.into())).await?;
+            total += u64::try_from(removed).unwrap_or(u64::MAX);
+            if removed == 0 {
+                return Ok(total);
+            }
+        }
     }
 
     async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error> {

@@ -87,6 +87,7 @@ impl ClaimRow {
         let maker = Scope {
             account: id("idempotency.account_id", &self.account_id)?,
             agents: maker.map(Into::into),
+            visitor: None,
         };
         let fingerprint = <[u8; 32]>::try_from(self.fingerprint.as_slice());
         let fingerprint = fingerprint.map_err(|_| {

@@ -53,6 +53,7 @@ mod url;
 mod usage;
 mod vectors;
 mod webhooks;
+mod widgets;
 
 pub use error::OpenError;
 pub use objects::{OpenObjectsError, UploadObjects};

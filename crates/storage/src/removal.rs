@@ -17,6 +17,7 @@ use crate::columns::wide;
 use crate::connection::AnyConnection;
 use crate::db::Db;
 use crate::error::TransactionError;
+use crate::events::erase_of_conversation;
 use crate::idempotency;
 use crate::pages::{Size, binary_length, octet_length};
 use crate::schema::{
@@ -451,6 +452,7 @@ fn delete_conversation(
     id: &str,
     part: &mut Part,
 ) -> Result<bool, TransactionError> {
+    erase_of_conversation(c, id)?;
     if !delete_ratings(c, id, part)? || !delete_gap_questions(c, id, part)? {
         return Ok(false);
     }

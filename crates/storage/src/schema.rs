@@ -1,7 +1,13 @@
 //! The tables as diesel sees them. The migrations are authoritative; the contract suite reads and
 //! writes every column named here on both databases.
 
+mod of_conversations;
+mod of_widgets;
+
 use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
+
+pub(crate) use of_conversations::{conversation_metadata, conversations, ratings};
+pub(crate) use of_widgets::{widget_days, widgets};
 
 table! {
     __diesel_schema_migrations (version) {
@@ -251,34 +257,6 @@ table! {
 }
 
 table! {
-    conversations (id) {
-        id -> Text,
-        account_id -> Text,
-        agent_id -> Text,
-        metadata -> Text,
-        message_count -> BigInt,
-        created_at -> BigInt,
-        updated_at -> BigInt,
-        removed_at -> Nullable<BigInt>,
-        channel -> Text,
-        unanswered -> BigInt,
-        rated_up -> BigInt,
-        rated_down -> BigInt,
-    }
-}
-
-table! {
-    ratings (conversation_id, position) {
-        conversation_id -> Text,
-        position -> BigInt,
-        account_id -> Text,
-        value -> Text,
-        comment -> Nullable<Text>,
-        rated_at -> BigInt,
-    }
-}
-
-table! {
     gaps (id) {
         id -> Text,
         account_id -> Text,
@@ -304,12 +282,15 @@ table! {
 }
 
 table! {
-    conversation_metadata (conversation_id, name) {
-        conversation_id -> Text,
-        name -> Text,
-        value -> Text,
-        agent_id -> Text,
+    events (id) {
+        id -> Text,
         account_id -> Text,
+        source_id -> Nullable<Text>,
+        name -> Text,
+        payload -> Text,
+        created_at -> BigInt,
+        request_id -> Nullable<Text>,
+        conversation_id -> Nullable<Text>,
     }
 }
 
@@ -323,18 +304,6 @@ table! {
         sources_used -> Nullable<Text>,
         created_at -> BigInt,
         receipt -> Nullable<Text>,
-    }
-}
-
-table! {
-    events (id) {
-        id -> Text,
-        account_id -> Text,
-        source_id -> Nullable<Text>,
-        name -> Text,
-        payload -> Text,
-        created_at -> BigInt,
-        request_id -> Nullable<Text>,
     }
 }
 
@@ -496,4 +465,4 @@ allow_tables_to_appear_in_same_query!(
 allow_tables_to_appear_in_same_query!(source_vectors, sources);
 allow_tables_to_appear_in_same_query!(uploads, sources);
 allow_tables_to_appear_in_same_query!(gap_questions, gaps, messages);
-allow_tables_to_appear_in_same_query!(conversations, conversation_metadata);
+allow_tables_to_appear_in_same_query!(agents, widgets);

@@ -37,3 +37,4 @@ mod unkept;
 mod uploads;
 mod vectors;
 mod webhooks;
+mod widgets;

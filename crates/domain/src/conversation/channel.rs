@@ -10,11 +10,13 @@ pub enum Channel {
     OpenAi,
     /// The MCP interface.
     Mcp,
+    /// A widget.
+    Widget,
 }
 
 impl Channel {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Api, Self::OpenAi, Self::Mcp];
+    pub const ALL: [Self; 4] = [Self::Api, Self::OpenAi, Self::Mcp, Self::Widget];
 
     /// The name on the wire and in the database.
     pub const fn name(self) -> &'static str {
@@ -22,6 +24,7 @@ impl Channel {
             Self::Api => "api",
             Self::OpenAi => "openai",
             Self::Mcp => "mcp",
+            Self::Widget => "widget",
         }
     }
 

@@ -11,6 +11,7 @@ use crate::source::{CrawledPage, Source};
 use crate::statistics::DayStatistics;
 use crate::usage::DayUsage;
 use crate::webhook::{Delivery, WebhookEndpoint};
+use crate::widget::Widget;
 
 impl Listed for Agent {
     fn position(&self) -> Position {
@@ -37,6 +38,12 @@ impl Listed for ListedConversation {
 }
 
 impl Listed for WebhookEndpoint {
+    fn position(&self) -> Position {
+        Position::created(self.created_at, self.id)
+    }
+}
+
+impl Listed for Widget {
     fn position(&self) -> Position {
         Position::created(self.created_at, self.id)
     }

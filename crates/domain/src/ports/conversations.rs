@@ -104,13 +104,14 @@ pub trait ConversationStore: Send + Sync {
     ) -> Result<Page<PlacedMessage>, Error>;
     /// Rates the message with that number, from 1. Fails with [`Error::NotFound`] for the conversation and the
     /// number, and with [`Error::InvalidOperation`] if the message is the user's. The counts of the conversation and of the
-    /// message's day change with it.
+    /// message's day change with it, and the event with the id `event` is written if the rating changes.
     async fn rate_message(
         &self,
         scope: &Scope,
         id: Id<kind::Conversation>,
         number: u64,
         rating: NewRating,
+        event: Id<kind::Event>,
         now: Timestamp,
     ) -> Result<Rating, Error>;
     /// Removes the rating of a message. Fails as [`ConversationStore::rate_message`] does, and with

@@ -119,6 +119,8 @@ pub trait Housekeeping: Send + Sync {
     async fn expire_audit(&self, before: Timestamp) -> Result<u64, Error>;
     /// Removes the usage of days before `before`. Returns how many rows were removed.
     async fn expire_usage(&self, before: Day) -> Result<u64, Error>;
+    /// Removes the numbers of messages of widgets on days before `before`. Returns how many were removed.
+    async fn expire_widget_days(&self, before: Day) -> Result<u64, Error>;
     /// Removes questions in gaps of agents that have more than are kept, and gaps without questions. Looks at some agents
     /// behind `after`, in the order of their ids. Returns how many questions were removed, and where to go on; `None` after
     /// the last agent.

@@ -22,12 +22,13 @@ use crate::limits;
 use crate::page::{Page, PageRequest};
 use crate::ports::{
     ConversationContext, ConversationStore, LanguageModel, PassageIndex, ReplyRequest, Rewritten,
-    Stage, Stages, TokenSink,
+    Stage, Stages, TokenSink, WorkSignal,
 };
 use crate::public_url::PublicUrl;
 use crate::retrieval::{AgentVersion, Hit, Query};
 use crate::services::quotas::{QuotaPass, Quotas};
 use crate::services::thinking::Thinking;
+use crate::widget::VisitorScope;
 
 pub use export::Export;
 pub use handling::Handling;
@@ -80,6 +81,8 @@ pub struct Conversations {
     exports: export::Exports,
     /// The address at which everybody reaches the server.
     public_url: Option<PublicUrl>,
+    /// Wakes the deliveries of events of this process.
+    signal: WorkSignal,
 }
 
 /// An accepted message: every check that does not need the model has passed.
@@ -91,6 +94,8 @@ pub struct Accepted {
     stages: Stages,
     permit: FairPermit<Id<kind::Account>>,
     pass: QuotaPass,
+    /// The visitor who asks.
+    visitor: Option<Arc<VisitorScope>>,
 }
 
 impl Conversations {
@@ -108,13 +113,32 @@ impl Conversations {
         let replies = FairPool::new(places, places);
         let thinking = Thinking::default();
         let (exports, public_url) = (export::Exports::default(), None);
-        Self { store, index, model, clock, entropy, quotas, replies, thinking, exports, public_url }
+        let signal = WorkSignal::default();
+        Self {
+            store,
+            index,
+            model,
+            clock,
+            entropy,
+            quotas,
+            replies,
+            thinking,
+            exports,
+            public_url,
+            signal,
+        }
     }
 
     /// Cites documents without an address by their page on this server, if their agent publishes its sources.
     #[must_use]
     pub fn at(self, public_url: Option<PublicUrl>) -> Self {
         Self { public_url, ..self }
+    }
+
+    /// Wakes the deliveries of events by this signal.
+    #[must_use]
+    pub fn signalling(self, signal: WorkSignal) -> Self {
+        Self { signal, ..self }
     }
 
     /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation,
@@ -146,7 +170,8 @@ impl Conversations {
             timestamp: now,
         };
         let pass = self.quotas.admit(scope.account).await?;
-        Ok(Accepted { context, message, question, stages, permit, pass })
+        let visitor = scope.visitor.clone();
+        Ok(Accepted { context, message, question, stages, permit, pass, visitor })
     }
 
     /// Answers an accepted message and stores both together, or only counts the reply, as its
@@ -162,7 +187,7 @@ impl Conversations {
         tokens: Option<TokenSink>,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error> {
-        let Accepted { context, mut message, question, stages, permit, pass } = accepted;
+        let Accepted { context, mut message, question, stages, permit, pass, visitor } = accepted;
         let ConversationContext { agent, conversation } = context;
         let (conversation, stored) = conversation.unzip();
         let history = message.handling.history.take().or(stored).unwrap_or_default();
@@ -233,6 +258,10 @@ impl Conversations {
             agent_id: agent.id,
             metadata: message.metadata,
             channel: message.channel,
+            widget_id: visitor.as_ref().map(|scope| scope.widget_id),
+            visitor: visitor.map(|scope| scope.visitor.clone()),
+            handoff_requested_at: None,
+            lead: None,
             counts: ConversationCounts::default(),
             created_at: question.timestamp,
             updated_at: now,
@@ -334,7 +363,11 @@ impl Conversations {
         number: u64,
         rating: NewRating,
     ) -> Result<Rating, Error> {
-        self.store.rate_message(scope, id, number, rating, self.clock.now()).await
+        let event = Id::random(self.entropy.as_ref());
+        let rating =
+            self.store.rate_message(scope, id, number, rating, event, self.clock.now()).await?;
+        self.signal.notify();
+        Ok(rating)
     }
 
     /// Removes the rating of the reply with that number. Fails as [`Conversations::rate`] does, and with

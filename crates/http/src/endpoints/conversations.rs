@@ -13,6 +13,7 @@ pub(super) mod unrate;
 use std::collections::BTreeMap;
 
 use cicerone_domain::conversation::{CitedPassage, ListedConversation, PlacedMessage, Rating};
+use cicerone_domain::widget::{Lead, Visitor};
 use cicerone_domain::{Citation, Conversation, Error, Id, Role, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -29,8 +30,20 @@ pub(super) struct ConversationView<'a> {
     agent_id: Id<kind::Agent>,
     metadata: &'a BTreeMap<String, String>,
     /// The interface through which it began. More may be added.
-    #[schema(examples("api", "openai", "mcp"))]
+    #[schema(examples("api", "openai", "mcp", "widget"))]
     channel: &'static str,
+    /// The widget through which it began; null if there is none, or none any more.
+    #[schema(value_type = Option<String>, required = true, pattern = "^wgt_[0-9A-Za-z]{10}$")]
+    widget_id: Option<Id<kind::Widget>>,
+    /// Who asks, if it began through a widget.
+    #[schema(value_type = Option<VisitorView<'_>>, required = true)]
+    visitor: Option<VisitorView<'a>>,
+    /// When the visitor first asked for a person.
+    #[schema(value_type = Option<String>, format = DateTime, required = true)]
+    handoff_requested_at: Option<Timestamp>,
+    /// How the visitor can be reached, if they said so.
+    #[schema(value_type = Option<LeadView<'_>>, required = true)]
+    lead: Option<LeadView<'a>>,
     /// The number of its messages.
     message_count: u64,
     /// The number of replies that are based on no source.
@@ -77,6 +90,10 @@ impl<'a> From<&'a Conversation> for ConversationView<'a> {
             agent_id: conversation.agent_id,
             metadata: conversation.metadata.pairs(),
             channel: conversation.channel.name(),
+            widget_id: conversation.widget_id,
+            visitor: conversation.visitor.as_ref().map(VisitorView::from),
+            handoff_requested_at: conversation.handoff_requested_at,
+            lead: conversation.lead.as_ref().map(LeadView::from),
             message_count: conversation.counts.messages,
             unanswered_count: conversation.counts.unanswered,
             ratings: RatingCountsView {
@@ -97,6 +114,57 @@ impl<'a> From<&'a ListedConversation> for ConversationView<'a> {
         let found = listed.found.as_ref();
         let found = found.map(|found| MatchView { n: found.number, text: &found.text });
         Self { found, ..Self::from(&listed.conversation) }
+    }
+}
+
+/// A visitor of a widget.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Visitor)]
+struct VisitorView<'a> {
+    #[schema(value_type = String, pattern = "^vis_[0-9A-Za-z]{10}$")]
+    id: Id<kind::Visitor>,
+    /// The user's id on the owner's site; null for an anonymous visitor.
+    #[schema(required = true, max_length = 200)]
+    subject: Option<&'a str>,
+    #[schema(required = true, max_length = 100)]
+    name: Option<&'a str>,
+    #[schema(required = true, max_length = 254)]
+    email: Option<&'a str>,
+}
+
+impl<'a> From<&'a Visitor> for VisitorView<'a> {
+    fn from(visitor: &'a Visitor) -> Self {
+        Self {
+            id: visitor.id,
+            subject: visitor.subject.as_deref(),
+            name: visitor.name.as_deref(),
+            email: visitor.email.as_deref(),
+        }
+    }
+}
+
+/// How a visitor can be reached.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Lead)]
+struct LeadView<'a> {
+    #[schema(required = true, max_length = 100)]
+    name: Option<&'a str>,
+    #[schema(max_length = 254)]
+    email: &'a str,
+    #[schema(required = true, max_length = 40)]
+    phone: Option<&'a str>,
+    #[schema(required = true, max_length = 1000)]
+    message: Option<&'a str>,
+}
+
+impl<'a> From<&'a Lead> for LeadView<'a> {
+    fn from(lead: &'a Lead) -> Self {
+        Self {
+            name: lead.name.as_deref(),
+            email: &lead.email,
+            phone: lead.phone.as_deref(),
+            message: lead.message.as_deref(),
+        }
     }
 }
 

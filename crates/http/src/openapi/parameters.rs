@@ -43,6 +43,7 @@ pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
             "endpoint_id" => id("whep_"),
             "delivery_id" => id("dlv_"),
             "gap_id" => id("gap_"),
+            "widget_id" => id("wgt_"),
             "n" => number(),
             _ => string().build(),
         };

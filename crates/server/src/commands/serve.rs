@@ -195,6 +195,7 @@ async fn application(
         quotas: parts.quotas,
         audit: parts.audit,
         webhooks: parts.webhooks,
+        widgets: parts.widgets,
         health: parts.storage,
         workers_running: Arc::new(move || failing.is_empty()),
         detect_upload_type: Arc::new(detect_upload_type),

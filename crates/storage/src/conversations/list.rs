@@ -77,6 +77,10 @@ pub(super) fn list(
     if let Some(channel) = filter.channel {
         query = query.filter(conversations::channel.eq(channel.name()));
     }
+    let visitor = filter.visitor.map(|id| id.to_string());
+    for visitor in [visitor.as_ref(), visible.visitor.as_ref()].into_iter().flatten() {
+        query = query.filter(conversations::visitor_id.eq(visitor.clone()));
+    }
     let rare = rare_pair(c, &agent, &filter.metadata)?;
     for (number, (name, value)) in filter.metadata.iter().enumerate() {
         // Few conversations have a rare pair: they are collected, and the other pairs are looked up

@@ -3,17 +3,22 @@
 use std::collections::HashMap;
 
 use cicerone_domain::conversation::{Channel, NewRating, Rating, RatingComment, RatingValue};
+use cicerone_domain::event::Event;
 use cicerone_domain::gap::is_collected;
 use cicerone_domain::id::kind;
 use cicerone_domain::usage::Day;
-use cicerone_domain::{Error, Id, Role, Timestamp};
+use cicerone_domain::webhook::EventName;
+use cicerone_domain::{Conversation, Error, Id, Role, Timestamp, limits};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Text;
 
 use super::{position_of, require};
 use crate::columns::{named, time};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
+use crate::events;
 use crate::gaps;
 use crate::schema::{conversations, messages, ratings, usage_days};
 use crate::scope::Visible;
@@ -43,8 +48,10 @@ impl TryFrom<RatingRow> for Rating {
 
 /// A reply whose conversation is locked.
 pub(super) struct Reply {
+    of: Conversation,
     conversation: String,
     position: i64,
+    number: u64,
     account: String,
     agent: String,
     channel: Channel,
@@ -73,10 +80,12 @@ pub(super) fn require_reply(
         Role::Assistant => Ok(Reply {
             conversation: id.to_string(),
             position,
+            number,
             account: conversation.account_id.to_string(),
             agent: conversation.agent_id.to_string(),
             channel: conversation.channel,
             day: Day::of(time(created_at)),
+            of: conversation,
         }),
         Role::User => {
             let message = format!("message {number} is the user's; only replies can be rated");
@@ -99,6 +108,7 @@ pub(super) fn rate(
     c: &mut AnyConnection,
     reply: &Reply,
     new: NewRating,
+    event: Id<kind::Event>,
     now: Timestamp,
 ) -> Result<Rating, TransactionError> {
     let before = find(c, reply)?;
@@ -125,8 +135,34 @@ pub(super) fn rate(
     }
     let before = before.map(|before| before.value);
     note_gap(c, reply, before, Some(rating.value))?;
+    tell(c, reply, &rating, event, now)?;
     count(c, reply, before, Some(rating.value))?;
     Ok(rating)
+}
+
+/// Writes the event of a rating if an endpoint receives it.
+fn tell(
+    c: &mut AnyConnection,
+    reply: &Reply,
+    rating: &Rating,
+    event: Id<kind::Event>,
+    now: Timestamp,
+) -> Result<(), TransactionError> {
+    let takers = events::takers(c, reply.of.account_id, EventName::MessageRated)?;
+    if takers.is_empty() {
+        return Ok(());
+    }
+    let beginning = format!("substr(messages.content, 1, {})", limits::EVENT_TEXT_CHARS);
+    let mut text = |position: i64| -> Result<String, TransactionError> {
+        Ok(messages::table
+            .find((&reply.conversation, position))
+            .select(sql::<Text>(&beginning))
+            .get_result(c)?)
+    };
+    let texts = (text(reply.position - 1)?, text(reply.position)?);
+    let texts = (texts.0.as_str(), texts.1.as_str());
+    let event = Event::of_rating(&reply.of, reply.number, rating, texts, event, now);
+    events::tell(c, &event, takers)
 }
 
 /// Removes the rating of a reply.

@@ -74,6 +74,11 @@ fn begin(
         unanswered,
         rated_up: 0,
         rated_down: 0,
+        widget_id: conversation.widget_id.map(|id| id.to_string()),
+        visitor_id: conversation.visitor.as_ref().map(|visitor| visitor.id.to_string()),
+        visitor: conversation.visitor.as_ref().map(to_json).transpose()?,
+        handoff_requested_at: None,
+        lead: None,
     };
     match diesel::insert_into(conversations::table).values(&row).execute(c) {
         Err(DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {

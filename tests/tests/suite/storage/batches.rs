@@ -102,7 +102,11 @@ async fn messages_of_a_batch_have_their_citations_and_ratings_and_those_of_the_d
         for (conversation, number) in [(&small, 2), (&large, 4)] {
             let rating = NewRating::parse("up", None).unwrap();
             let now = world.now();
-            world.storage.rate_message(&scope, conversation.id, number, rating, now).await.unwrap();
+            world
+                .storage
+                .rate_message(&scope, conversation.id, number, rating, new_id(), now)
+                .await
+                .unwrap();
         }
         let read = async |from| -> Batch<PlacedMessage> {
             let filter = ConversationFilter::default();

@@ -84,7 +84,7 @@ async fn a_turn_adds_a_question_only_if_it_is_not_answered() {
         let (scope, now) = (world.scope(), world.now());
         for id in [conversation.id, openai.id] {
             let down = NewRating::parse("down", None).unwrap();
-            world.storage.rate_message(&scope, id, 2, down, now).await.unwrap();
+            world.storage.rate_message(&scope, id, 2, down, new_id(), now).await.unwrap();
         }
         assert_eq!(world.count("gap_questions"), 2);
     })

@@ -41,32 +41,34 @@ async fn a_rating_changes_the_counts_of_its_conversation_and_of_the_day_of_its_r
             assert_eq!((days[0].rated_up, days[0].rated_down), (up, down));
             assert_eq!(days[0].day, Day::of(conversation.created_at));
         };
-        let rated = storage.rate_message(&scope, id, 2, rating("up"), later).await.unwrap();
+        let rated =
+            storage.rate_message(&scope, id, 2, rating("up"), new_id(), later).await.unwrap();
         assert_eq!(rated.rated_at, later);
         of_all(1, 0).await;
-        storage.rate_message(&scope, id, 2, rating("down"), later).await.unwrap();
+        storage.rate_message(&scope, id, 2, rating("down"), new_id(), later).await.unwrap();
         of_all(0, 1).await;
         let other = NewRating { comment: None, ..rating("down") };
-        storage.rate_message(&scope, id, 2, other, later).await.unwrap();
+        storage.rate_message(&scope, id, 2, other, new_id(), later).await.unwrap();
         of_all(0, 1).await;
         storage.unrate_message(&scope, id, 2, None).await.unwrap();
         of_all(0, 0).await;
         assert_not_found(storage.unrate_message(&scope, id, 2, None).await, "rating");
         for number in [0, 3, u64::MAX] {
-            let rated = storage.rate_message(&scope, id, number, rating("up"), later).await;
+            let rated =
+                storage.rate_message(&scope, id, number, rating("up"), new_id(), later).await;
             assert_not_found(rated, "message");
         }
-        let of_user = storage.rate_message(&scope, id, 1, rating("up"), later).await;
+        let of_user = storage.rate_message(&scope, id, 1, rating("up"), new_id(), later).await;
         assert!(matches!(of_user, Err(Error::InvalidOperation(_))), "{of_user:?}");
         for outside in world.outside().await {
-            let rated = storage.rate_message(&outside, id, 2, rating("up"), later).await;
+            let rated = storage.rate_message(&outside, id, 2, rating("up"), new_id(), later).await;
             assert_not_found(rated, "conversation");
             let removed = storage.unrate_message(&outside, id, 2, None).await;
             assert_not_found(removed, "conversation");
         }
         // The usage of a day that is gone stays gone.
         world.execute("DELETE FROM usage_days");
-        storage.rate_message(&scope, id, 2, rating("up"), later).await.unwrap();
+        storage.rate_message(&scope, id, 2, rating("up"), new_id(), later).await.unwrap();
         assert_eq!((days(world, &agent).await, world.count("usage_days")), (Vec::new(), 0));
     })
     .await;

@@ -12,7 +12,8 @@ use crate::auth::permission::ConversationsRead;
 use crate::context::{Incoming, Shared};
 use crate::endpoint::{Endpoint, Tag};
 use crate::list::List;
-use crate::openapi::parameters::{metadata, moment, one_of, searched_text};
+use crate::openapi::parameters::{metadata, moment, one_of, searched_text, text};
+use crate::openapi::schema::id;
 use crate::query::Query;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -24,7 +25,7 @@ pub(crate) fn endpoint() -> Endpoint {
 }
 
 /// The parameters that choose conversations.
-pub(super) fn filters() -> [Parameter; 6] {
+pub(super) fn filters() -> [Parameter; 7] {
     [
         moment("created_after", "Return only conversations created after this time."),
         moment("created_before", "Return only conversations created before this time."),
@@ -44,6 +45,7 @@ pub(super) fn filters() -> [Parameter; 6] {
             &Channel::ALL.map(Channel::name),
             "Return only conversations that began through this interface.",
         ),
+        text("visitor_id", "Return only conversations of this visitor of a widget.", id("vis_")),
     ]
 }
 
@@ -57,7 +59,8 @@ pub(super) fn filter(query: &Query) -> Result<ConversationFilter, Error> {
         unanswered: query
             .one_of("unanswered", |text| (text == "true").then_some(true), "`true`")?
             .unwrap_or_default(),
-        channel: query.one_of("channel", Channel::from_name, "`api`, `openai`, `mcp`")?,
+        channel: query.one_of("channel", Channel::from_name, "`api`, `openai`, `mcp`, `widget`")?,
+        visitor: query.id("visitor_id")?,
     })
 }
 

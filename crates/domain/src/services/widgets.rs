@@ -1,0 +1,188 @@
+//! Use cases of widgets and their visitors.
+
+use std::sync::Arc;
+
+use crate::access::Scope;
+use crate::clock::{Clock, Entropy};
+use crate::conversation::{Conversation, PlacedMessage};
+use crate::error::Error;
+use crate::id::{Id, kind};
+use crate::idempotency::Completion;
+use crate::managed::SetName;
+use crate::page::{Page, PageRequest};
+use crate::ports::{NewToken, WidgetStore, WorkSignal};
+use crate::usage::Day;
+use crate::widget::{
+    HandoffMessage, IdentitySecret, IssuedWidget, Lead, OpenWidget, VisitorConversation,
+    VisitorScope, Widget, WidgetName, WidgetPatch, WidgetToken,
+};
+
+/// A widget to create, already parsed.
+#[derive(Debug, Clone)]
+pub struct NewWidget {
+    /// Its agent.
+    pub agent_id: Id<kind::Agent>,
+    /// Its name.
+    pub name: WidgetName,
+    /// Its other settings.
+    pub patch: WidgetPatch,
+}
+
+/// Manages widgets, and does what their visitors ask for.
+#[derive(Clone)]
+pub struct Widgets {
+    store: Arc<dyn WidgetStore>,
+    signal: WorkSignal,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Widgets {
+    /// The use cases over these ports; `signal` wakes the deliveries of this process.
+    pub fn new(
+        store: Arc<dyn WidgetStore>,
+        signal: WorkSignal,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        Self { store, signal, clock, entropy }
+    }
+
+    /// Adds a widget. Fails as [`Widget::apply`] and [`WidgetStore::insert_widget`] do.
+    pub async fn create(
+        &self,
+        scope: &Scope,
+        new: NewWidget,
+        completion: Option<Completion<IssuedWidget>>,
+    ) -> Result<IssuedWidget, Error> {
+        let (entropy, now) = (self.entropy.as_ref(), self.clock.now());
+        let owner = (scope.account, new.agent_id);
+        let token = WidgetToken::generate(entropy);
+        let mut widget = Widget::new(Id::random(entropy), owner, new.name, token, now);
+        widget.apply(new.patch, now)?;
+        let secret = IdentitySecret::generate(entropy);
+        self.store.insert_widget(scope, widget, secret, completion).await
+    }
+
+    /// The widget. Fails with [`Error::NotFound`].
+    pub async fn find(&self, scope: &Scope, id: Id<kind::Widget>) -> Result<Widget, Error> {
+        let found = self.store.find_widget(scope, id).await?;
+        found.ok_or_else(|| Error::not_found("widget", id))
+    }
+
+    /// The widgets of an agent, newest first. Fails with [`Error::NotFound`] for the agent.
+    pub async fn list(
+        &self,
+        scope: &Scope,
+        agent: Id<kind::Agent>,
+        set: Option<SetName>,
+        page: PageRequest,
+    ) -> Result<Page<Widget>, Error> {
+        self.store.list_widgets(scope, agent, set, page).await
+    }
+
+    /// Changes a widget. Fails as [`WidgetStore::update_widget`] does.
+    pub async fn update(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Widget>,
+        patch: WidgetPatch,
+        completion: Option<Completion<Widget>>,
+    ) -> Result<Widget, Error> {
+        self.store.update_widget(scope, id, patch, self.clock.now(), completion).await
+    }
+
+    /// Gives a widget a new token; the old one works for so many seconds more. Fails with [`Error::NotFound`].
+    pub async fn rotate_token(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Widget>,
+        keep_seconds: i64,
+        completion: Option<Completion<Widget>>,
+    ) -> Result<Widget, Error> {
+        let now = self.clock.now();
+        let token = WidgetToken::generate(self.entropy.as_ref());
+        let old_until = now.plus_millis(keep_seconds.saturating_mul(1_000));
+        let new = NewToken { token, old_until };
+        self.store.rotate_token(scope, id, new, now, completion).await
+    }
+
+    /// Gives a widget a new secret; the old one is accepted for another 24 hours. Fails as
+    /// [`WidgetStore::rotate_identity_secret`] does.
+    pub async fn rotate_secret(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Widget>,
+        completion: Option<Completion<IssuedWidget>>,
+    ) -> Result<IssuedWidget, Error> {
+        let secret = IdentitySecret::generate(self.entropy.as_ref());
+        self.store.rotate_identity_secret(scope, id, secret, self.clock.now(), completion).await
+    }
+
+    /// Deletes a widget. Its conversations stay. Fails with [`Error::NotFound`].
+    pub async fn delete(
+        &self,
+        scope: &Scope,
+        id: Id<kind::Widget>,
+        completion: Option<Completion<()>>,
+    ) -> Result<(), Error> {
+        self.store.delete_widget(scope, id, completion).await
+    }
+
+    /// The widget of a token, if it works.
+    pub async fn open(&self, token: &WidgetToken) -> Result<Option<OpenWidget>, Error> {
+        self.store.open_widget(token, self.clock.now()).await
+    }
+
+    /// Counts a message of a widget today. Returns false, and counts nothing, if it has had as many as it may on a day.
+    pub async fn count_message(&self, widget: &Widget) -> Result<bool, Error> {
+        let day = Day::of(self.clock.now());
+        self.store.count_widget_message(widget.id, day, widget.limits.messages_per_day).await
+    }
+
+    /// The visitor's conversations: see [`WidgetStore::visitor_conversations`].
+    pub async fn conversations(
+        &self,
+        scope: &VisitorScope,
+        most: usize,
+    ) -> Result<Vec<VisitorConversation>, Error> {
+        self.store.visitor_conversations(scope, most).await
+    }
+
+    /// A conversation of the visitor: see [`WidgetStore::visitor_conversation`].
+    pub async fn conversation(
+        &self,
+        scope: &VisitorScope,
+        id: Id<kind::Conversation>,
+        most_messages: usize,
+        most_bytes: usize,
+    ) -> Result<(Conversation, Vec<PlacedMessage>), Error> {
+        self.store.visitor_conversation(scope, id, most_messages, most_bytes).await
+    }
+
+    /// Notes that the visitor asks for a person. Fails with [`Error::NotFound`].
+    pub async fn request_handoff(
+        &self,
+        scope: &VisitorScope,
+        id: Id<kind::Conversation>,
+        message: Option<HandoffMessage>,
+    ) -> Result<(), Error> {
+        let event = Id::random(self.entropy.as_ref());
+        self.store.request_handoff(scope, id, message, event, self.clock.now()).await?;
+        self.signal.notify();
+        Ok(())
+    }
+
+    /// Stores how the visitor can be reached. Fails with [`Error::NotFound`].
+    pub async fn put_lead(
+        &self,
+        scope: &VisitorScope,
+        id: Id<kind::Conversation>,
+        lead: Lead,
+    ) -> Result<(), Error> {
+        let event = Id::random(self.entropy.as_ref());
+        self.store.put_lead(scope, id, lead, event, self.clock.now()).await?;
+        self.signal.notify();
+        Ok(())
+    }
+}

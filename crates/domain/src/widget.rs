@@ -1,0 +1,293 @@
+//! Widgets: public ways to an agent; their visitors, and what visitors leave.
+
+mod given;
+mod look;
+mod origins;
+mod secret;
+mod visitor;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, FieldError};
+use crate::id::{Id, kind};
+use crate::limits;
+use crate::managed::Managed;
+use crate::text::{Text, TextRule, check_length, check_not_blank};
+use crate::timestamp::Timestamp;
+
+pub use given::{GivenLimits, GivenWidget, LimitsPatch, WidgetPatch};
+pub use look::{Appearance, AppearancePatch, GivenAppearance, Look, Scheme, Side, TEXT_KEYS};
+pub use origins::Origins;
+pub use secret::{
+    IdentitySecret, IdentitySecrets, ParseIdentitySecretError, ParseTokenError,
+    RetiredIdentitySecret, WidgetToken,
+};
+pub use visitor::{
+    HandoffMessage, HandoffMessageRule, Lead, Visitor, VisitorConversation, VisitorScope,
+};
+
+/// A public way to one agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Widget {
+    /// `wgt_` and 10 characters.
+    pub id: Id<kind::Widget>,
+    /// The account of its agent.
+    pub account_id: Id<kind::Account>,
+    /// Its agent.
+    pub agent_id: Id<kind::Agent>,
+    /// A name for its owner.
+    pub name: WidgetName,
+    /// Its public name.
+    pub token: WidgetToken,
+    /// Whether the public routes know it.
+    pub is_active: bool,
+    /// The sites that may embed it.
+    pub origins: Origins,
+    /// Whether it has a page on this server.
+    pub hosted_page: bool,
+    /// Whether visitors are users of the owner's site.
+    pub identity: IdentityRule,
+    /// What it looks like and says.
+    pub look: Look,
+    /// Its bounds.
+    pub limits: WidgetLimits,
+    /// Which entry of a file of declared objects it is.
+    pub managed: Option<Managed>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Widget {
+    /// A widget without settings of its own.
+    pub fn new(
+        id: Id<kind::Widget>,
+        (account_id, agent_id): (Id<kind::Account>, Id<kind::Agent>),
+        name: WidgetName,
+        token: WidgetToken,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            account_id,
+            agent_id,
+            name,
+            token,
+            is_active: true,
+            origins: Origins::default(),
+            hosted_page: true,
+            identity: IdentityRule::default(),
+            look: Look::default(),
+            limits: WidgetLimits::default(),
+            managed: None,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// Applies a change.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOperation`] if the widget would take more than [`limits::WIDGET_BYTES`].
+    pub fn apply(&mut self, patch: WidgetPatch, now: Timestamp) -> Result<(), Error> {
+        patch.apply(self);
+        self.updated_at = now;
+        let parts = (self.name.as_str(), &self.origins, &self.look);
+        let bytes = serde_json::to_vec(&parts).map_err(Error::internal)?.len();
+        if bytes > limits::WIDGET_BYTES {
+            let most = limits::WIDGET_BYTES;
+            let message = format!(
+                "a widget takes at most {most} bytes of JSON, not {bytes}; shorten its texts"
+            );
+            return Err(Error::InvalidOperation(message));
+        }
+        Ok(())
+    }
+}
+
+/// Checks that an agent with `count` widgets may have one more.
+///
+/// # Errors
+///
+/// [`Error::InvalidOperation`] if it has as many as an agent may have.
+pub fn may_add(count: usize) -> Result<(), Error> {
+    if count < limits::AGENT_WIDGETS {
+        return Ok(());
+    }
+    let most = limits::AGENT_WIDGETS;
+    let message = format!("the agent has {most} widgets, which is the maximum; delete one first");
+    Err(Error::InvalidOperation(message))
+}
+
+/// Checks how long an old token is kept: the field `keep_seconds`.
+///
+/// # Errors
+///
+/// What must hold.
+pub fn parse_keep_seconds(seconds: i64) -> Result<i64, FieldError> {
+    let most = limits::WIDGET_TOKEN_KEPT_SECONDS;
+    if (0..=most).contains(&seconds) {
+        return Ok(seconds);
+    }
+    Err(FieldError::new("keep_seconds", format!("must be between 0 and {most}")))
+}
+
+/// A widget with the secret that was just made for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuedWidget {
+    /// The widget.
+    pub widget: Widget,
+    /// Its secret.
+    pub secret: IdentitySecret,
+}
+
+/// A widget as the public routes need it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenWidget {
+    /// The widget.
+    pub widget: Widget,
+    /// Its title, or the agent's name.
+    pub title: String,
+    /// The secrets that sign visitors' identities, the current one first.
+    pub secrets: Vec<IdentitySecret>,
+}
+
+/// A widget's name: 1 to 100 characters, not only white space.
+pub type WidgetName = Text<WidgetNameRule>;
+
+/// The rule of [`WidgetName`].
+#[derive(Debug)]
+pub enum WidgetNameRule {}
+
+impl TextRule for WidgetNameRule {
+    const PARAM: &'static str = "name";
+
+    fn check(text: &str) -> Result<(), String> {
+        check_not_blank(text)?;
+        check_length(text, limits::WIDGET_NAME_CHARS)
+    }
+}
+
+/// Whether visitors are users of the owner's site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IdentityRule {
+    /// All visitors are anonymous.
+    #[default]
+    None,
+    /// Some are.
+    Optional,
+    /// None is.
+    Required,
+}
+
+impl IdentityRule {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Optional, Self::Required];
+
+    /// The name on the wire and in the database.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Optional => "optional",
+            Self::Required => "required",
+        }
+    }
+
+    /// Reads the field `identity`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for any other text.
+    pub fn parse(name: &str) -> Result<Self, FieldError> {
+        let invalid = || FieldError::new("identity", "must be one of none, optional, required");
+        Self::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(invalid)
+    }
+}
+
+/// The bounds of a widget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WidgetLimits {
+    /// Messages of the widget on a UTC day.
+    pub messages_per_day: u64,
+    /// Messages of a visitor in an hour.
+    pub messages_per_visitor_per_hour: u64,
+    /// Messages from an address in a minute.
+    pub messages_per_address_per_minute: u64,
+    /// Replies of the widget in progress.
+    pub replies_at_once: u64,
+}
+
+impl Default for WidgetLimits {
+    fn default() -> Self {
+        Self {
+            messages_per_day: 2_000,
+            messages_per_visitor_per_hour: 60,
+            messages_per_address_per_minute: 20,
+            replies_at_once: 20,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        GivenLimits, GivenWidget, IdentityRule, Widget, WidgetPatch, WidgetToken, may_add,
+    };
+    use crate::{Error, Id, SystemEntropy, Timestamp};
+
+    fn widget() -> Widget {
+        let id = || Id::random(&SystemEntropy);
+        let token = WidgetToken::generate(&SystemEntropy);
+        let name = super::WidgetName::parse("Shop").unwrap();
+        let owner = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        Widget::new(id(), owner, name, token, Timestamp::from_millis(1))
+    }
+
+    fn change(given: GivenWidget) -> Result<Widget, Error> {
+        let mut widget = widget();
+        widget.apply(WidgetPatch::parse(given)?, Timestamp::from_millis(2))?;
+        Ok(widget)
+    }
+
+    #[test]
+    fn a_change_sets_what_it_names_and_nothing_else() {
+        let changed = change(GivenWidget {
+            title: Some(Some("Help".to_owned())),
+            identity: Some("required".to_owned()),
+            limits: Some(GivenLimits { replies_at_once: Some(3), ..GivenLimits::default() }),
+            ..GivenWidget::default()
+        });
+        let changed = changed.unwrap();
+        assert_eq!(changed.look.title.as_deref(), Some("Help"));
+        assert_eq!(changed.identity, IdentityRule::Required);
+        assert_eq!((changed.limits.replies_at_once, changed.limits.messages_per_day), (3, 2_000));
+        assert_eq!((changed.is_active, changed.hosted_page), (true, true));
+        assert_eq!(changed.updated_at, Timestamp::from_millis(2));
+        let mut back = changed;
+        let none = GivenWidget { title: Some(None), ..GivenWidget::default() };
+        back.apply(WidgetPatch::parse(none).unwrap(), Timestamp::from_millis(3)).unwrap();
+        assert_eq!(back.look.title, None);
+    }
+
+    #[test]
+    fn limits_have_bounds() {
+        for value in [0, -1, 1_000_001] {
+            let limits = GivenLimits { messages_per_day: Some(value), ..GivenLimits::default() };
+            let refused = change(GivenWidget { limits: Some(limits), ..GivenWidget::default() });
+            let Err(Error::Invalid(error)) = refused else { panic!("{value}") };
+            assert_eq!(error.param, "limits.messages_per_day");
+        }
+    }
+
+    #[test]
+    fn a_widget_has_a_bound_in_bytes_and_an_agent_in_widgets() {
+        let texts = super::TEXT_KEYS.map(|key| (key.to_owned(), "𝄞".repeat(300)));
+        let refused = change(GivenWidget { texts: Some(texts.into()), ..GivenWidget::default() });
+        assert!(matches!(refused, Err(Error::InvalidOperation(_))));
+        may_add(19).unwrap();
+        assert!(matches!(may_add(20), Err(Error::InvalidOperation(_))));
+    }
+}

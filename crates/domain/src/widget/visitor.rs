@@ -1,0 +1,148 @@
+//! Visitors of a widget, and what they leave.
+
+use serde::{Deserialize, Serialize};
+
+use crate::conversation::{Channel, Conversation};
+use crate::error::FieldError;
+use crate::id::{Id, kind};
+use crate::limits;
+use crate::text::{Text, TextRule, check_length, check_not_blank};
+use crate::timestamp::Timestamp;
+
+/// A browser, or a user of the owner's site. There is no table of visitors: the conversations name theirs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Visitor {
+    /// `vis_` and 10 characters.
+    pub id: Id<kind::Visitor>,
+    /// The user's id on the owner's site; `None` for an anonymous visitor.
+    pub subject: Option<String>,
+    /// The user's name, if the owner's site has told it.
+    pub name: Option<String>,
+    /// The user's address, if the owner's site has told it.
+    pub email: Option<String>,
+}
+
+/// What a visitor may see: the visitor's own conversations with one agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisitorScope {
+    /// The account of the agent.
+    pub account_id: Id<kind::Account>,
+    /// The agent.
+    pub agent_id: Id<kind::Agent>,
+    /// The widget through which the visitor came.
+    pub widget_id: Id<kind::Widget>,
+    /// The visitor.
+    pub visitor: Visitor,
+}
+
+impl VisitorScope {
+    /// Whether a conversation is the visitor's.
+    pub fn sees(&self, conversation: &Conversation) -> bool {
+        conversation.account_id == self.account_id
+            && conversation.agent_id == self.agent_id
+            && conversation.channel == Channel::Widget
+            && conversation.visitor.as_ref().is_some_and(|visitor| visitor.id == self.visitor.id)
+    }
+}
+
+/// A conversation in the list of its visitor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisitorConversation {
+    /// The conversation.
+    pub id: Id<kind::Conversation>,
+    /// The beginning of the first question, at most [`limits::VISITOR_TITLE_CHARS`] characters.
+    pub title: String,
+    /// Messages of the visitor and of the agent.
+    pub messages: u64,
+    /// The time of its last message.
+    pub updated_at: Timestamp,
+}
+
+/// What a visitor who asks for a person says: at most 1,000 characters, not only white space.
+pub type HandoffMessage = Text<HandoffMessageRule>;
+
+/// The rule of [`HandoffMessage`].
+#[derive(Debug)]
+pub enum HandoffMessageRule {}
+
+impl TextRule for HandoffMessageRule {
+    const PARAM: &'static str = "message";
+
+    fn check(text: &str) -> Result<(), String> {
+        check_not_blank(text)?;
+        check_length(text, limits::HANDOFF_MESSAGE_CHARS)
+    }
+}
+
+/// How a visitor can be reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lead {
+    /// The visitor's name.
+    pub name: Option<String>,
+    /// The visitor's address.
+    pub email: String,
+    /// The visitor's number.
+    pub phone: Option<String>,
+    /// What the visitor says.
+    pub message: Option<String>,
+}
+
+impl Lead {
+    /// Checks the fields. The address has one `@` with something on both sides and no white space.
+    ///
+    /// # Errors
+    ///
+    /// The first field that breaks its rule.
+    pub fn parse(
+        email: String,
+        name: Option<String>,
+        phone: Option<String>,
+        message: Option<String>,
+    ) -> Result<Self, FieldError> {
+        let is_address = |email: &str| {
+            let mut parts = email.split('@');
+            let parts = [parts.next(), parts.next(), parts.next()];
+            matches!(parts, [Some(user), Some(host), None] if !user.is_empty() && !host.is_empty())
+                && !email.chars().any(|char| char.is_whitespace() || char.is_control())
+        };
+        check_length(&email, limits::LEAD_EMAIL_CHARS)
+            .and_then(|()| match is_address(&email) {
+                true => Ok(()),
+                false => Err("must be an address with one `@`".to_owned()),
+            })
+            .map_err(|message| FieldError::new("email", message))?;
+        let text = |param: &str, text: Option<String>, most: usize| {
+            let Some(text) = text else { return Ok(None) };
+            check_not_blank(&text)
+                .and_then(|()| check_length(&text, most))
+                .map_err(|message| FieldError::new(param, message))?;
+            Ok(Some(text))
+        };
+        Ok(Self {
+            name: text("name", name, limits::LEAD_NAME_CHARS)?,
+            email,
+            phone: text("phone", phone, limits::LEAD_PHONE_CHARS)?,
+            message: text("message", message, limits::LEAD_MESSAGE_CHARS)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lead;
+
+    #[test]
+    fn a_lead_has_an_address() {
+        let read = |email: &str| Lead::parse(email.to_owned(), None, None, None);
+        assert!(read("a@b").is_ok());
+        for wrong in
+            ["", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b\n", &format!("{}@b", "a".repeat(253))]
+        {
+            assert_eq!(read(wrong).unwrap_err().param, "email", "{wrong}");
+        }
+        let text = |name: &str| Lead::parse("a@b".into(), Some(name.into()), None, None);
+        assert!(text(&"n".repeat(100)).is_ok());
+        assert_eq!(text(&"n".repeat(101)).unwrap_err().param, "name");
+        assert_eq!(text(" ").unwrap_err().param, "name");
+    }
+}

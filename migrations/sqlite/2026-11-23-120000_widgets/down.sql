@@ -1,0 +1,10 @@
+DROP INDEX events_of_conversation;
+ALTER TABLE events DROP COLUMN conversation_id;
+DROP INDEX conversations_of_visitor;
+ALTER TABLE conversations DROP COLUMN lead;
+ALTER TABLE conversations DROP COLUMN handoff_requested_at;
+ALTER TABLE conversations DROP COLUMN visitor;
+ALTER TABLE conversations DROP COLUMN visitor_id;
+ALTER TABLE conversations DROP COLUMN widget_id;
+DROP TABLE widget_days;
+DROP TABLE widgets;
