@@ -16,12 +16,14 @@ import type {
   CreateApiKey,
   CreateSource,
   CreateWebhookEndpoint,
+  CreateWidget,
   Delivery,
   Document,
   GapList,
   GapState,
   IssuedApiKey,
   IssuedWebhookEndpoint,
+  IssuedWidget,
   Me,
   Message,
   Page,
@@ -31,6 +33,7 @@ import type {
   Receipt,
   ReplaceChecks,
   Reply,
+  RotateToken,
   Search,
   SearchResult,
   SendMessage,
@@ -43,9 +46,11 @@ import type {
   UpdateGap,
   UpdateSource,
   UpdateWebhookEndpoint,
+  UpdateWidget,
   UploadedFile,
   Usage,
   WebhookEndpoint,
+  Widget,
 } from "./types.js";
 
 /** A client with a method for every operation of the API. */
@@ -123,7 +128,7 @@ export class Cicerone extends Client {
   /** List conversations. Newest first, without their messages. Permission: `conversations:read`. */
   listConversations(
     agent_id: string,
-    query: { page_size?: number; created_after?: string; created_before?: string; metadata?: Array<string>; rating?: "up" | "down"; unanswered?: "true"; channel?: "api" | "openai" | "mcp"; text?: string; cursor?: string } = {},
+    query: { page_size?: number; created_after?: string; created_before?: string; metadata?: Array<string>; rating?: "up" | "down"; unanswered?: "true"; channel?: "api" | "openai" | "mcp" | "widget"; visitor_id?: string; text?: string; cursor?: string } = {},
     options?: Options,
   ): Listing<Conversation> {
     return this.list(`/v1/agents/${segment(agent_id)}/conversations`, query, options);
@@ -211,6 +216,23 @@ export class Cicerone extends Client {
     return this.list(`/v1/agents/${segment(agent_id)}/statistics`, query, options);
   }
 
+  /** List widgets. Newest first. Permission: `agents:read`. */
+  listWidgets(
+    agent_id: string,
+    query: { page_size?: number; set?: string; cursor?: string } = {},
+    options?: Options,
+  ): Listing<Widget> {
+    return this.list(`/v1/agents/${segment(agent_id)}/widgets`, query, options);
+  }
+
+  /**
+   * Create a widget. The response contains the `identity_secret` with which the owner's site
+   * signs the identities of its users. Permission: `agents:write`.
+   */
+  createWidget(agent_id: string, body: CreateWidget, options?: Options): Promise<IssuedWidget> {
+    return this.call("POST", `/v1/agents/${segment(agent_id)}/widgets`, { body, isKeyed: true }, options);
+  }
+
   /**
    * List API keys. Newest first. A key that is restricted to agents sees only keys that are
    * restricted to the same agents or to some of them. Permission: `keys:read`.
@@ -260,7 +282,7 @@ export class Cicerone extends Client {
    * Permission: `keys:read`.
    */
   listAuditLog(
-    query: { page_size?: number; action?: "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "webhook_endpoint.secret_rotated" | "agent.deleted" | "source.deleted" | "conversation.deleted" | "conversations.exported" | "file.deleted" | "authentication.failed"; created_after?: string; created_before?: string; cursor?: string } = {},
+    query: { page_size?: number; action?: "api_key.created" | "api_key.updated" | "api_key.deleted" | "webhook_endpoint.created" | "webhook_endpoint.updated" | "webhook_endpoint.deleted" | "webhook_endpoint.secret_rotated" | "widget.created" | "widget.updated" | "widget.deleted" | "widget.token_rotated" | "widget.secret_rotated" | "agent.deleted" | "source.deleted" | "conversation.deleted" | "conversations.exported" | "file.deleted" | "authentication.failed"; created_after?: string; created_before?: string; cursor?: string } = {},
     options?: Options,
   ): Listing<AuditRecord> {
     return this.list("/v1/audit_log", query, options);
@@ -523,5 +545,42 @@ export class Cicerone extends Client {
    */
   testWebhookEndpoint(endpoint_id: string, options?: Options): Promise<Delivery> {
     return this.call("POST", `/v1/webhook_endpoints/${segment(endpoint_id)}/test`, { isKeyed: true }, options);
+  }
+
+  /**
+   * Delete a widget. Its token no longer works. Its conversations stay. Permission:
+   * `agents:write`.
+   */
+  deleteWidget(widget_id: string, options?: Options): Promise<void> {
+    return this.call("DELETE", `/v1/widgets/${segment(widget_id)}`, { isKeyed: true }, options);
+  }
+
+  /** Retrieve a widget. Permission: `agents:read`. */
+  getWidget(widget_id: string, options?: Options): Promise<Widget> {
+    return this.call("GET", `/v1/widgets/${segment(widget_id)}`, {}, options);
+  }
+
+  /**
+   * Update a widget. Changes only the fields that are given, and only those of `appearance` and
+   * `limits` that are given there. Permission: `agents:write`.
+   */
+  updateWidget(widget_id: string, body: UpdateWidget, options?: Options): Promise<Widget> {
+    return this.call("PATCH", `/v1/widgets/${segment(widget_id)}`, { body, isKeyed: true }, options);
+  }
+
+  /**
+   * Replace the identity secret. The response contains the new `identity_secret`. For 24 hours,
+   * identities signed with the previous one are accepted as well. Permission: `agents:write`.
+   */
+  rotateWidgetSecret(widget_id: string, options?: Options): Promise<IssuedWidget> {
+    return this.call("POST", `/v1/widgets/${segment(widget_id)}/rotate_secret`, { isKeyed: true }, options);
+  }
+
+  /**
+   * Replace the token. A token that was replaced earlier no longer works, even if it was to be
+   * kept for longer. Permission: `agents:write`.
+   */
+  rotateWidgetToken(widget_id: string, body: RotateToken, options?: Options): Promise<Widget> {
+    return this.call("POST", `/v1/widgets/${segment(widget_id)}/rotate_token`, { body, isKeyed: true }, options);
   }
 }

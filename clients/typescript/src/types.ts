@@ -275,6 +275,31 @@ export interface GapState {
   status: string;
 }
 
+/** Colours and place. Only the fields that are given change; null is the default. */
+export interface GivenWidgetAppearance {
+  /**
+   * The colour of what can be clicked, with a contrast of at least 3:1 to `#ffffff` and to
+   * `#131516`; null for `#2f5bd7`.
+   */
+  accent?: string | null;
+  /** The side of the page; null for `right`. */
+  position?: "right" | "left" | null;
+  /** Whether it is light or dark; null for `auto`, which is as the visitor prefers. */
+  scheme?: "auto" | "light" | "dark" | null;
+}
+
+/** Bounds. Only those that are given change; null is the default. */
+export interface GivenWidgetLimits {
+  /** Null for 20. */
+  messages_per_address_per_minute?: number | null;
+  /** Messages of the widget on a UTC day; null for 2,000. */
+  messages_per_day?: number | null;
+  /** Null for 60. */
+  messages_per_visitor_per_hour?: number | null;
+  /** Replies in progress; null for 20. */
+  replies_at_once?: number | null;
+}
+
 /** A passage that was found. */
 export interface Hit {
   /** The document that the passage is a part of. */
@@ -304,10 +329,18 @@ export interface Latency {
   p95_ms: number;
 }
 
+/** How a visitor can be reached. */
+export interface Lead {
+  email: string;
+  message: string | null;
+  name: string | null;
+  phone: string | null;
+}
+
 /**
  * Which entry of a file of declared objects an object is. `cicerone apply` sets it. No two
- * objects of a kind have the same set and key; sources have it within their agent, and may
- * differ in the hash alone.
+ * objects of a kind have the same set and key; widgets and sources have it within their agent,
+ * and sources may differ in the hash alone.
  */
 export interface Managed {
   /** SHA-256 of the entry's content. The server only stores it. */
@@ -458,13 +491,51 @@ export interface CreateWebhookEndpoint {
   /** A human-readable description. */
   description?: string | null;
   /** The events that it receives; null for all. */
-  events?: Array<"source.trained" | "source.failed" | "checks.failed"> | null;
+  events?: Array<"source.trained" | "source.failed" | "checks.failed" | "conversation.handoff_requested" | "message.rated" | "lead.captured"> | null;
   /** Which entry of a file of declared objects it is; null for none. */
   managed?: Managed | null;
   /** `thin` leaves `data.content` out; null for the default, `full`. */
   payload?: "full" | "thin" | null;
   /** Whether events are sent to the endpoint; null for the default, `enabled`. */
   status?: "enabled" | "disabled" | null;
+}
+
+export interface CreateWidget {
+  /** A name for its owner. */
+  name: string;
+  /** Colours and place; null for the defaults. */
+  appearance?: GivenWidgetAppearance | null;
+  /** What it says before the first question. */
+  greeting?: string | null;
+  /** Whether visitors may ask for a person; null for false. */
+  handoff?: boolean | null;
+  /** Whether it has a page at `/chat/{token}`; null for true. */
+  hosted_page?: boolean | null;
+  /** Whether visitors are users of the owner's site, whose identity it signs; null for `none`. */
+  identity?: "none" | "optional" | "required" | null;
+  /** Whether visitors can use it; null for true. */
+  is_active?: boolean | null;
+  /** A BCP 47 tag; null for `en`. */
+  language?: string | null;
+  /** Whether visitors may leave their address; null for false. */
+  lead?: boolean | null;
+  /** Bounds; null for the defaults. */
+  limits?: GivenWidgetLimits | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed?: Managed | null;
+  /**
+   * The sites that may embed it: `https://site.example`, `https://*.site.example` for every
+   * subdomain, or `*` for any; null for none but its own page.
+   */
+  origins?: Array<string> | null;
+  /** Whether replies show their sources; null for true. */
+  show_sources?: boolean | null;
+  /** Questions that a visitor can ask by a click; null for none. */
+  starters?: Array<string> | null;
+  /** Texts that replace the widget's own, all of them; null for none. */
+  texts?: Record<string, unknown> | null;
+  /** Null for the agent's name. */
+  title?: string | null;
 }
 
 /** A newly created API key. */
@@ -662,35 +733,6 @@ export interface RatingCounts {
   up: number;
 }
 
-/** An ordered exchange between an end user and an agent. */
-export interface Conversation {
-  agent_id: string;
-  /** The interface through which it began. More may be added. */
-  channel: string;
-  created_at: string;
-  id: string;
-  /** The number of its messages. */
-  message_count: number;
-  metadata: Record<string, string>;
-  ratings: RatingCounts;
-  /** The number of replies that are based on no source. */
-  unanswered_count: number;
-  /** The time of the last message. */
-  updated_at: string;
-  /** Where the first word of `text` was found; absent unless `text` was searched for. */
-  match?: Match;
-  /**
-   * Oldest first; absent from lists of conversations. At most 4 MiB of JSON: if the conversation
-   * is longer, the newest messages that fit.
-   */
-  messages?: Array<Message>;
-  /**
-   * The `cursor` of the older messages, null if `messages` contains all of them; absent from
-   * lists of conversations.
-   */
-  messages_cursor?: string | null;
-}
-
 /** A passage that was found. */
 export interface ReceiptHit {
   /** The share of the question's words that the passage contains, by their weights. */
@@ -806,6 +848,11 @@ export interface Reply {
   reply: string;
   /** The sources that the reply is based on, best first. */
   sources_used: Array<Citation>;
+}
+
+export interface RotateToken {
+  /** How long the old token works; null for 0. */
+  keep_seconds?: number | null;
 }
 
 export interface Search {
@@ -1006,7 +1053,7 @@ export interface UpdateWebhookEndpoint {
   /** A human-readable description. */
   description?: string | null;
   /** The events that it receives; null for all. */
-  events?: Array<"source.trained" | "source.failed" | "checks.failed"> | null;
+  events?: Array<"source.trained" | "source.failed" | "checks.failed" | "conversation.handoff_requested" | "message.rated" | "lead.captured"> | null;
   /** Which entry of a file of declared objects it is; null for none. */
   managed?: Managed | null;
   /** `thin` leaves `data.content` out; null for the default, `full`. */
@@ -1018,6 +1065,44 @@ export interface UpdateWebhookEndpoint {
    * the server allows it.
    */
   url?: string;
+}
+
+export interface UpdateWidget {
+  /** Colours and place; null for the defaults. */
+  appearance?: GivenWidgetAppearance | null;
+  /** What it says before the first question. */
+  greeting?: string | null;
+  /** Whether visitors may ask for a person; null for false. */
+  handoff?: boolean | null;
+  /** Whether it has a page at `/chat/{token}`; null for true. */
+  hosted_page?: boolean | null;
+  /** Whether visitors are users of the owner's site, whose identity it signs; null for `none`. */
+  identity?: "none" | "optional" | "required" | null;
+  /** Whether visitors can use it; null for true. */
+  is_active?: boolean | null;
+  /** A BCP 47 tag; null for `en`. */
+  language?: string | null;
+  /** Whether visitors may leave their address; null for false. */
+  lead?: boolean | null;
+  /** Bounds; null for the defaults. */
+  limits?: GivenWidgetLimits | null;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed?: Managed | null;
+  /** A name for its owner. */
+  name?: string;
+  /**
+   * The sites that may embed it: `https://site.example`, `https://*.site.example` for every
+   * subdomain, or `*` for any; null for none but its own page.
+   */
+  origins?: Array<string> | null;
+  /** Whether replies show their sources; null for true. */
+  show_sources?: boolean | null;
+  /** Questions that a visitor can ask by a click; null for none. */
+  starters?: Array<string> | null;
+  /** Texts that replace the widget's own, all of them; null for none. */
+  texts?: Record<string, unknown> | null;
+  /** Null for the agent's name. */
+  title?: string | null;
 }
 
 /** An uploaded file. Its id is the `content` of a source of type `file`. */
@@ -1043,6 +1128,52 @@ export interface Usage {
   messages: number;
   /** Tokens of the prompts that models received; the embedded answerer receives none. */
   prompt_tokens: number;
+}
+
+/** A visitor of a widget. */
+export interface Visitor {
+  email: string | null;
+  id: string;
+  name: string | null;
+  /** The user's id on the owner's site; null for an anonymous visitor. */
+  subject: string | null;
+}
+
+/** An ordered exchange between an end user and an agent. */
+export interface Conversation {
+  agent_id: string;
+  /** The interface through which it began. More may be added. */
+  channel: string;
+  created_at: string;
+  /** When the visitor first asked for a person. */
+  handoff_requested_at: string | null;
+  id: string;
+  /** How the visitor can be reached, if they said so. */
+  lead: Lead | null;
+  /** The number of its messages. */
+  message_count: number;
+  metadata: Record<string, string>;
+  ratings: RatingCounts;
+  /** The number of replies that are based on no source. */
+  unanswered_count: number;
+  /** The time of the last message. */
+  updated_at: string;
+  /** Who asks, if it began through a widget. */
+  visitor: Visitor | null;
+  /** The widget through which it began; null if there is none, or none any more. */
+  widget_id: string | null;
+  /** Where the first word of `text` was found; absent unless `text` was searched for. */
+  match?: Match;
+  /**
+   * Oldest first; absent from lists of conversations. At most 4 MiB of JSON: if the conversation
+   * is longer, the newest messages that fit.
+   */
+  messages?: Array<Message>;
+  /**
+   * The `cursor` of the older messages, null if `messages` contains all of them; absent from
+   * lists of conversations.
+   */
+  messages_cursor?: string | null;
 }
 
 /** Why part of a document is missing in its text. */
@@ -1106,4 +1237,103 @@ export interface WebhookEndpoint {
   updated_at: string;
   /** The URL that events are sent to, as it was given. */
   url: string;
+}
+
+/** Colours and place of a widget. */
+export interface WidgetAppearance {
+  accent: string;
+  position: string;
+  scheme: string;
+}
+
+/** Bounds of a widget. */
+export interface WidgetLimits {
+  messages_per_address_per_minute: number;
+  /** Messages of the widget on a UTC day. */
+  messages_per_day: number;
+  messages_per_visitor_per_hour: number;
+  /** Replies in progress. */
+  replies_at_once: number;
+}
+
+/** A widget with its new secret. */
+export interface IssuedWidget {
+  agent_id: string;
+  appearance: WidgetAppearance;
+  created_at: string;
+  /** What it says before the first question. */
+  greeting: string | null;
+  /** Whether visitors may ask for a person. */
+  handoff: boolean;
+  /** Whether it has a page at `/chat/{token}`. */
+  hosted_page: boolean;
+  id: string;
+  /** Whether visitors are users of the owner's site: `none`, `optional` or `required`. */
+  identity: string;
+  /** Whether visitors can use it. */
+  is_active: boolean;
+  /** A BCP 47 tag. */
+  language: string;
+  /** Whether visitors may leave their address. */
+  lead: boolean;
+  limits: WidgetLimits;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed: Managed | null;
+  /** A name for its owner. */
+  name: string;
+  /** The sites that may embed it, as browsers write them. */
+  origins: Array<string>;
+  /** Whether replies show their sources. */
+  show_sources: boolean;
+  /** Questions that a visitor can ask by a click. */
+  starters: Array<string>;
+  /** Texts that replace the widget's own, by key. */
+  texts: Record<string, string>;
+  /** Null for the agent's name. */
+  title: string | null;
+  /** Its public name, which stands in the page that embeds it. */
+  token: string;
+  updated_at: string;
+  /** The secret whose bytes sign the identities of visitors (HS256). */
+  identity_secret: string;
+}
+
+/** A public way to an agent, without its secret. */
+export interface Widget {
+  agent_id: string;
+  appearance: WidgetAppearance;
+  created_at: string;
+  /** What it says before the first question. */
+  greeting: string | null;
+  /** Whether visitors may ask for a person. */
+  handoff: boolean;
+  /** Whether it has a page at `/chat/{token}`. */
+  hosted_page: boolean;
+  id: string;
+  /** Whether visitors are users of the owner's site: `none`, `optional` or `required`. */
+  identity: string;
+  /** Whether visitors can use it. */
+  is_active: boolean;
+  /** A BCP 47 tag. */
+  language: string;
+  /** Whether visitors may leave their address. */
+  lead: boolean;
+  limits: WidgetLimits;
+  /** Which entry of a file of declared objects it is; null for none. */
+  managed: Managed | null;
+  /** A name for its owner. */
+  name: string;
+  /** The sites that may embed it, as browsers write them. */
+  origins: Array<string>;
+  /** Whether replies show their sources. */
+  show_sources: boolean;
+  /** Questions that a visitor can ask by a click. */
+  starters: Array<string>;
+  /** Texts that replace the widget's own, by key. */
+  texts: Record<string, string>;
+  /** Null for the agent's name. */
+  title: string | null;
+  /** Its public name, which stands in the page that embeds it. */
+  token: string;
+  updated_at: string;
 }

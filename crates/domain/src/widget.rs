@@ -90,7 +90,7 @@ impl Widget {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOperation`] if the widget would take more than [`limits::WIDGET_BYTES`].
+    /// [`Error::Validation`] if the widget would take more than [`limits::WIDGET_BYTES`].
     pub fn apply(&mut self, patch: WidgetPatch, now: Timestamp) -> Result<(), Error> {
         patch.apply(self);
         self.updated_at = now;
@@ -101,7 +101,8 @@ impl Widget {
             let message = format!(
                 "a widget takes at most {most} bytes of JSON, not {bytes}; shorten its texts"
             );
-            return Err(Error::InvalidOperation(message));
+            let errors = vec![FieldError::new("texts", message.clone())];
+            return Err(Error::Validation { message, errors });
         }
         Ok(())
     }
@@ -111,14 +112,15 @@ impl Widget {
 ///
 /// # Errors
 ///
-/// [`Error::InvalidOperation`] if it has as many as an agent may have.
+/// [`Error::Validation`] if it has as many as an agent may have.
 pub fn may_add(count: usize) -> Result<(), Error> {
     if count < limits::AGENT_WIDGETS {
         return Ok(());
     }
     let most = limits::AGENT_WIDGETS;
     let message = format!("the agent has {most} widgets, which is the maximum; delete one first");
-    Err(Error::InvalidOperation(message))
+    let errors = vec![FieldError::new("agent_id", message.clone())];
+    Err(Error::Validation { message, errors })
 }
 
 /// Checks how long an old token is kept: the field `keep_seconds`.
@@ -286,8 +288,8 @@ mod tests {
     fn a_widget_has_a_bound_in_bytes_and_an_agent_in_widgets() {
         let texts = super::TEXT_KEYS.map(|key| (key.to_owned(), "𝄞".repeat(300)));
         let refused = change(GivenWidget { texts: Some(texts.into()), ..GivenWidget::default() });
-        assert!(matches!(refused, Err(Error::InvalidOperation(_))));
+        assert!(matches!(refused, Err(Error::Validation { .. })));
         may_add(19).unwrap();
-        assert!(matches!(may_add(20), Err(Error::InvalidOperation(_))));
+        assert!(matches!(may_add(20), Err(Error::Validation { .. })));
     }
 }

@@ -10,7 +10,7 @@ use crate::walks::WALKS;
 use crate::world::client;
 use crate::{
     agents, audit_log, checks, conversations, files, gaps, keys, mcp, me, openai, sources, usage,
-    webhooks,
+    webhooks, widgets,
 };
 
 /// Which answers of a route are tested, and by which tests.
@@ -22,7 +22,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 61] = [
+const ENDPOINTS: [&Covers; 68] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -76,6 +76,13 @@ const ENDPOINTS: [&Covers; 61] = [
     &webhooks::test::COVERS,
     &webhooks::deliveries::COVERS,
     &webhooks::redeliver::COVERS,
+    &widgets::CREATE,
+    &widgets::LIST,
+    &widgets::GET,
+    &widgets::UPDATE,
+    &widgets::DELETE,
+    &widgets::ROTATE_TOKEN,
+    &widgets::ROTATE_SECRET,
     &keys::create::COVERS,
     &keys::list::COVERS,
     &keys::get::COVERS,

@@ -57,4 +57,5 @@ mod usage;
 mod walks;
 mod webhooks;
 mod widget_script;
+mod widgets;
 mod world;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::world::{
     NO_AGENT, NO_CONVERSATION, NO_DELIVERY, NO_DOCUMENT, NO_ENDPOINT, NO_FILE, NO_GAP, NO_KEY,
-    NO_SOURCE, NOWHERE,
+    NO_SOURCE, NO_WIDGET, NOWHERE,
 };
 
 /// A route of the API.
@@ -43,6 +43,9 @@ enum Body {
     Gap,
     GapAnswer,
     Checks,
+    Widget,
+    WidgetChange,
+    Token,
 }
 
 const fn route(
@@ -125,6 +128,13 @@ pub(crate) const ROUTES: [Route; 61] = [
         "webhooks:write",
         Body::None,
     ),
+    route("POST", "/v1/agents/{agent_id}/widgets", "agents:write", Body::Widget),
+    route("GET", "/v1/agents/{agent_id}/widgets", "agents:read", Body::None),
+    route("GET", "/v1/widgets/{widget_id}", "agents:read", Body::None),
+    route("PATCH", "/v1/widgets/{widget_id}", "agents:write", Body::WidgetChange),
+    route("DELETE", "/v1/widgets/{widget_id}", "agents:write", Body::None),
+    route("POST", "/v1/widgets/{widget_id}/rotate_token", "agents:write", Body::Token),
+    route("POST", "/v1/widgets/{widget_id}/rotate_secret", "agents:write", Body::None),
     route("POST", "/v1/api_keys", "keys:write", Body::Key),
     route("GET", "/v1/api_keys", "keys:read", Body::None),
     route("GET", "/v1/api_keys/{key_id}", "keys:read", Body::None),
@@ -153,6 +163,8 @@ pub(crate) struct Names {
     pub(crate) document: String,
     /// A gap of it.
     pub(crate) gap: String,
+    /// A widget of it.
+    pub(crate) widget: String,
     /// A conversation with it.
     pub(crate) conversation: String,
     /// A file.
@@ -182,6 +194,8 @@ impl Names {
         let gap = id(&gaps["data"][0]);
         let rating = format!("/v1/conversations/{conversation}/messages/2/rating");
         client.put(&rating, json!({ "value": "down" })).await.expect(200);
+        let widgets = format!("/v1/agents/{agent}/widgets");
+        let widget = id(&client.post(&widgets, json!({ "name": "Shop" })).await.expect(201));
         let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
         let key = json!({ "name": "Guide", "permissions": ["keys:write"], "agent_ids": [agent] });
         let key = id(&client.post("/v1/api_keys", key).await.expect(201));
@@ -192,7 +206,19 @@ impl Names {
         let endpoint = id(&endpoint.expect(201));
         let test = format!("/v1/webhook_endpoints/{endpoint}/test");
         let delivery = id(&client.post_nothing(&test).await.expect(202));
-        Self { agent, source, pairs, document, gap, conversation, file, key, endpoint, delivery }
+        Self {
+            agent,
+            source,
+            pairs,
+            document,
+            gap,
+            widget,
+            conversation,
+            file,
+            key,
+            endpoint,
+            delivery,
+        }
     }
 
     /// Ids of objects that do not exist.
@@ -203,6 +229,7 @@ impl Names {
             pairs: NO_SOURCE.to_owned(),
             document: NO_DOCUMENT.to_owned(),
             gap: NO_GAP.to_owned(),
+            widget: NO_WIDGET.to_owned(),
             conversation: NO_CONVERSATION.to_owned(),
             file: NO_FILE.to_owned(),
             key: NO_KEY.to_owned(),
@@ -218,6 +245,7 @@ impl Names {
             .replace("{source_id}", source)
             .replace("{document_id}", &self.document)
             .replace("{gap_id}", &self.gap)
+            .replace("{widget_id}", &self.widget)
             .replace("{conversation_id}", &self.conversation)
             .replace("{n}", "2")
             .replace("{file_id}", &self.file)
@@ -233,6 +261,7 @@ impl Names {
             .replace(&self.pairs, "{source_id}")
             .replace(&self.document, "{document_id}")
             .replace(&self.gap, "{gap_id}")
+            .replace(&self.widget, "{widget_id}")
             .replace(&self.conversation, "{conversation_id}")
             .replace(&self.file, "{file_id}")
             .replace(&self.key, "{key_id}")
@@ -275,6 +304,7 @@ impl Route {
     pub(crate) fn made(&self, names: &Names, answer: &Answer) -> String {
         match self.body {
             Body::Chat | Body::Response => format!("/v1/agents/{}", names.agent),
+            Body::Widget => format!("/v1/widgets/{}", id(&answer.json())),
             _ => format!("{}/{}", self.path, id(&answer.json())),
         }
     }
@@ -315,6 +345,9 @@ impl Route {
                 Some(json!({ "question": "Is parking free?", "answer": "Yes, behind the museum." }))
             }
             Body::Checks => Some(checks()),
+            Body::Widget => Some(json!({ "name": "Shop" })),
+            Body::WidgetChange => Some(json!({ "greeting": "Hi" })),
+            Body::Token => Some(json!({ "keep_seconds": 60 })),
             Body::Rating => Some(json!({ "value": "up" })),
             Body::EndpointChange => Some(json!({ "description": "Ours" })),
             Body::Message => Some(json!({ "agent_id": names.agent, "message": "Hello there" })),

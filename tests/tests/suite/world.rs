@@ -68,6 +68,8 @@ pub(crate) const NO_DOCUMENT: &str = "doc_0000000000";
 pub(crate) const NO_CONVERSATION: &str = "conv_0000000000";
 /// A gap id that does not exist.
 pub(crate) const NO_GAP: &str = "gap_0000000000";
+/// A widget id that does not exist.
+pub(crate) const NO_WIDGET: &str = "wgt_0000000000";
 /// A file id that does not exist.
 pub(crate) const NO_FILE: &str = "file_0000000000";
 /// A key id that does not exist.

@@ -23,12 +23,14 @@ from .types import (
     CreateApiKey,
     CreateSource,
     CreateWebhookEndpoint,
+    CreateWidget,
     Delivery,
     Document,
     GapList,
     GapState,
     IssuedApiKey,
     IssuedWebhookEndpoint,
+    IssuedWidget,
     Me,
     Message,
     Page,
@@ -38,6 +40,7 @@ from .types import (
     Receipt,
     ReplaceChecks,
     Reply,
+    RotateToken,
     Search,
     SearchResult,
     SendMessage,
@@ -50,9 +53,11 @@ from .types import (
     UpdateGap,
     UpdateSource,
     UpdateWebhookEndpoint,
+    UpdateWidget,
     UploadedFile,
     Usage,
     WebhookEndpoint,
+    Widget,
 )
 
 
@@ -166,13 +171,14 @@ class Cicerone(Client):
         metadata: list[str] | None = None,
         rating: Literal["up", "down"] | None = None,
         unanswered: Literal["true"] | None = None,
-        channel: Literal["api", "openai", "mcp"] | None = None,
+        channel: Literal["api", "openai", "mcp", "widget"] | None = None,
+        visitor_id: str | None = None,
         text: str | None = None,
     ) -> Listing[Conversation]:
         """List conversations. Newest first, without their messages. Permission:
         `conversations:read`.
         """
-        return self._list(f"/v1/agents/{segment(agent_id)}/conversations", {"page_size": page_size, "created_after": created_after, "created_before": created_before, "metadata": metadata, "rating": rating, "unanswered": unanswered, "channel": channel, "text": text})
+        return self._list(f"/v1/agents/{segment(agent_id)}/conversations", {"page_size": page_size, "created_after": created_after, "created_before": created_before, "metadata": metadata, "rating": rating, "unanswered": unanswered, "channel": channel, "visitor_id": visitor_id, "text": text})
 
     def list_gaps(
         self,
@@ -288,6 +294,29 @@ class Cicerone(Client):
         """
         return self._list(f"/v1/agents/{segment(agent_id)}/statistics", {"page_size": page_size, "from": from_, "to": to})
 
+    def list_widgets(
+        self,
+        agent_id: str,
+        *,
+        page_size: int | None = None,
+        set: str | None = None,
+    ) -> Listing[Widget]:
+        """List widgets. Newest first. Permission: `agents:read`."""
+        return self._list(f"/v1/agents/{segment(agent_id)}/widgets", {"page_size": page_size, "set": set})
+
+    def create_widget(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[CreateWidget],
+    ) -> IssuedWidget:
+        """Create a widget. The response contains the `identity_secret` with which the owner's
+        site signs the identities of its users. Permission: `agents:write`.
+        """
+        answer: IssuedWidget = self._call("POST", f"/v1/agents/{segment(agent_id)}/widgets", body=body, key=idempotency_key or new_key())
+        return answer
+
     def list_api_keys(
         self,
         *,
@@ -351,7 +380,7 @@ class Cicerone(Client):
         self,
         *,
         page_size: int | None = None,
-        action: Literal["api_key.created", "api_key.updated", "api_key.deleted", "webhook_endpoint.created", "webhook_endpoint.updated", "webhook_endpoint.deleted", "webhook_endpoint.secret_rotated", "agent.deleted", "source.deleted", "conversation.deleted", "conversations.exported", "file.deleted", "authentication.failed"] | None = None,
+        action: Literal["api_key.created", "api_key.updated", "api_key.deleted", "webhook_endpoint.created", "webhook_endpoint.updated", "webhook_endpoint.deleted", "webhook_endpoint.secret_rotated", "widget.created", "widget.updated", "widget.deleted", "widget.token_rotated", "widget.secret_rotated", "agent.deleted", "source.deleted", "conversation.deleted", "conversations.exported", "file.deleted", "authentication.failed"] | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
     ) -> Listing[AuditRecord]:
@@ -709,6 +738,64 @@ class Cicerone(Client):
         answer: Delivery = self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/test", key=idempotency_key or new_key())
         return answer
 
+    def delete_widget(
+        self,
+        widget_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a widget. Its token no longer works. Its conversations stay. Permission:
+        `agents:write`.
+        """
+        self._call("DELETE", f"/v1/widgets/{segment(widget_id)}", key=idempotency_key or new_key())
+
+    def get_widget(
+        self,
+        widget_id: str,
+    ) -> Widget:
+        """Retrieve a widget. Permission: `agents:read`."""
+        answer: Widget = self._call("GET", f"/v1/widgets/{segment(widget_id)}")
+        return answer
+
+    def update_widget(
+        self,
+        widget_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateWidget],
+    ) -> Widget:
+        """Update a widget. Changes only the fields that are given, and only those of
+        `appearance` and `limits` that are given there. Permission: `agents:write`.
+        """
+        answer: Widget = self._call("PATCH", f"/v1/widgets/{segment(widget_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
+    def rotate_widget_secret(
+        self,
+        widget_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> IssuedWidget:
+        """Replace the identity secret. The response contains the new `identity_secret`. For 24
+        hours, identities signed with the previous one are accepted as well. Permission:
+        `agents:write`.
+        """
+        answer: IssuedWidget = self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_secret", key=idempotency_key or new_key())
+        return answer
+
+    def rotate_widget_token(
+        self,
+        widget_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[RotateToken],
+    ) -> Widget:
+        """Replace the token. A token that was replaced earlier no longer works, even if it was
+        to be kept for longer. Permission: `agents:write`.
+        """
+        answer: Widget = self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_token", body=body, key=idempotency_key or new_key())
+        return answer
+
 
 class AsyncCicerone(AsyncClient):
     """The same for programs that use asyncio."""
@@ -820,13 +907,14 @@ class AsyncCicerone(AsyncClient):
         metadata: list[str] | None = None,
         rating: Literal["up", "down"] | None = None,
         unanswered: Literal["true"] | None = None,
-        channel: Literal["api", "openai", "mcp"] | None = None,
+        channel: Literal["api", "openai", "mcp", "widget"] | None = None,
+        visitor_id: str | None = None,
         text: str | None = None,
     ) -> AsyncListing[Conversation]:
         """List conversations. Newest first, without their messages. Permission:
         `conversations:read`.
         """
-        return self._list(f"/v1/agents/{segment(agent_id)}/conversations", {"page_size": page_size, "created_after": created_after, "created_before": created_before, "metadata": metadata, "rating": rating, "unanswered": unanswered, "channel": channel, "text": text})
+        return self._list(f"/v1/agents/{segment(agent_id)}/conversations", {"page_size": page_size, "created_after": created_after, "created_before": created_before, "metadata": metadata, "rating": rating, "unanswered": unanswered, "channel": channel, "visitor_id": visitor_id, "text": text})
 
     async def list_gaps(
         self,
@@ -942,6 +1030,29 @@ class AsyncCicerone(AsyncClient):
         """
         return self._list(f"/v1/agents/{segment(agent_id)}/statistics", {"page_size": page_size, "from": from_, "to": to})
 
+    def list_widgets(
+        self,
+        agent_id: str,
+        *,
+        page_size: int | None = None,
+        set: str | None = None,
+    ) -> AsyncListing[Widget]:
+        """List widgets. Newest first. Permission: `agents:read`."""
+        return self._list(f"/v1/agents/{segment(agent_id)}/widgets", {"page_size": page_size, "set": set})
+
+    async def create_widget(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[CreateWidget],
+    ) -> IssuedWidget:
+        """Create a widget. The response contains the `identity_secret` with which the owner's
+        site signs the identities of its users. Permission: `agents:write`.
+        """
+        answer: IssuedWidget = await self._call("POST", f"/v1/agents/{segment(agent_id)}/widgets", body=body, key=idempotency_key or new_key())
+        return answer
+
     def list_api_keys(
         self,
         *,
@@ -1005,7 +1116,7 @@ class AsyncCicerone(AsyncClient):
         self,
         *,
         page_size: int | None = None,
-        action: Literal["api_key.created", "api_key.updated", "api_key.deleted", "webhook_endpoint.created", "webhook_endpoint.updated", "webhook_endpoint.deleted", "webhook_endpoint.secret_rotated", "agent.deleted", "source.deleted", "conversation.deleted", "conversations.exported", "file.deleted", "authentication.failed"] | None = None,
+        action: Literal["api_key.created", "api_key.updated", "api_key.deleted", "webhook_endpoint.created", "webhook_endpoint.updated", "webhook_endpoint.deleted", "webhook_endpoint.secret_rotated", "widget.created", "widget.updated", "widget.deleted", "widget.token_rotated", "widget.secret_rotated", "agent.deleted", "source.deleted", "conversation.deleted", "conversations.exported", "file.deleted", "authentication.failed"] | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
     ) -> AsyncListing[AuditRecord]:
@@ -1361,4 +1472,62 @@ class AsyncCicerone(AsyncClient):
         events that it receives. Permission: `webhooks:write`.
         """
         answer: Delivery = await self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/test", key=idempotency_key or new_key())
+        return answer
+
+    async def delete_widget(
+        self,
+        widget_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> None:
+        """Delete a widget. Its token no longer works. Its conversations stay. Permission:
+        `agents:write`.
+        """
+        await self._call("DELETE", f"/v1/widgets/{segment(widget_id)}", key=idempotency_key or new_key())
+
+    async def get_widget(
+        self,
+        widget_id: str,
+    ) -> Widget:
+        """Retrieve a widget. Permission: `agents:read`."""
+        answer: Widget = await self._call("GET", f"/v1/widgets/{segment(widget_id)}")
+        return answer
+
+    async def update_widget(
+        self,
+        widget_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[UpdateWidget],
+    ) -> Widget:
+        """Update a widget. Changes only the fields that are given, and only those of
+        `appearance` and `limits` that are given there. Permission: `agents:write`.
+        """
+        answer: Widget = await self._call("PATCH", f"/v1/widgets/{segment(widget_id)}", body=body, key=idempotency_key or new_key())
+        return answer
+
+    async def rotate_widget_secret(
+        self,
+        widget_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> IssuedWidget:
+        """Replace the identity secret. The response contains the new `identity_secret`. For 24
+        hours, identities signed with the previous one are accepted as well. Permission:
+        `agents:write`.
+        """
+        answer: IssuedWidget = await self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_secret", key=idempotency_key or new_key())
+        return answer
+
+    async def rotate_widget_token(
+        self,
+        widget_id: str,
+        *,
+        idempotency_key: str | None = None,
+        **body: Unpack[RotateToken],
+    ) -> Widget:
+        """Replace the token. A token that was replaced earlier no longer works, even if it was
+        to be kept for longer. Permission: `agents:write`.
+        """
+        answer: Widget = await self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_token", body=body, key=idempotency_key or new_key())
         return answer

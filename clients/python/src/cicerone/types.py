@@ -295,6 +295,32 @@ class GapState(TypedDict):
     status: str
 
 
+class GivenWidgetAppearance(TypedDict):
+    """Colours and place. Only the fields that are given change; null is the default."""
+
+    accent: NotRequired[str | None]
+    """The colour of what can be clicked, with a contrast of at least 3:1 to `#ffffff` and to
+    `#131516`; null for `#2f5bd7`.
+    """
+    position: NotRequired[Literal["right", "left"] | None]
+    """The side of the page; null for `right`."""
+    scheme: NotRequired[Literal["auto", "light", "dark"] | None]
+    """Whether it is light or dark; null for `auto`, which is as the visitor prefers."""
+
+
+class GivenWidgetLimits(TypedDict):
+    """Bounds. Only those that are given change; null is the default."""
+
+    messages_per_address_per_minute: NotRequired[int | None]
+    """Null for 20."""
+    messages_per_day: NotRequired[int | None]
+    """Messages of the widget on a UTC day; null for 2,000."""
+    messages_per_visitor_per_hour: NotRequired[int | None]
+    """Null for 60."""
+    replies_at_once: NotRequired[int | None]
+    """Replies in progress; null for 20."""
+
+
 class Hit(TypedDict):
     """A passage that was found."""
 
@@ -325,10 +351,19 @@ class Latency(TypedDict):
     """What 95 % of the replies did not exceed, interpolated within a range."""
 
 
+class Lead(TypedDict):
+    """How a visitor can be reached."""
+
+    email: str
+    message: str | None
+    name: str | None
+    phone: str | None
+
+
 class Managed(TypedDict):
     """Which entry of a file of declared objects an object is. `cicerone apply` sets it. No two
-    objects of a kind have the same set and key; sources have it within their agent, and may
-    differ in the hash alone.
+    objects of a kind have the same set and key; widgets and sources have it within their
+    agent, and sources may differ in the hash alone.
     """
 
     hash: str
@@ -473,7 +508,7 @@ class CreateWebhookEndpoint(TypedDict):
     """
     description: NotRequired[str | None]
     """A human-readable description."""
-    events: NotRequired[list[Literal["source.trained", "source.failed", "checks.failed"]] | None]
+    events: NotRequired[list[Literal["source.trained", "source.failed", "checks.failed", "conversation.handoff_requested", "message.rated", "lead.captured"]] | None]
     """The events that it receives; null for all."""
     managed: NotRequired[Managed | None]
     """Which entry of a file of declared objects it is; null for none."""
@@ -481,6 +516,43 @@ class CreateWebhookEndpoint(TypedDict):
     """`thin` leaves `data.content` out; null for the default, `full`."""
     status: NotRequired[Literal["enabled", "disabled"] | None]
     """Whether events are sent to the endpoint; null for the default, `enabled`."""
+
+
+class CreateWidget(TypedDict):
+    name: str
+    """A name for its owner."""
+    appearance: NotRequired[GivenWidgetAppearance | None]
+    """Colours and place; null for the defaults."""
+    greeting: NotRequired[str | None]
+    """What it says before the first question."""
+    handoff: NotRequired[bool | None]
+    """Whether visitors may ask for a person; null for false."""
+    hosted_page: NotRequired[bool | None]
+    """Whether it has a page at `/chat/{token}`; null for true."""
+    identity: NotRequired[Literal["none", "optional", "required"] | None]
+    """Whether visitors are users of the owner's site, whose identity it signs; null for `none`."""
+    is_active: NotRequired[bool | None]
+    """Whether visitors can use it; null for true."""
+    language: NotRequired[str | None]
+    """A BCP 47 tag; null for `en`."""
+    lead: NotRequired[bool | None]
+    """Whether visitors may leave their address; null for false."""
+    limits: NotRequired[GivenWidgetLimits | None]
+    """Bounds; null for the defaults."""
+    managed: NotRequired[Managed | None]
+    """Which entry of a file of declared objects it is; null for none."""
+    origins: NotRequired[list[str] | None]
+    """The sites that may embed it: `https://site.example`, `https://*.site.example` for every
+    subdomain, or `*` for any; null for none but its own page.
+    """
+    show_sources: NotRequired[bool | None]
+    """Whether replies show their sources; null for true."""
+    starters: NotRequired[list[str] | None]
+    """Questions that a visitor can ask by a click; null for none."""
+    texts: NotRequired[dict[str, Any] | None]
+    """Texts that replace the widget's own, all of them; null for none."""
+    title: NotRequired[str | None]
+    """Null for the agent's name."""
 
 
 class IssuedApiKey(TypedDict):
@@ -689,34 +761,6 @@ class RatingCounts(TypedDict):
     up: int
 
 
-class Conversation(TypedDict):
-    """An ordered exchange between an end user and an agent."""
-
-    agent_id: str
-    channel: str
-    """The interface through which it began. More may be added."""
-    created_at: str
-    id: str
-    message_count: int
-    """The number of its messages."""
-    metadata: dict[str, str]
-    ratings: RatingCounts
-    unanswered_count: int
-    """The number of replies that are based on no source."""
-    updated_at: str
-    """The time of the last message."""
-    match: NotRequired[Match]
-    """Where the first word of `text` was found; absent unless `text` was searched for."""
-    messages: NotRequired[list[Message]]
-    """Oldest first; absent from lists of conversations. At most 4 MiB of JSON: if the
-    conversation is longer, the newest messages that fit.
-    """
-    messages_cursor: NotRequired[str | None]
-    """The `cursor` of the older messages, null if `messages` contains all of them; absent from
-    lists of conversations.
-    """
-
-
 class ReceiptHit(TypedDict):
     """A passage that was found."""
 
@@ -842,6 +886,11 @@ class Reply(TypedDict):
     """The agent's answer."""
     sources_used: list[Citation]
     """The sources that the reply is based on, best first."""
+
+
+class RotateToken(TypedDict):
+    keep_seconds: NotRequired[int | None]
+    """How long the old token works; null for 0."""
 
 
 class Search(TypedDict):
@@ -1039,7 +1088,7 @@ class UpdateSource(TypedDict):
 class UpdateWebhookEndpoint(TypedDict):
     description: NotRequired[str | None]
     """A human-readable description."""
-    events: NotRequired[list[Literal["source.trained", "source.failed", "checks.failed"]] | None]
+    events: NotRequired[list[Literal["source.trained", "source.failed", "checks.failed", "conversation.handoff_requested", "message.rated", "lead.captured"]] | None]
     """The events that it receives; null for all."""
     managed: NotRequired[Managed | None]
     """Which entry of a file of declared objects it is; null for none."""
@@ -1051,6 +1100,43 @@ class UpdateWebhookEndpoint(TypedDict):
     """A public https URL without credentials. An http URL or a private address is accepted only
     if the server allows it.
     """
+
+
+class UpdateWidget(TypedDict):
+    appearance: NotRequired[GivenWidgetAppearance | None]
+    """Colours and place; null for the defaults."""
+    greeting: NotRequired[str | None]
+    """What it says before the first question."""
+    handoff: NotRequired[bool | None]
+    """Whether visitors may ask for a person; null for false."""
+    hosted_page: NotRequired[bool | None]
+    """Whether it has a page at `/chat/{token}`; null for true."""
+    identity: NotRequired[Literal["none", "optional", "required"] | None]
+    """Whether visitors are users of the owner's site, whose identity it signs; null for `none`."""
+    is_active: NotRequired[bool | None]
+    """Whether visitors can use it; null for true."""
+    language: NotRequired[str | None]
+    """A BCP 47 tag; null for `en`."""
+    lead: NotRequired[bool | None]
+    """Whether visitors may leave their address; null for false."""
+    limits: NotRequired[GivenWidgetLimits | None]
+    """Bounds; null for the defaults."""
+    managed: NotRequired[Managed | None]
+    """Which entry of a file of declared objects it is; null for none."""
+    name: NotRequired[str]
+    """A name for its owner."""
+    origins: NotRequired[list[str] | None]
+    """The sites that may embed it: `https://site.example`, `https://*.site.example` for every
+    subdomain, or `*` for any; null for none but its own page.
+    """
+    show_sources: NotRequired[bool | None]
+    """Whether replies show their sources; null for true."""
+    starters: NotRequired[list[str] | None]
+    """Questions that a visitor can ask by a click; null for none."""
+    texts: NotRequired[dict[str, Any] | None]
+    """Texts that replace the widget's own, all of them; null for none."""
+    title: NotRequired[str | None]
+    """Null for the agent's name."""
 
 
 class UploadedFile(TypedDict):
@@ -1078,6 +1164,52 @@ class Usage(TypedDict):
     """Messages that were answered."""
     prompt_tokens: int
     """Tokens of the prompts that models received; the embedded answerer receives none."""
+
+
+class Visitor(TypedDict):
+    """A visitor of a widget."""
+
+    email: str | None
+    id: str
+    name: str | None
+    subject: str | None
+    """The user's id on the owner's site; null for an anonymous visitor."""
+
+
+class Conversation(TypedDict):
+    """An ordered exchange between an end user and an agent."""
+
+    agent_id: str
+    channel: str
+    """The interface through which it began. More may be added."""
+    created_at: str
+    handoff_requested_at: str | None
+    """When the visitor first asked for a person."""
+    id: str
+    lead: Lead | None
+    """How the visitor can be reached, if they said so."""
+    message_count: int
+    """The number of its messages."""
+    metadata: dict[str, str]
+    ratings: RatingCounts
+    unanswered_count: int
+    """The number of replies that are based on no source."""
+    updated_at: str
+    """The time of the last message."""
+    visitor: Visitor | None
+    """Who asks, if it began through a widget."""
+    widget_id: str | None
+    """The widget through which it began; null if there is none, or none any more."""
+    match: NotRequired[Match]
+    """Where the first word of `text` was found; absent unless `text` was searched for."""
+    messages: NotRequired[list[Message]]
+    """Oldest first; absent from lists of conversations. At most 4 MiB of JSON: if the
+    conversation is longer, the newest messages that fit.
+    """
+    messages_cursor: NotRequired[str | None]
+    """The `cursor` of the older messages, null if `messages` contains all of them; absent from
+    lists of conversations.
+    """
 
 
 class Warning(TypedDict):
@@ -1141,3 +1273,106 @@ class WebhookEndpoint(TypedDict):
     updated_at: str
     url: str
     """The URL that events are sent to, as it was given."""
+
+
+class WidgetAppearance(TypedDict):
+    """Colours and place of a widget."""
+
+    accent: str
+    position: str
+    scheme: str
+
+
+class WidgetLimits(TypedDict):
+    """Bounds of a widget."""
+
+    messages_per_address_per_minute: int
+    messages_per_day: int
+    """Messages of the widget on a UTC day."""
+    messages_per_visitor_per_hour: int
+    replies_at_once: int
+    """Replies in progress."""
+
+
+class IssuedWidget(TypedDict):
+    """A widget with its new secret."""
+
+    agent_id: str
+    appearance: WidgetAppearance
+    created_at: str
+    greeting: str | None
+    """What it says before the first question."""
+    handoff: bool
+    """Whether visitors may ask for a person."""
+    hosted_page: bool
+    """Whether it has a page at `/chat/{token}`."""
+    id: str
+    identity: str
+    """Whether visitors are users of the owner's site: `none`, `optional` or `required`."""
+    is_active: bool
+    """Whether visitors can use it."""
+    language: str
+    """A BCP 47 tag."""
+    lead: bool
+    """Whether visitors may leave their address."""
+    limits: WidgetLimits
+    managed: Managed | None
+    """Which entry of a file of declared objects it is; null for none."""
+    name: str
+    """A name for its owner."""
+    origins: list[str]
+    """The sites that may embed it, as browsers write them."""
+    show_sources: bool
+    """Whether replies show their sources."""
+    starters: list[str]
+    """Questions that a visitor can ask by a click."""
+    texts: dict[str, str]
+    """Texts that replace the widget's own, by key."""
+    title: str | None
+    """Null for the agent's name."""
+    token: str
+    """Its public name, which stands in the page that embeds it."""
+    updated_at: str
+    identity_secret: str
+    """The secret whose bytes sign the identities of visitors (HS256)."""
+
+
+class Widget(TypedDict):
+    """A public way to an agent, without its secret."""
+
+    agent_id: str
+    appearance: WidgetAppearance
+    created_at: str
+    greeting: str | None
+    """What it says before the first question."""
+    handoff: bool
+    """Whether visitors may ask for a person."""
+    hosted_page: bool
+    """Whether it has a page at `/chat/{token}`."""
+    id: str
+    identity: str
+    """Whether visitors are users of the owner's site: `none`, `optional` or `required`."""
+    is_active: bool
+    """Whether visitors can use it."""
+    language: str
+    """A BCP 47 tag."""
+    lead: bool
+    """Whether visitors may leave their address."""
+    limits: WidgetLimits
+    managed: Managed | None
+    """Which entry of a file of declared objects it is; null for none."""
+    name: str
+    """A name for its owner."""
+    origins: list[str]
+    """The sites that may embed it, as browsers write them."""
+    show_sources: bool
+    """Whether replies show their sources."""
+    starters: list[str]
+    """Questions that a visitor can ask by a click."""
+    texts: dict[str, str]
+    """Texts that replace the widget's own, by key."""
+    title: str | None
+    """Null for the agent's name."""
+    token: str
+    """Its public name, which stands in the page that embeds it."""
+    updated_at: str

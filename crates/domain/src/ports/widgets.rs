@@ -29,7 +29,7 @@ pub struct NewToken {
 #[async_trait]
 pub trait WidgetStore: Send + Sync {
     /// Adds a widget with its secret. Fails with [`Error::NotFound`] if the agent is not in `scope`, with
-    /// [`Error::InvalidOperation`] if the agent has [`AGENT_WIDGETS`](crate::limits::AGENT_WIDGETS), and with
+    /// [`Error::Validation`] if the agent has [`AGENT_WIDGETS`](crate::limits::AGENT_WIDGETS), and with
     /// [`Error::Conflict`] if another widget of the agent has the same managed identity.
     async fn insert_widget(
         &self,

@@ -45,12 +45,19 @@ fn refused(parse: ParseBody, body: &Map<String, Value>) -> Option<String> {
     }
 }
 
-/// Whether a field is an object or a list of objects, or a union of types: such fields have tests beside their readers.
+/// Whether a field is an object, a list of objects or of texts, a language, or a union of types: such fields have tests beside their readers.
 fn is_deep(schema: &Value) -> bool {
     let is_plain_map = schema["additionalProperties"]["type"] == "string";
     let is_bounded = schema.get("maxProperties").is_some();
+    let pattern = |schema: &Value| schema["pattern"].as_str().unwrap_or_default().to_owned();
+    let items = pattern(&schema["items"]);
+    let is_list_of_texts = !items.is_empty() && !items.starts_with("^agent_");
+    let is_language = pattern(schema).starts_with("^[A-Za-z]{2,8}");
     schema.to_string().contains("$ref")
         || schema.get("oneOf").is_some()
+        || schema.get("properties").is_some()
+        || is_list_of_texts
+        || is_language
         || (is_plain_map && !is_bounded)
 }
 

@@ -124,7 +124,7 @@ async fn an_agent_has_a_bound_of_widgets_that_are_listed_newest_first() {
             added.insert(0, add(world, &agent).await);
         }
         let more = storage.insert_widget(&scope, new_widget(world, &agent), secret(), None).await;
-        assert!(matches!(more, Err(Error::InvalidOperation(_))));
+        assert!(matches!(more, Err(Error::Validation { .. })));
         let listed = all_pages(7, |page| storage.list_widgets(&scope, agent.id, None, page)).await;
         assert_eq!(listed, added);
         add(world, &world.agent().await).await;

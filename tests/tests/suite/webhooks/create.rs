@@ -24,7 +24,10 @@ async fn a_new_endpoint_takes_everything_and_shows_its_secret() {
     let secret = endpoint["secret"].as_str().unwrap();
     assert!(secret.starts_with("whsec_") && secret.len() == 6 + 32, "{secret}");
     let expected = json!({
-        "id": endpoint["id"], "url": NOWHERE, "events": ["source.trained", "source.failed", "checks.failed"],
+        "id": endpoint["id"], "url": NOWHERE, "events": [
+            "source.trained", "source.failed", "checks.failed", "conversation.handoff_requested", "message.rated",
+            "lead.captured"
+        ],
         "description": null, "payload": "full", "status": "enabled", "disabled_reason": null, "managed": null,
         "created_at": endpoint["created_at"], "updated_at": endpoint["created_at"],
     });
