@@ -28,6 +28,7 @@ mod sources;
 mod two_servers;
 mod victim;
 mod watch;
+mod widget;
 
 use std::any::Any;
 use std::future::Future;
@@ -69,7 +70,7 @@ type Siege = Pin<Box<dyn Future<Output = anyhow::Result<Report>>>>;
 type Entry = (&'static str, fn(Field) -> Siege);
 
 /// The sieges, in the order in which they are run.
-const SIEGES: [Entry; 29] = [
+const SIEGES: [Entry; 30] = [
     ("headings-text", |field| Box::pin(headings::text(field))),
     ("headings-file", |field| Box::pin(headings::file(field))),
     ("headings-page", |field| Box::pin(headings::page(field))),
@@ -86,6 +87,7 @@ const SIEGES: [Entry; 29] = [
     ("slow-sites", |field| Box::pin(floods::sites::run(field))),
     ("slow-uploads", |field| Box::pin(floods::uploads::run(field))),
     ("streams", |field| Box::pin(floods::streams::run(field))),
+    ("widget", |field| Box::pin(widget::run(field))),
     ("cold-agents", |field| Box::pin(floods::agents::run(field))),
     ("texts", |field| Box::pin(floods::texts::run(field))),
     ("removals", |field| Box::pin(floods::removals::run(field))),

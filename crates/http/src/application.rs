@@ -115,6 +115,9 @@ pub struct HttpSettings {
     pub console: ConsoleSettings,
     /// Whether widgets are served: their public routes, their script, and the hosted pages.
     pub widgets: bool,
+    /// Replies to visitors in progress at once, of the widgets of one account; fewer than the account may have in all. As
+    /// many again are kept for accounts that have fewer than their share of them.
+    pub visitor_replies: usize,
 }
 
 impl HttpSettings {
@@ -147,6 +150,7 @@ impl Default for HttpSettings {
             mcp: McpSettings::default(),
             console: ConsoleSettings::default(),
             widgets: true,
+            visitor_replies: 256,
         }
     }
 }

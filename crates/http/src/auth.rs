@@ -17,6 +17,7 @@ use sha2::{Digest as _, Sha256};
 use crate::context::{App, RequestContext, RequestId, Shared};
 use crate::error::RequestError;
 use crate::rate::RateLimits;
+use crate::room::Tenant;
 
 /// How long a key that was found is considered valid without another lookup. A revocation takes
 /// effect within this time; the rest of a second is left for requests in progress.
@@ -63,7 +64,7 @@ impl Gate {
             }
             return Err(refusal);
         };
-        context.tenant.set(Some(caller.scope.account));
+        context.tenant.set(Tenant::Keys(caller.scope.account));
         let (state, verdict) = self.limits.request(&caller.key);
         context.rate.set(state);
         verdict.map(|()| caller)
@@ -96,7 +97,7 @@ impl Gate {
 }
 
 /// The secret in `Authorization: Bearer …`.
-fn bearer(request: &HttpRequest) -> Option<&str> {
+pub(crate) fn bearer(request: &HttpRequest) -> Option<&str> {
     let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, secret) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())

@@ -61,7 +61,16 @@ pub(crate) struct Current<'a> {
 impl Incoming {
     /// Reads a JSON body. A missing body is refused like any other that is not a JSON object.
     pub(crate) async fn body<B: Body>(&mut self, app: &Shared) -> Result<B::Checked, RequestError> {
-        self.read::<B>(app).await.map(|(checked, _)| checked)
+        self.body_within::<B>(app, limits::BODY_BYTES).await
+    }
+
+    /// Reads a JSON body of at most so many bytes.
+    pub(crate) async fn body_within<B: Body>(
+        &mut self,
+        app: &Shared,
+        most: usize,
+    ) -> Result<B::Checked, RequestError> {
+        self.read::<B>(app, most).await.map(|(checked, _)| checked)
     }
 
     /// Reads a JSON body and the idempotency key of its request.
@@ -69,12 +78,16 @@ impl Incoming {
         &mut self,
         app: &Shared,
     ) -> Result<(B::Checked, Option<Keyed>), RequestError> {
-        let (checked, bytes) = self.read::<B>(app).await?;
+        let (checked, bytes) = self.read::<B>(app, limits::BODY_BYTES).await?;
         Ok((checked, self.keyed(&[&bytes])?))
     }
 
-    async fn read<B: Body>(&mut self, app: &Shared) -> Result<(B::Checked, Bytes), RequestError> {
-        let bytes = self.json_text(app, limits::BODY_BYTES).await?;
+    async fn read<B: Body>(
+        &mut self,
+        app: &Shared,
+        most: usize,
+    ) -> Result<(B::Checked, Bytes), RequestError> {
+        let bytes = self.json_text(app, most).await?;
         let knows_model = |name: &str| app.agents.knows_model(name);
         let current = Current { now: app.clock.now(), knows_model: &knows_model };
         Ok((B::parse(&bytes, &current)?, bytes))

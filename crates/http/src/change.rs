@@ -25,7 +25,7 @@ use crate::auth::{Authorized, Caller};
 use crate::context::{App, Incoming, RequestId};
 use crate::error::{Problem, RequestError};
 use crate::response::{Answer, JSON, StoredResponse, send};
-use lasting::{Lasting, Panic};
+pub(crate) use lasting::{Lasting, Panic};
 
 /// The header that holds an idempotency key.
 pub(crate) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";

@@ -24,7 +24,7 @@ use crate::docs::Assets;
 use crate::query::Query;
 use crate::rate::RateState;
 use crate::room::{Room, Rooms, Tenant};
-use crate::visitors::Visitors;
+use crate::visitors::{SharedWith, Visitors};
 
 pub(crate) type RequestId = Id<kind::Request>;
 
@@ -69,8 +69,10 @@ pub(crate) struct RequestContext {
     pub(crate) peer: Option<IpAddr>,
     /// The state of the caller's rate limit, once the caller is known.
     pub(crate) rate: Cell<Option<RateState>>,
-    /// The caller's account, once it is known.
+    /// The party that the memory of the request belongs to, once it is known.
     pub(crate) tenant: Cell<Tenant>,
+    /// The page that the answer is for, if it depends on that.
+    pub(crate) shared_with: RefCell<SharedWith>,
     /// How long it took to find the caller and to count the request against the limits.
     pub(crate) authenticated_in: Cell<Duration>,
     /// The memory that is reserved for the request and its answer.
@@ -82,6 +84,14 @@ impl RequestContext {
     pub(crate) fn of(request: &HttpRequest) -> Result<Rc<Self>, Error> {
         let found = request.extensions().get::<Rc<Self>>().map(Rc::clone);
         found.ok_or_else(|| Error::internal("the request has no context"))
+    }
+
+    /// Reserves memory for an answer that takes at most so many bytes to be made. To be called before the answer is made.
+    pub(crate) async fn expect_bytes(&self, app: &Shared, bytes: usize) -> Result<(), Error> {
+        let mut room = self.room.take();
+        let taken = app.rooms.expect_bytes(&mut room, self.tenant.get(), bytes).await;
+        self.room.replace(room);
+        taken
     }
 
     /// Reserves memory for an answer whose size is not known yet. To be called before the answer is made.

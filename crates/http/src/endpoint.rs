@@ -25,6 +25,8 @@ pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     pub(crate) access: Access,
     pub(crate) route: Route,
+    /// Whether pages of other origins may use it, so that browsers ask before.
+    pub(crate) is_cross_origin: bool,
     pub(crate) description: Description,
 }
 
@@ -107,7 +109,8 @@ impl Tag {
                 "The account and key of a request, the usage of the account, and its audit log."
             }
             Self::Public => {
-                "What anybody can read without an API key, if the owner of an agent publishes it."
+                "What anybody can read and ask without an API key, if the owner of an agent publishes it: documents, and \
+                 widgets, whose visitors have credentials of their own."
             }
             Self::Operation => {
                 "Health, metrics and this documentation, for the operator. No API key is needed."
@@ -129,6 +132,8 @@ pub(crate) struct Description {
     pub(crate) body: Option<BodyDescription>,
     /// Whether it takes an idempotency key.
     pub(crate) is_keyed: bool,
+    /// Whether it needs the credential of a visitor.
+    pub(crate) is_for_visitors: bool,
     /// The status of a success.
     pub(crate) success: u16,
     pub(crate) answer: AnswerSchema,
@@ -213,6 +218,7 @@ impl Endpoint {
             query: Vec::new(),
             body: None,
             is_keyed: false,
+            is_for_visitors: false,
             success: 200,
             answer: AnswerSchema::Empty,
             accepted: None,
@@ -221,7 +227,7 @@ impl Endpoint {
             schemas: Vec::new(),
         };
         let route = web::route().guard(serves(method.clone())).to(handler);
-        Self { method, path, access: Access::Open, route, description }
+        Self { method, path, access: Access::Open, route, is_cross_origin: false, description }
     }
 
     /// A list.
@@ -247,6 +253,18 @@ impl Endpoint {
     pub(crate) fn named(mut self, id: &'static str, summary: &'static str) -> Self {
         self.description.id = id;
         self.description.summary = summary;
+        self
+    }
+
+    /// Lets pages of other origins use it, as far as its handler allows them.
+    pub(crate) fn cross_origin(mut self) -> Self {
+        self.is_cross_origin = true;
+        self
+    }
+
+    /// Documents that it needs the credential of a visitor.
+    pub(crate) fn for_visitors(mut self) -> Self {
+        self.description.is_for_visitors = true;
         self
     }
 

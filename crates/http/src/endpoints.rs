@@ -21,8 +21,9 @@ mod webhooks;
 mod widgets;
 
 use crate::endpoint::Endpoint;
+use crate::visitors::routes as visitors;
 
-pub(crate) use conversations::{CitationView, citations};
+pub(crate) use conversations::{CitationView, RateBody, RatingView, citations, message_number};
 
 /// Every endpoint, in the order of the documentation.
 pub(crate) fn all() -> Vec<Endpoint> {
@@ -96,6 +97,15 @@ pub(crate) fn all() -> Vec<Endpoint> {
         audit_log::endpoint(),
         usage::endpoint(),
         public::endpoint(),
+        visitors::configuration::endpoint(),
+        visitors::begin::endpoint(),
+        visitors::send::endpoint(),
+        visitors::list::endpoint(),
+        visitors::get::endpoint(),
+        visitors::delete::endpoint(),
+        visitors::rate::endpoint(),
+        visitors::handoff::endpoint(),
+        visitors::lead::endpoint(),
         operation::healthz::endpoint(),
         operation::readyz::endpoint(),
         operation::metrics::endpoint(),

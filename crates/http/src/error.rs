@@ -16,6 +16,7 @@ use cicerone_domain::ports::{ModelError, ModelFailure};
 pub(crate) use body::{ErrorBody, ErrorEvent, SHOULD_RETRY, STATUS_CODES, StatusRow};
 
 use crate::context::RequestId;
+use crate::visitors::Bound;
 use causes::Causes;
 
 /// The `Retry-After` of a request that exceeds the account's quota of bytes. Waiting alone does not help; the
@@ -45,6 +46,18 @@ pub(crate) enum RequestError {
         /// The value of the header, cut if it is long.
         value: String,
     },
+    /// A visitor's credential is missing or not valid, for this reason.
+    #[error("{0}")]
+    Visitor(Cow<'static, str>),
+    /// A page may not use the widget.
+    #[error("origin not allowed")]
+    ForeignOrigin {
+        /// The page's origin, cut if it is long; empty if the browser did not name it.
+        value: String,
+    },
+    /// A visitor has met a bound.
+    #[error(transparent)]
+    Bound(#[from] Bound),
     /// No route has this path.
     #[error("no such route")]
     NoRoute,
@@ -216,6 +229,30 @@ impl RequestError {
                      setting `mcp.hosts`"
                 ),
             ),
+            Self::Visitor(reason) => Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "authentication_error",
+                "unauthorized",
+                reason.clone(),
+            ),
+            Self::ForeignOrigin { value } => Problem::new(
+                StatusCode::FORBIDDEN,
+                "permission_error",
+                "forbidden",
+                format!(
+                    "pages of the origin `{value}` may not use this widget; its owner can add it to `origins`"
+                ),
+            ),
+            Self::Bound(bound) => {
+                let code = if bound.is_quota() { "quota_exceeded" } else { "rate_limit_exceeded" };
+                Problem::new(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "rate_limit_error",
+                    code,
+                    bound.to_string(),
+                )
+                .retry_after(bound.wait())
+            }
             Self::NoRoute => {
                 Problem::not_found("no such route; see /docs for the routes that exist")
             }

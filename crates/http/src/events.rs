@@ -18,7 +18,7 @@ use crate::stream::script::{Script, named};
 /// The data of a `token` event: the next fragment of the reply.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TokenEvent<'a> {
-    content: &'a str,
+    pub(crate) content: &'a str,
 }
 
 /// The data of the `done` event: the reply is complete and stored.
@@ -82,7 +82,7 @@ impl ToSchema for Event {
     }
 }
 
-fn event(name: &str, schema: &str) -> Object {
+pub(crate) fn event(name: &str, schema: &str) -> Object {
     let data =
         string().content_media_type(JSON).content_schema(Some(Ref::from_schema_name(schema)));
     // Without a title: some generators derive the name `TokenEvent` from `token` and `event`, which

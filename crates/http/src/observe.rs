@@ -28,6 +28,7 @@ use crate::compression::{Effort, WORTHWHILE_BYTES, gzip, prefers_gzip};
 use crate::connection::Link;
 use crate::context::{App, RequestContext, RequestId, RoutePattern};
 use crate::error::{Problem, RequestError};
+use crate::room::Tenant;
 use crate::sent::Sent;
 use crate::unread::Body;
 
@@ -174,7 +175,7 @@ async fn compressed(response: HttpResponse, app: Option<&App>) -> HttpResponse {
     if is_small {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
-    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    headers.append(VARY, HeaderValue::from_static("accept-encoding"));
     response
 }
 
@@ -192,7 +193,8 @@ impl RequestContext {
             id,
             peer,
             rate: None.into(),
-            tenant: None.into(),
+            tenant: Cell::default(),
+            shared_with: RefCell::default(),
             authenticated_in: Cell::default(),
             room: RefCell::default(),
         }
@@ -211,8 +213,9 @@ impl RequestContext {
             headers.insert(remaining, state.remaining.into());
             headers.insert(reset, state.reset.into());
         }
-        // Neither answers to a key nor errors may be cached.
-        let is_private = self.tenant.get().is_some() || !is_success;
+        self.shared_with.borrow().write(headers);
+        // Neither answers to a key or a visitor nor errors may be cached.
+        let is_private = self.tenant.get() != Tenant::Strangers || !is_success;
         if is_private && !headers.contains_key(CACHE_CONTROL) {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }

@@ -19,6 +19,7 @@ use crate::endpoint::{Access, BodyDescription, Endpoint, Schemas, Tag};
 use crate::endpoints;
 
 const BEARER: &str = "bearer";
+const VISITOR: &str = "visitor";
 const ABOUT: &str = "AI chat agents that answer from their owner's own content. An agent has \
     sources, which are crawled, extracted and indexed. Replies to messages are based on these \
     sources and name those that they used; they are sent as JSON or as Server-Sent Events.\n\n\
@@ -67,7 +68,15 @@ fn tag(tag: Tag) -> utoipa::openapi::Tag {
 fn components(endpoints: Vec<Endpoint>, extra_models: &[String]) -> Components {
     let mut bearer = Http::new(HttpAuthScheme::Bearer);
     bearer.description = Some("An API key, as `Authorization: Bearer <key>`.".to_owned());
-    let components = ComponentsBuilder::new().security_scheme(BEARER, SecurityScheme::Http(bearer));
+    let mut visitor = Http::new(HttpAuthScheme::Bearer);
+    visitor.description = Some(
+        "A visitor's credential, or a JSON Web Token (HS256) that a widget's site has signed with its `identity_secret`, as \
+         `Authorization: Bearer …`."
+            .to_owned(),
+    );
+    let components = ComponentsBuilder::new()
+        .security_scheme(BEARER, SecurityScheme::Http(bearer))
+        .security_scheme(VISITOR, SecurityScheme::Http(visitor));
     let components = answers::early_refusals()
         .fold(components, |components, (name, response)| components.response(name, response));
     let mut schemas = Schemas::new();
@@ -123,6 +132,9 @@ fn operation(endpoint: &Endpoint) -> Operation {
             .security(bearer())
             .extensions(Some(Extensions::builder().add("x-permission", permission.name()).build())),
         Access::AnyKey => operation.security(bearer()),
+        Access::Open if said.is_for_visitors => {
+            operation.security(SecurityRequirement::new(VISITOR, Vec::<String>::new()))
+        }
         Access::Open => operation.securities(Some([])),
     }
     .build()
@@ -234,7 +246,8 @@ mod tests {
                     panic!("{method} {path} has several tags");
                 };
                 assert!(tags.contains(&tag), "{method} {path}: {tag}");
-                let is_open = operation["security"] == json!([]);
+                let is_open = operation["security"] == json!([])
+                    || operation["security"] == json!([{ "visitor": [] }]);
                 let needs_none = tag == "Operation" || tag == "Public pages";
                 assert_eq!(needs_none, is_open, "{method} {path}: {tag}");
             }

@@ -1,7 +1,7 @@
 //! Rate limits: per API key, per account, and per client address those of failed authentications and of requests
 //! without a key.
 
-mod gcra;
+pub(crate) mod gcra;
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -28,8 +28,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// be refused: about as long as a client that does not read keeps its room.
 const LAST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// The account that the memory belongs to; `None` for a caller without a key.
-pub(crate) type Tenant = Option<Id<kind::Account>>;
+/// The party that the memory belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Tenant {
+    /// Callers without a key.
+    #[default]
+    Strangers,
+    /// The keys of an account.
+    Keys(Id<kind::Account>),
+    /// The visitors of an account's widgets.
+    Visitors(Id<kind::Account>),
+}
 
 /// The memory of a server.
 #[derive(Debug)]
@@ -53,6 +62,16 @@ impl Rooms {
     /// Reserves room for an answer whose size is not known yet. Fails with [`Error::Overloaded`].
     pub(crate) async fn expect_answer(&self, room: &mut Room, tenant: Tenant) -> Result<(), Error> {
         self.answer(room, tenant, MAKING, PATIENCE).await
+    }
+
+    /// Reserves room for an answer that takes at most so many bytes to be made. Fails with [`Error::Overloaded`].
+    pub(crate) async fn expect_bytes(
+        &self,
+        room: &mut Room,
+        tenant: Tenant,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        self.answer(room, tenant, bytes, PATIENCE).await
     }
 
     /// Changes `room` to the size of an answer. Fails with [`Error::Overloaded`], after a longer wait if the
@@ -123,12 +142,12 @@ impl Room {
 mod tests {
     use cicerone_domain::{Id, SystemEntropy};
 
-    use super::{ANSWERS, BODIES, Room, Rooms, STEP};
+    use super::{ANSWERS, BODIES, Room, Rooms, STEP, Tenant};
 
     #[tokio::test]
     async fn an_answer_keeps_no_more_than_it_takes() {
         let rooms = Rooms::new();
-        let tenant = Some(Id::random(&SystemEntropy));
+        let tenant = Tenant::Keys(Id::random(&SystemEntropy));
         let mut room = Room::default();
         rooms.expect_answer(&mut room, tenant).await.unwrap();
         assert_eq!(rooms.answers.in_use(), 12 * 1_024 * 1_024);
@@ -143,7 +162,7 @@ mod tests {
     #[tokio::test]
     async fn one_account_that_has_taken_all_room_leaves_some_to_another() {
         let rooms = Rooms::new();
-        let [flood, other] = [0; 2].map(|_| Some(Id::random(&SystemEntropy)));
+        let [flood, other] = [0; 2].map(|_| Tenant::Keys(Id::random(&SystemEntropy)));
         let mut taken = Vec::new();
         for _ in 0..ANSWERS / (4 * 1_024 * 1_024) {
             let mut room = Room::default();
@@ -157,7 +176,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_takes_room_as_it_arrives() {
         let rooms = Rooms::new();
-        let tenant = Some(Id::random(&SystemEntropy));
+        let tenant = Tenant::Keys(Id::random(&SystemEntropy));
         let mut room = Room::default();
         rooms.grow_body(&mut room, tenant, 10_000).await.unwrap();
         assert_eq!(rooms.bodies.in_use(), 0);

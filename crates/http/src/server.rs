@@ -10,6 +10,7 @@ use actix_http::{HttpService, KeepAlive};
 use actix_server::{GracefulShutdownSignal, Server};
 use actix_service::{IntoServiceFactory as _, ServiceFactoryExt as _, fn_service, map_config};
 use actix_web::dev::AppConfig;
+use actix_web::http::Method;
 use actix_web::middleware::from_fn;
 use actix_web::{App as ActixApp, Resource, web};
 use cicerone_domain::fairness::FairPool;
@@ -167,9 +168,14 @@ fn configure(config: &mut web::ServiceConfig) {
 }
 
 fn resource(path: &'static str, endpoints: Vec<Endpoint>) -> Resource {
-    let methods: Vec<_> = endpoints.iter().flat_map(Endpoint::methods).copied().collect();
+    let mut methods: Vec<_> = endpoints.iter().flat_map(Endpoint::methods).copied().collect();
+    let mut resource = web::resource(path).app_data(RoutePattern(path));
+    if endpoints.iter().any(|endpoint| endpoint.is_cross_origin) {
+        methods.push("OPTIONS");
+        let asks = web::method(Method::OPTIONS).to(visitors::preflight);
+        resource = resource.route(asks);
+    }
     let allow = methods.join(", ");
-    let resource = web::resource(path).app_data(RoutePattern(path));
     endpoints
         .into_iter()
         .fold(resource, |resource, endpoint| resource.route(endpoint.route))

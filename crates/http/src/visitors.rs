@@ -1,32 +1,116 @@
-//! What people need no key for: the script of the widget.
+//! The public ways to agents: what a widget on somebody's page, and the page `/chat/{token}`, ask the server for. Nobody needs
+//! a key here, so everything that a stranger sends is bounded before it costs anything.
+//!
+//! A request passes, in this order: the limit of its address; the widget of its token; the origin of its page; the credential
+//! of its visitor; its body; how often the visitor may write; how many replies the widget may have in progress; the account's
+//! own share and quotas; how many messages the widget may answer in a day.
+//!
+//! Invariant: a visitor reads and changes only conversations that began by a widget of the same agent with the same
+//! visitor. Stores check this in their queries; any other conversation gets the answer of one that does not exist.
 
+mod bounds;
+mod credential;
+mod jwt;
+mod origin;
+mod page;
+pub(crate) mod routes;
 mod script;
+mod visit;
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::web;
+use actix_web::web::Bytes;
+use cicerone_domain::Error;
+use cicerone_domain::widget::{OpenWidget, WidgetToken};
+use moka::sync::Cache;
 
 use crate::application::Application;
 use crate::context::RoutePattern;
 use crate::error::RequestError;
-use crate::response::Answer;
+use crate::response::{Answer, json_bytes};
+use bounds::Bounds;
+use credential::Credentials;
+use routes::configuration::ConfigurationView;
 use script::Script;
+
+pub(crate) use bounds::Bound;
+pub(crate) use origin::SharedWith;
+pub(crate) use visit::preflight;
+
+/// How long a token that was found is considered valid without another lookup. A change of the widget takes effect within this
+/// time; the rest of a second is left for requests in progress.
+const TOKEN_LIFE: Duration = Duration::from_millis(900);
+/// Most bytes of widgets remembered at once.
+const REMEMBERED_BYTES: u64 = 4 * 1_024 * 1_024;
+/// About what a widget takes beside its texts.
+const WIDGET_BYTES: usize = 1_024;
 
 /// What the public routes share.
 pub(crate) struct Visitors {
+    /// Invariant: it holds only widgets that were found, never a failed lookup.
+    found: Cache<WidgetToken, Arc<Found>>,
+    credentials: Credentials,
+    bounds: Bounds,
     script: Script,
+}
+
+/// A widget that was found by its token.
+struct Found {
+    open: OpenWidget,
+    /// What the page needs, as JSON.
+    view: Bytes,
 }
 
 impl Visitors {
     /// The public routes of an application, if they are turned on.
     pub(crate) fn new(application: &Application) -> Option<Self> {
-        application.settings.widgets.then(|| Self { script: Script::default() })
+        let settings = &application.settings;
+        let bytes = |_: &WidgetToken, found: &Arc<Found>| {
+            // The widget's own texts are as long as what is made from them.
+            u32::try_from(WIDGET_BYTES + 2 * found.view.len()).unwrap_or(u32::MAX)
+        };
+        settings.widgets.then(|| Self {
+            found: Cache::builder()
+                .max_capacity(REMEMBERED_BYTES)
+                .weigher(bytes)
+                .time_to_live(TOKEN_LIFE)
+                .build(),
+            credentials: Credentials::new(&application.cursor_secret),
+            bounds: Bounds::new(settings.visitor_replies),
+            script: Script::default(),
+        })
+    }
+
+    /// The widget with this token, if a request has found it within the last second.
+    fn remembered(&self, token: &WidgetToken) -> Option<Arc<Found>> {
+        self.found.get(token)
+    }
+
+    /// The widget with this token, if there is an active one.
+    async fn find(
+        &self,
+        application: &Application,
+        token: &WidgetToken,
+    ) -> Result<Option<Arc<Found>>, Error> {
+        if let Some(found) = self.remembered(token) {
+            return Ok(Some(found));
+        }
+        let Some(open) = application.widgets.open(token).await? else { return Ok(None) };
+        let view = json_bytes(&ConfigurationView::from(&open)).into();
+        let found = Arc::new(Found { open, view });
+        self.found.insert(*token, Arc::clone(&found));
+        Ok(Some(found))
     }
 }
 
-/// Adds the script of the widget. It is not part of the contract: it is a client of it.
+/// Adds the script of the widget, and the hosted page. They are not part of the contract: they are clients of it.
 pub(crate) fn configure(config: &mut web::ServiceConfig) {
     let routes = [
         (script::LATEST, web::get().to(script::latest), web::head().to(script::latest)),
         (script::FIXED, web::get().to(script::fixed), web::head().to(script::fixed)),
+        (page::PATH, web::get().to(page::show), web::head().to(page::show)),
     ];
     for (path, get, head) in routes {
         let refused =

@@ -10,7 +10,7 @@ use crate::walks::WALKS;
 use crate::world::client;
 use crate::{
     agents, audit_log, checks, conversations, files, gaps, keys, mcp, me, openai, sources, usage,
-    webhooks, widgets,
+    visitors, webhooks, widgets,
 };
 
 /// Which answers of a route are tested, and by which tests.
@@ -42,7 +42,6 @@ const ENDPOINTS: [&Covers; 68] = [
     &files::delete::COVERS,
     &sources::create::COVERS,
     &sources::list::COVERS,
-    &sources::preview::COVERS,
     &sources::search::COVERS,
     &sources::get::COVERS,
     &sources::update::COVERS,
@@ -107,7 +106,7 @@ async fn operations() -> Vec<(String, Value)> {
 }
 
 fn needs_key(operation: &Value) -> bool {
-    operation["responses"].get("401").is_some()
+    operation["security"][0].get("bearer").is_some()
 }
 
 #[tokio::test]
@@ -165,6 +164,28 @@ async fn every_answer_that_a_test_provokes_is_in_the_document() {
                 "`{}` does not describe {status}",
                 covers.route
             );
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_answer_of_a_route_of_widgets_is_provoked_by_a_test() {
+    let operations = operations().await;
+    let of_widgets = operations.iter().filter(|(name, _)| name.contains(" /w/"));
+    let documented: BTreeSet<&str> = of_widgets.map(|(name, _)| name.as_str()).collect();
+    let tested: BTreeSet<&str> = visitors::COVERS.iter().map(|covers| covers.route).collect();
+    assert_eq!(documented, tested);
+    for covers in visitors::COVERS {
+        let (name, operation) = operations.iter().find(|(name, _)| name == covers.route).unwrap();
+        let responses = operation["responses"].as_object().unwrap();
+        for status in responses.keys() {
+            let is_tested = covers.cases.iter().any(|(case, _)| case.starts_with(status.as_str()));
+            let is_walked = visitors::WALKED.contains(&status.as_str());
+            assert!(is_tested || is_walked, "no test provokes {status} of `{name}`");
+        }
+        for (case, _) in covers.cases {
+            let status = case.split(' ').next().unwrap();
+            assert!(responses.contains_key(status), "`{name}` does not describe {case}");
         }
     }
 }

@@ -54,6 +54,7 @@ mod sources;
 mod storage;
 mod telemetry;
 mod usage;
+mod visitors;
 mod walks;
 mod webhooks;
 mod widget_script;

@@ -14,6 +14,8 @@ use tokio::sync::OnceCell;
 
 use crate::routes::Route;
 
+pub(crate) use broken::rename_tables;
+
 /// One kind of refusal, and the walk that provokes it.
 #[derive(Debug)]
 pub(crate) struct Walk {

@@ -26,9 +26,15 @@ pub(super) enum Value {
 /// The content of an array or an object; `None` if it has more than [`MEMBERS`] members.
 pub(super) type Members<T> = Option<Vec<T>>;
 
-/// A value within an array or object: its text, if it is a string.
+/// A value within an array or object.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Item(pub(super) Option<String>);
+pub(super) enum Item {
+    Null,
+    Integer(i64),
+    Text(String),
+    /// A value that no field within an array or object can hold.
+    Other,
+}
 
 /// The fields of a whole body, which must be an object.
 #[derive(Debug)]
@@ -133,41 +139,41 @@ impl<'de> Visitor<'de> for ItemVisitor {
     }
 
     fn visit_unit<E: Error>(self) -> Result<Item, E> {
-        Ok(Item(None))
+        Ok(Item::Null)
     }
 
     fn visit_bool<E: Error>(self, _: bool) -> Result<Item, E> {
-        Ok(Item(None))
+        Ok(Item::Other)
     }
 
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Item, E> {
-        Ok(Item(None))
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Item, E> {
+        Ok(Item::Integer(number))
     }
 
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Item, E> {
-        Ok(Item(None))
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Item, E> {
+        Ok(i64::try_from(number).map_or(Item::Other, Item::Integer))
     }
 
     fn visit_f64<E: Error>(self, _: f64) -> Result<Item, E> {
-        Ok(Item(None))
+        Ok(Item::Other)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Item, E> {
-        Ok(Item(Some(text.to_owned())))
+        Ok(Item::Text(text.to_owned()))
     }
 
     fn visit_string<E: Error>(self, text: String) -> Result<Item, E> {
-        Ok(Item(Some(text)))
+        Ok(Item::Text(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Item, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Item(None))
+        Ok(Item::Other)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Item(None))
+        Ok(Item::Other)
     }
 }
 

@@ -14,18 +14,18 @@ use tokio::runtime::Handle;
 ///
 /// Spawning a task at once would do the same, but each change would then pass from the thread of
 /// its connection to another one and back, which costs more than a small change itself.
-pub(super) struct Lasting<T: Send + 'static> {
+pub(crate) struct Lasting<T: Send + 'static> {
     /// The runtime on which it continues; everything that it spawns runs there from the start.
     runtime: Handle,
     work: Option<BoxFuture<'static, Result<T, Panic>>>,
 }
 
 /// The payload of a panic.
-pub(super) type Panic = Box<dyn Any + Send>;
+pub(crate) type Panic = Box<dyn Any + Send>;
 
 impl<T: Send + 'static> Lasting<T> {
     /// The work begins when this is first polled.
-    pub(super) fn new(runtime: Handle, work: impl Future<Output = T> + Send + 'static) -> Self {
+    pub(crate) fn new(runtime: Handle, work: impl Future<Output = T> + Send + 'static) -> Self {
         // Only `work` can be left in a broken state by a panic, and it is not polled again.
         Self { runtime, work: Some(AssertUnwindSafe(work).catch_unwind().boxed()) }
     }

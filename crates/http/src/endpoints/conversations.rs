@@ -12,6 +12,7 @@ pub(super) mod unrate;
 
 use std::collections::BTreeMap;
 
+use actix_web::HttpRequest;
 use cicerone_domain::conversation::{CitedPassage, ListedConversation, PlacedMessage, Rating};
 use cicerone_domain::widget::{Lead, Visitor};
 use cicerone_domain::{Citation, Conversation, Error, Id, Role, Timestamp, kind};
@@ -19,6 +20,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::context::Incoming;
+
+pub(crate) use rate::Rate as RateBody;
 
 /// An ordered exchange between an end user and an agent.
 #[derive(Debug, Serialize, ToSchema)]
@@ -191,7 +194,7 @@ struct RatingCountsView {
 /// A rating of a reply.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Rating)]
-pub(super) struct RatingView<'a> {
+pub(crate) struct RatingView<'a> {
     #[schema(pattern = "^(up|down)$")]
     value: &'static str,
     /// The words of the user, if there are any.
@@ -215,7 +218,12 @@ impl<'a> From<&'a Rating> for RatingView<'a> {
 /// The number of a message in the path. Text that is not such a number gets the same error as that of a message that does
 /// not exist.
 fn number(incoming: &Incoming) -> Result<u64, Error> {
-    let text = incoming.request.match_info().iter().nth(1).map_or("", |(_, value)| value);
+    message_number(&incoming.request)
+}
+
+/// The number of a message in the path of this request.
+pub(crate) fn message_number(request: &HttpRequest) -> Result<u64, Error> {
+    let text = request.match_info().get("n").unwrap_or_default();
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|number| is_plain && *number > 0);
     number.ok_or_else(|| Error::not_found("message", text))

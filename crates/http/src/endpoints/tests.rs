@@ -106,6 +106,7 @@ fn texts(schema: &Value, good: &mut Vec<Value>, bad: &mut Vec<Value>) {
             good.push(json!("2030-01-31T08:30:00Z"));
             return bad.extend([json!("2030-01-31T08:30:00+00:00"), json!("tomorrow")]);
         }
+        Some("email") => "zoe@",
         _ => "",
     };
     if let Some(prefix) =

@@ -45,6 +45,7 @@ pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
             "gap_id" => id("gap_"),
             "widget_id" => id("wgt_"),
             "n" => number(),
+            "token" => string().pattern(Some("^pub_[0-9A-Za-z]{24}$")).build(),
             _ => string().build(),
         };
         ParameterBuilder::new()

@@ -23,6 +23,11 @@ impl Rate {
         Self::per(60 * SECOND, limit)
     }
 
+    /// So many requests per hour; `None` if `limit` is 0, which means no limit.
+    pub(crate) fn per_hour(limit: u32) -> Option<Self> {
+        Self::per(60 * 60 * SECOND, limit)
+    }
+
     fn per(period: u64, limit: u32) -> Option<Self> {
         let interval = period.checked_div(limit.into())?;
         Some(Self { limit, interval })
@@ -206,6 +211,22 @@ mod tests {
                 assert!(meter.read(&0, 5).wait.is_some());
             }
         }
+    }
+
+    #[test]
+    fn an_hour_is_counted_like_a_minute() {
+        let (mut used, rate) = (Used::default(), Rate::per_hour(2).unwrap());
+        for _ in 0..2 {
+            let reading = used.read(&"a", rate, 0);
+            assert_eq!(reading.wait, None);
+            used.spend("a", &reading);
+        }
+        assert_eq!(used.read(&"a", rate, 0).wait, Some(30 * 60));
+        assert_eq!(used.read(&"a", rate, 30 * 60 * SECOND).wait, None);
+        // If the limit was changed since, what was used before counts.
+        assert_eq!(used.read(&"a", Rate::per_hour(1).unwrap(), 0).wait, Some(60 * 60));
+        assert_eq!(used.read(&"a", Rate::per_hour(4).unwrap(), 0).wait, Some(15 * 60));
+        assert!(Rate::per_hour(0).is_none());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
+use super::Visitors;
 use crate::asset::Asset;
 use crate::context::App;
 use crate::error::RequestError;
@@ -45,6 +46,11 @@ impl Script {
             Made { version, asset: Asset::new(CONTENT_TYPE, text) }
         })
     }
+
+    /// The version in the path of the script.
+    pub(super) fn version(&self) -> &str {
+        &self.made().version
+    }
 }
 
 /// The headers that let pages of any origin use the script, with this policy of caching.
@@ -59,7 +65,7 @@ fn headers(caching: &'static str) -> [(HeaderName, &'static str); 4] {
 
 /// `GET /widget.js`
 pub(super) async fn latest(app: App, request: HttpRequest) -> Answer {
-    let made = app.visitors.as_ref().ok_or(RequestError::NoRoute)?.script.made();
+    let made = Visitors::of(&app)?.script.made();
     // Weak, because the compressed script has the same tag.
     let tag = EntityTag::new_weak(made.version.clone());
     let is_known = match IfNoneMatch::parse(&request) {
@@ -83,7 +89,7 @@ pub(super) async fn latest(app: App, request: HttpRequest) -> Answer {
 
 /// `GET /widget/{version}/widget.js`
 pub(super) async fn fixed(app: App, request: HttpRequest) -> Answer {
-    let made = app.visitors.as_ref().ok_or(RequestError::NoRoute)?.script.made();
+    let made = Visitors::of(&app)?.script.made();
     if request.match_info().get("version") != Some(&made.version) {
         return Err(RequestError::NoRoute);
     }

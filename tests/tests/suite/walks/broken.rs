@@ -48,7 +48,7 @@ pub(super) async fn without_a_database(mut report: Report) -> Option<Report> {
 }
 
 /// Renames every table while the server runs.
-fn rename_tables(server: &Server) {
+pub(crate) fn rename_tables(server: &Server) {
     #[derive(QueryableByName)]
     struct Table {
         #[diesel(sql_type = Text)]

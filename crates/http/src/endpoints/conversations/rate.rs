@@ -33,7 +33,7 @@ pub(crate) fn endpoint() -> Endpoint {
 
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"value": "down", "comment": "The price is old."})))]
-struct Rate {
+pub(crate) struct Rate {
     #[schema(schema_with = value)]
     value: String,
     /// The words of the user; null or blank for none.

@@ -47,6 +47,8 @@ impl Settings {
                 folder: self.http.console_folder.clone(),
             },
             widgets: self.http.widgets,
+            // The other half is left to the keys of the account.
+            visitor_replies: self.http.replies_at_once.div_ceil(2),
             ..default
         }
     }

@@ -1,0 +1,133 @@
+//! The routes below `/w/{token}`, one file each.
+
+pub(crate) mod begin;
+pub(crate) mod configuration;
+pub(crate) mod delete;
+pub(crate) mod get;
+pub(crate) mod handoff;
+pub(crate) mod lead;
+pub(crate) mod list;
+pub(crate) mod rate;
+pub(crate) mod send;
+
+use actix_web::http::Method;
+use actix_web::{FromRequest, Handler, HttpRequest, Responder};
+use cicerone_domain::id::Kind as _;
+use cicerone_domain::{Citation, Error, Id, kind};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Bound;
+use crate::body::shown;
+use crate::endpoint::{Endpoint, Tag};
+use crate::error::RequestError;
+
+/// The largest body of a visitor.
+const BODY_BYTES: usize = 32 * 1_024;
+
+const ABSENT: &str = "The widget's token is unknown, inactive or revoked.";
+const ABSENT_TOO: &str =
+    "The widget's token is unknown, inactive or revoked, or the visitor has no such conversation.";
+const TOO_MANY: &str = "Too many requests from one address.";
+const TOO_MANY_WRITES: &str = "Too many requests from one address, or of one visitor.";
+const FOREIGN: &str = "The page's origin is not one of the widget's.";
+const UNAVAILABLE: &str = "The database cannot be reached, or the server is overloaded.";
+
+/// An endpoint of a widget, for pages of its origins.
+fn of_widget<F, Args>(method: Method, path: &'static str, handler: F) -> Endpoint
+where
+    F: Handler<Args>,
+    Args: FromRequest + 'static,
+    F::Output: Responder + 'static,
+{
+    Endpoint::open(Tag::Public, method, path, handler)
+        .cross_origin()
+        .refuses(403, FOREIGN)
+        .refuses(404, ABSENT)
+        .refuses(429, TOO_MANY)
+        .refuses(503, UNAVAILABLE)
+}
+
+/// An endpoint of a widget that needs the credential of a visitor.
+fn of_visitor<F, Args>(method: Method, path: &'static str, handler: F) -> Endpoint
+where
+    F: Handler<Args>,
+    Args: FromRequest + 'static,
+    F::Output: Responder + 'static,
+{
+    of_widget(method, path, handler)
+        .for_visitors()
+        .refuses(401, "The visitor's credential or signed identity is missing or not valid.")
+        .refuses(404, ABSENT_TOO)
+}
+
+/// The conversation in the path. Text that is not such an id gets the same error as the id of a conversation of somebody
+/// else.
+fn conversation_id(request: &HttpRequest) -> Result<Id<kind::Conversation>, Error> {
+    parse_conversation(request.match_info().get("conversation_id").unwrap_or_default())
+}
+
+fn parse_conversation(text: &str) -> Result<Id<kind::Conversation>, Error> {
+    text.parse().map_err(|_| Error::not_found(kind::Conversation::NAME, shown(text)))
+}
+
+/// The error of a use case as a visitor may see it: without the account's limits and without other objects of the account.
+fn told(error: Error) -> RequestError {
+    match error {
+        Error::QuotaExceeded { until, now, .. } => {
+            let wait = until.as_millis().saturating_sub(now.as_millis());
+            let wait = u64::try_from(wait).unwrap_or_default().div_ceil(1_000).max(1);
+            Bound::Account { wait }.into()
+        }
+        Error::Conflict(_) => {
+            Error::Conflict("this chat takes no new conversations at the moment".to_owned()).into()
+        }
+        // The agent was deleted since its widget was found.
+        Error::NotFound { what, .. } if what == kind::Agent::NAME => {
+            Error::not_found("widget", "").into()
+        }
+        other => other.into(),
+    }
+}
+
+/// A source that a reply is based on, as visitors see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = VisitorSource)]
+struct SourceView {
+    title: String,
+    /// Its address, if a reader can open it.
+    #[schema(required)]
+    url: Option<String>,
+}
+
+/// The sources of a reply, if the widget shows them.
+fn sources(citations: &[Citation], are_shown: bool) -> Vec<SourceView> {
+    let view = |citation: &Citation| SourceView {
+        title: citation.title.clone(),
+        url: citation.url.clone(),
+    };
+    if are_shown { citations.iter().map(view).collect() } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use cicerone_domain::{Error, Timestamp};
+
+    use super::told;
+
+    #[test]
+    fn a_visitor_learns_nothing_of_the_account() {
+        let moment = Timestamp::from_millis;
+        let what = "messages";
+        let error =
+            Error::QuotaExceeded { what, limit: 977, until: moment(61_500), now: moment(0) };
+        let problem = told(error).problem();
+        assert_eq!((problem.status.as_u16(), problem.code), (429, "quota_exceeded"));
+        assert_eq!(problem.retry_after, Some(62));
+        assert!(!problem.message.contains("977") && !problem.message.contains("account"));
+        let error = Error::Conflict("it belongs to the agent `agent_8kd02JwQ1z`".to_owned());
+        assert!(!told(error).problem().message.contains("agent"));
+        let error = Error::not_found("agent", "agent_8kd02JwQ1z");
+        assert!(!told(error).problem().message.contains("agent"));
+    }
+}

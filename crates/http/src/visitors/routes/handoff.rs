@@ -1,0 +1,60 @@
+//! `PUT /w/{token}/conversations/{conversation_id}/handoff`
+
+use actix_web::HttpResponse;
+use actix_web::http::Method;
+use cicerone_domain::Error;
+use cicerone_domain::widget::HandoffMessage;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{BODY_BYTES, TOO_MANY_WRITES, conversation_id, of_visitor};
+use crate::body::{Body, Current};
+use crate::context::{App, Incoming};
+use crate::endpoint::Endpoint;
+use crate::response::Answer;
+use crate::visitors::visit::{Visit, carried_out};
+
+pub(crate) fn endpoint() -> Endpoint {
+    of_visitor(Method::PUT, "/w/{token}/conversations/{conversation_id}/handoff", handle)
+        .named("requestHandoff", "Ask for a person")
+        .details("If the visitor has asked before, nothing happens.")
+        .body::<RequestHandoff>()
+        .gives_nothing()
+        .refuses(409, "The widget has no `handoff`.")
+        .refuses(429, TOO_MANY_WRITES)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[schema(examples(json!({"message": "Please call me back."})))]
+struct RequestHandoff {
+    /// What the visitor wants to say; null or blank for nothing.
+    #[schema(max_length = 1000, pattern = "^[^\\u0000]*$")]
+    message: Option<String>,
+}
+
+impl Body for RequestHandoff {
+    type Checked = Option<HandoffMessage>;
+
+    fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
+        let given = self.message.filter(|text| !text.trim().is_empty());
+        Ok(given.map(HandoffMessage::parse).transpose()?)
+    }
+}
+
+async fn handle(app: App, mut incoming: Incoming) -> Answer {
+    let visit = Visit::of(&app, &incoming.request).await?;
+    let visitor = visit.visitor(&app, &incoming.request)?;
+    let message = incoming.body_within::<RequestHandoff>(&app, BODY_BYTES).await?;
+    visit.count(&app, visitor.visitor.id)?;
+    let id = conversation_id(&incoming.request)?;
+    if !visit.widget().look.handoff {
+        let reason = "this widget has no `handoff`";
+        return Err(Error::Conflict(reason.to_owned()).into());
+    }
+    let work = {
+        let app = app.clone();
+        async move { Ok(app.widgets.request_handoff(&visitor, id, message).await?) }
+    };
+    carried_out(&app, visit.request_id(), work).await?;
+    Ok(HttpResponse::NoContent().finish())
+}

@@ -1,0 +1,66 @@
+//! `PUT /w/{token}/conversations/{conversation_id}/lead`
+
+use actix_web::HttpResponse;
+use actix_web::http::Method;
+use cicerone_domain::Error;
+use cicerone_domain::widget::Lead;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{BODY_BYTES, TOO_MANY_WRITES, conversation_id, of_visitor};
+use crate::body::{Body, Current};
+use crate::context::{App, Incoming};
+use crate::endpoint::Endpoint;
+use crate::response::Answer;
+use crate::visitors::visit::{Visit, carried_out};
+
+pub(crate) fn endpoint() -> Endpoint {
+    of_visitor(Method::PUT, "/w/{token}/conversations/{conversation_id}/lead", handle)
+        .named("leaveLead", "Leave an address")
+        .details("Replaces what was left before.")
+        .body::<LeaveLead>()
+        .gives_nothing()
+        .refuses(409, "The widget has no `lead`.")
+        .refuses(429, TOO_MANY_WRITES)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[schema(examples(json!({"email": "zoe@museum.example", "message": "Please send me the prices."})))]
+struct LeaveLead {
+    #[schema(format = "email", max_length = 254, pattern = "^[^@\\s\\u0000]+@[^@\\s\\u0000]+$")]
+    email: String,
+    #[schema(max_length = 100, pattern = "^[^\\u0000]*$")]
+    name: Option<String>,
+    #[schema(max_length = 40, pattern = "^[^\\u0000]*$")]
+    phone: Option<String>,
+    #[schema(max_length = 1000, pattern = "^[^\\u0000]*$")]
+    message: Option<String>,
+}
+
+impl Body for LeaveLead {
+    type Checked = Lead;
+
+    fn check(self, _: &Current<'_>) -> Result<Lead, Error> {
+        // Fields that were left empty were not filled in.
+        let [name, phone, message] = [self.name, self.phone, self.message]
+            .map(|text| text.filter(|text| !text.trim().is_empty()));
+        Ok(Lead::parse(self.email, name, phone, message)?)
+    }
+}
+
+async fn handle(app: App, mut incoming: Incoming) -> Answer {
+    let visit = Visit::of(&app, &incoming.request).await?;
+    let visitor = visit.visitor(&app, &incoming.request)?;
+    let lead = incoming.body_within::<LeaveLead>(&app, BODY_BYTES).await?;
+    visit.count(&app, visitor.visitor.id)?;
+    let id = conversation_id(&incoming.request)?;
+    if !visit.widget().look.lead {
+        return Err(Error::Conflict("this widget has no `lead`".to_owned()).into());
+    }
+    let work = {
+        let app = app.clone();
+        async move { Ok(app.widgets.put_lead(&visitor, id, lead).await?) }
+    };
+    carried_out(&app, visit.request_id(), work).await?;
+    Ok(HttpResponse::NoContent().finish())
+}

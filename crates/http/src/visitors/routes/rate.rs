@@ -1,0 +1,41 @@
+//! `PUT /w/{token}/conversations/{conversation_id}/messages/{n}/rating`
+
+use actix_web::http::Method;
+use cicerone_domain::Scope;
+
+use super::{BODY_BYTES, TOO_MANY_WRITES, conversation_id, of_visitor};
+use crate::context::{App, Incoming};
+use crate::endpoint::Endpoint;
+use crate::endpoints::{RateBody, RatingView, message_number};
+use crate::response::{Answer, ok};
+use crate::visitors::visit::{Visit, carried_out};
+
+pub(crate) fn endpoint() -> Endpoint {
+    of_visitor(
+        Method::PUT,
+        "/w/{token}/conversations/{conversation_id}/messages/{n}/rating",
+        handle,
+    )
+    .named("rateMessageAsVisitor", "Rate a reply as its visitor")
+    .details("Replaces an earlier rating.")
+    .body::<RateBody>()
+    .gives::<RatingView<'_>>(200)
+    .refuses(400, "A field is missing or has a bad value, or the message is the visitor's.")
+    .refuses(429, TOO_MANY_WRITES)
+}
+
+async fn handle(app: App, mut incoming: Incoming) -> Answer {
+    let visit = Visit::of(&app, &incoming.request).await?;
+    let visitor = visit.visitor(&app, &incoming.request)?;
+    let rating = incoming.body_within::<RateBody>(&app, BODY_BYTES).await?;
+    visit.count(&app, visitor.visitor.id)?;
+    let id = conversation_id(&incoming.request)?;
+    let number = message_number(&incoming.request)?;
+    let work = {
+        let app = app.clone();
+        let scope = Scope::of_visitor(visitor);
+        async move { Ok(app.conversations.rate(&scope, id, number, rating).await?) }
+    };
+    let rating = carried_out(&app, visit.request_id(), work).await?;
+    Ok(ok(&RatingView::from(&rating)))
+}

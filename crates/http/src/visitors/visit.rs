@@ -1,0 +1,222 @@
+//! A request of a visitor, from the limit of its address to the visitor's credential.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix_web::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE,
+};
+use actix_web::{HttpRequest, HttpResponse};
+use cicerone_domain::widget::{
+    IdentityRule, OpenWidget, Visitor, VisitorScope, Widget, WidgetToken,
+};
+use cicerone_domain::{Error, Id, kind};
+use tracing::Instrument as _;
+
+use super::bounds::{InProgress, Limits, Sender};
+use super::credential::PREFIX;
+use super::{Found, SharedWith, Visitors, jwt, origin};
+use crate::auth::bearer;
+use crate::body::shown;
+use crate::change::{Lasting, Panic};
+use crate::context::{App, RequestContext, RequestId};
+use crate::error::RequestError;
+use crate::response::Answer;
+use crate::room::Tenant;
+
+/// The parameter of the paths.
+const TOKEN: &str = "token";
+/// What a page of another origin may send.
+const METHODS: &str = "GET, POST, PUT, DELETE";
+const HEADERS: &str = "authorization, content-type";
+/// How long browsers remember that, in seconds.
+const REMEMBERED_SECONDS: u32 = 600;
+
+/// A request to a widget that exists, from a page that may use it.
+pub(super) struct Visit {
+    pub(super) context: Rc<RequestContext>,
+    found: Arc<Found>,
+}
+
+impl Visitors {
+    /// The public routes, if they are turned on.
+    pub(super) fn of(app: &App) -> Result<&Self, RequestError> {
+        app.visitors.as_ref().ok_or(RequestError::NoRoute)
+    }
+
+    /// Counts a request against the limit of its address, and finds its widget. `checks` is told the widget; it is also asked
+    /// before a request beyond the limit is refused, if the widget is known, so that the page can read the refusal.
+    async fn enter(
+        &self,
+        app: &App,
+        request: &HttpRequest,
+        context: &RequestContext,
+        checks: impl Fn(&Widget) -> Result<(), RequestError>,
+    ) -> Result<Arc<Found>, RequestError> {
+        let text = request.match_info().get(TOKEN).unwrap_or_default();
+        let token: Option<WidgetToken> = text.parse().ok();
+        if let Err(refusal) = app.gate.admit_stranger(context) {
+            if let Some(found) = token.and_then(|token| self.remembered(&token)) {
+                checks(&found.open.widget)?;
+            }
+            return Err(refusal);
+        }
+        let found = match token {
+            Some(token) => self.find(app, &token).await?,
+            None => None,
+        };
+        let found = found.ok_or_else(|| Error::not_found("widget", shown(text)))?;
+        context.tenant.set(Tenant::Visitors(found.open.widget.account_id));
+        checks(&found.open.widget)?;
+        Ok(found)
+    }
+}
+
+impl Visit {
+    /// Admits a request.
+    pub(super) async fn of(app: &App, request: &HttpRequest) -> Result<Self, RequestError> {
+        let visitors = Visitors::of(app)?;
+        let context = RequestContext::of(request)?;
+        let checks = |widget: &Widget| {
+            let allows = |origin: &str| widget.origins.allow(origin);
+            let (own, public) = (widget.hosted_page, app.public_url.as_ref());
+            // Refusals depend on the page too.
+            context.shared_with.replace(SharedWith::Own);
+            context.shared_with.replace(origin::check(request.headers(), allows, own, public)?);
+            Ok(())
+        };
+        let found = visitors.enter(app, request, &context, checks).await?;
+        Ok(Self { context, found })
+    }
+
+    /// Admits a request for the hosted page of a widget, which any page may link to.
+    pub(super) async fn of_page(app: &App, request: &HttpRequest) -> Result<Self, RequestError> {
+        let visitors = Visitors::of(app)?;
+        let context = RequestContext::of(request)?;
+        let found = visitors.enter(app, request, &context, |_| Ok(())).await?;
+        Ok(Self { context, found })
+    }
+
+    pub(super) fn open(&self) -> &OpenWidget {
+        &self.found.open
+    }
+
+    pub(super) fn widget(&self) -> &Widget {
+        &self.found.open.widget
+    }
+
+    /// The widget, for work that outlives the request.
+    pub(super) fn found(&self) -> Arc<Found> {
+        Arc::clone(&self.found)
+    }
+
+    /// What the page needs to know of the widget, as JSON.
+    pub(super) fn view(&self) -> actix_web::web::Bytes {
+        self.found.view.clone()
+    }
+
+    pub(super) fn request_id(&self) -> RequestId {
+        self.context.id
+    }
+
+    /// The visitor who sends the request.
+    pub(super) fn visitor(
+        &self,
+        app: &App,
+        request: &HttpRequest,
+    ) -> Result<VisitorScope, RequestError> {
+        let refused = |reason: &'static str| RequestError::Visitor(reason.into());
+        let credential = bearer(request).ok_or_else(|| {
+            refused(
+                "the visitor's credential is missing; send it as `Authorization: Bearer <credential>`",
+            )
+        })?;
+        let widget = self.widget();
+        let visitor = match (credential.starts_with(PREFIX), widget.identity) {
+            (true, IdentityRule::Required) => {
+                return Err(refused("this widget needs an identity that its site has signed"));
+            }
+            (false, IdentityRule::None) => {
+                return Err(refused(
+                    "this widget takes no signed identities; `POST /w/{token}/visitors` gives a credential",
+                ));
+            }
+            (true, IdentityRule::None | IdentityRule::Optional) => {
+                let id = Visitors::of(app)?.credentials.read(widget.agent_id, credential);
+                let id = id.ok_or_else(|| refused("the visitor's credential is not valid"))?;
+                Visitor { id, subject: None, name: None, email: None }
+            }
+            (false, IdentityRule::Optional | IdentityRule::Required) => {
+                let secrets = self.open().secrets.iter().map(|secret| secret.reveal().as_bytes());
+                let identity = jwt::verify(credential, secrets, app.clock.now())
+                    .map_err(|error| RequestError::Visitor(error.to_string().into()))?;
+                let id =
+                    Visitors::of(app)?.credentials.identified(widget.agent_id, &identity.subject);
+                let jwt::Identity { subject, name, email } = identity;
+                Visitor { id, subject: Some(subject), name, email }
+            }
+        };
+        Ok(VisitorScope {
+            account_id: widget.account_id,
+            agent_id: widget.agent_id,
+            widget_id: widget.id,
+            visitor,
+        })
+    }
+
+    /// Counts something that the visitor writes against the limits of the address and the visitor.
+    pub(super) fn count(&self, app: &App, visitor: Id<kind::Visitor>) -> Result<(), RequestError> {
+        let sender = Sender { widget: self.widget().id, visitor, address: self.context.peer };
+        Ok(Visitors::of(app)?.bounds.write(sender, self.limits())?)
+    }
+
+    /// Begins a reply.
+    pub(super) fn reply(&self, app: &App) -> Result<InProgress, RequestError> {
+        let (account, widget) = (self.widget().account_id, self.widget().id);
+        Ok(Visitors::of(app)?.bounds.reply(account, widget, self.limits())?)
+    }
+
+    fn limits(&self) -> Limits {
+        let limits = &self.widget().limits;
+        let rate = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        Limits {
+            per_address_and_minute: rate(limits.messages_per_address_per_minute),
+            per_visitor_and_hour: rate(limits.messages_per_visitor_per_hour),
+            replies_at_once: limits.replies_at_once,
+        }
+    }
+}
+
+/// Carries out `work` to its end, even if the visitor goes away. A failure is logged at once.
+pub(super) async fn carried_out<T: Send + 'static>(
+    app: &App,
+    request_id: RequestId,
+    work: impl Future<Output = Result<T, RequestError>> + Send + 'static,
+) -> Result<T, RequestError> {
+    let outcome = Lasting::new(app.runtime.clone(), reported(request_id, work)).await;
+    // The panic hook has logged the panic.
+    let panicked = |_: Panic| Err(Error::internal("a panic in a request of a visitor").into());
+    outcome.unwrap_or_else(panicked)
+}
+
+/// `work`, whose failure is logged when it occurs.
+pub(super) fn reported<T>(
+    request_id: RequestId,
+    work: impl Future<Output = Result<T, RequestError>> + Send + 'static,
+) -> impl Future<Output = Result<T, RequestError>> + Send + 'static {
+    let work = async move {
+        let outcome = work.await;
+        outcome.map_err(|error| RequestError::Reported(Box::new(error.report(request_id))))
+    };
+    work.instrument(tracing::Span::current())
+}
+
+/// Answers a browser that asks whether a page of another origin may send a request.
+pub(crate) async fn preflight(app: App, request: HttpRequest) -> Answer {
+    Visit::of(&app, &request).await?;
+    Ok(HttpResponse::NoContent()
+        .insert_header((ACCESS_CONTROL_ALLOW_METHODS, METHODS))
+        .insert_header((ACCESS_CONTROL_ALLOW_HEADERS, HEADERS))
+        .insert_header((ACCESS_CONTROL_MAX_AGE, REMEMBERED_SECONDS))
+        .finish())
+}

@@ -1,0 +1,79 @@
+//! The script of the widget, and the hosted page.
+
+use serde_json::{Value, json};
+
+use super::{Chat, SITE, server, server_with};
+
+/// The address of the script that the hosted page loads.
+async fn script_of(chat: &Chat) -> String {
+    let page = chat.owner.anonymous().get(&format!("/chat/{}", chat.token)).await;
+    assert_eq!(page.status, 200, "{}", page.text());
+    let (_, rest) = page.text().split_once("<script src=\"..").unwrap();
+    rest.split_once('"').unwrap().0.to_owned()
+}
+
+#[tokio::test]
+async fn the_hosted_page_loads_the_script_and_nothing_else() {
+    let fields = json!({ "title": "\"><script>alert(1)</script>&", "origins": [SITE, "https://*.shop.example"] });
+    let chat = Chat::new(&server().client(), fields).await;
+    let page = chat.owner.anonymous().get(&format!("/chat/{}", chat.token)).await;
+    assert_eq!(page.status, 200, "{}", page.text());
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(page.text().matches("<script").count(), 1, "{}", page.text());
+    assert!(page.text().contains(&format!("data-token=\"{}\"", chat.token)), "{}", page.text());
+    assert!(page.text().contains("<html lang=\"en\""), "{}", page.text());
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
+    assert!(policy.contains("connect-src 'self'"), "{policy}");
+    assert!(policy.contains("require-trusted-types-for 'script'"), "{policy}");
+    assert!(!policy.contains("unsafe"), "{policy}");
+    let (_, frames) = policy.split_once("frame-ancestors ").unwrap();
+    assert_eq!(frames, "'self' https://museum.example https://*.shop.example");
+    for (name, value) in [
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+        ("x-robots-tag", "noindex"),
+        ("cache-control", "no-cache"),
+    ] {
+        assert_eq!(page.header(name), Some(value), "{name}");
+    }
+    let path = format!("/chat/{}", chat.token);
+    let anonymous = chat.owner.anonymous();
+    assert_eq!(anonymous.request("HEAD", &path).send().await.body.len(), 0);
+    anonymous.post_nothing(&path).await.refused(405, "method_not_allowed");
+    // The page may be opened by a link on any site, and its script is on this server.
+    let linked =
+        anonymous.request("GET", &path).header("Sec-Fetch-Site", "cross-site").send().await;
+    assert_eq!(linked.status, 200);
+    assert_eq!(anonymous.get(&script_of(&chat).await).await.status, 200);
+    chat.change(json!({ "hosted_page": false })).await;
+    anonymous.get(&path).await.refused(404, "resource_not_found");
+    anonymous.get("/chat/pub_000000000000000000000000").await.refused(404, "resource_not_found");
+}
+
+#[tokio::test]
+async fn turned_off_nothing_is_left_for_visitors() {
+    let server = server_with("widgets = false\n", &[]);
+    let owner = server.client();
+    let chat = Chat::new(&owner, json!({})).await;
+    let anonymous = owner.anonymous();
+    let page = format!("/chat/{}", chat.token);
+    let paths = ["", "/conversations", "/conversations/conv_0000000000"];
+    let paths = paths.map(|path| format!("/w/{}{path}", chat.token));
+    for path in paths.iter().chain([&page]) {
+        anonymous.get(path).await.refused(404, "resource_not_found");
+        let asked = anonymous.request("OPTIONS", path).header("Origin", SITE).send().await;
+        assert!(matches!(asked.status, 404 | 405), "{}", asked.text());
+    }
+    anonymous
+        .post_nothing(&format!("/w/{}/visitors", chat.token))
+        .await
+        .refused(404, "resource_not_found");
+    chat.request("POST", "/messages")
+        .json(&json!({ "message": "Hello" }))
+        .send()
+        .await
+        .refused(404, "resource_not_found");
+    // The owner can still manage them.
+    assert_ne!(owner.get(&format!("/v1/widgets/{}", chat.id)).await.expect(200)["id"], Value::Null);
+}
