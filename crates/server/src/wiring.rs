@@ -104,7 +104,8 @@ impl Parts {
             quotas.clone(),
             limits,
         )
-        .at(configuration.public_url.clone());
+        .at(configuration.public_url.clone())
+        .signalling(told.clone());
         let reader: Arc<dyn ReadPage> = Arc::new(Readers::new(configuration.settings.sandbox()));
         let crawl_ports = CrawlPorts {
             fetch: Arc::new(EgressFetch::new(egress.clone())),
@@ -158,17 +159,6 @@ impl Parts {
                 storage.take_back_vectors().await?;
             }
         }
-        let conversations = Conversations::new(
-            storage.clone(),
-            passages.clone(),
-            models.clone(),
-            clock.clone(),
-            entropy.clone(),
-            quotas.clone(),
-            limits,
-        )
-        .at(configuration.public_url.clone())
-        .signalling(told.clone());
         let widgets = Widgets::new(storage.clone(), told.clone(), clock.clone(), entropy.clone());
         let queued = WorkSignal::default();
         let checker = Checker::new(CheckerPorts {
