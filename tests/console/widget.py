@@ -274,7 +274,7 @@ def failures(browser, site, made):
         ask(page, "Are dogs allowed?", "garden")
         expect(page.locator(".trouble")).to_be_empty()
         expect(page.locator(".bubble")).to_have_count(2)
-        refusal = {"error": {"code": "rate_limited", "message": "too many messages at once; try again in 20 s"}}
+        refusal = {"error": {"code": "rate_limit_exceeded", "message": "too many messages at once; try again in 20 s"}}
         page.route("**/messages", lambda route: route.fulfill(status=429, headers={"Access-Control-Allow-Origin": site}, json=refusal), times=1)
         page.get_by_label("Your message").fill("When does it close?")
         page.keyboard.press("Enter")

@@ -148,7 +148,7 @@ export function chatOf(service, config, texts, changed) {
 
   /** Why something failed, in words for the visitor. @param {any} error */
   function reason({ code, status, message }) {
-    const own = { rate_limited: texts.busy, quota_exceeded: texts.limit, broken: texts.broken, unauthorized: service.identity && texts.sign_in }[code];
+    const own = { rate_limit_exceeded: texts.busy, quota_exceeded: texts.limit, broken: texts.broken, unauthorized: service.identity && texts.sign_in }[code];
     return own || (status ? message || texts.unavailable : texts.unreachable).replace(/^./, (/** @type {string} */ first) => first.toUpperCase());
   }
 
