@@ -5,6 +5,7 @@ mod content;
 mod depth;
 mod dom;
 mod encoding;
+mod lead;
 mod lean;
 mod names;
 mod region;

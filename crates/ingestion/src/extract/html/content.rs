@@ -12,6 +12,7 @@ use select::document::Document;
 use select::node::Node;
 
 use super::dom::roots;
+use super::lead;
 use super::lean::Lean;
 use super::region;
 use super::selection::Selection;
@@ -48,6 +49,9 @@ pub(super) fn of(document: &Document) -> Selection {
         met = whole;
     } else {
         met.add_prose(document, &whole, &weights);
+    }
+    if let Some(region) = &region {
+        lead::add(document, region, &weights, &mut met);
     }
     if is_reference { met } else { teasers::without(document, met) }
 }

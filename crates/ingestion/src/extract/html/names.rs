@@ -16,48 +16,64 @@ pub(super) enum Purpose {
 }
 
 /// Words of names of things to click.
-const CONTROLS: [&str; 18] = [
+const CONTROLS: [&str; 28] = [
+    "ad",
+    "ads",
+    "advert",
+    "advertisement",
     "breadcrumb",
     "breadcrumbs",
     "byline",
+    "compartir",
+    "cta",
     "login",
     "masthead",
     "menu",
     "meta",
+    "morelinks",
     "nav",
     "navbar",
     "navigation",
     "pager",
     "pagination",
+    "partager",
     "rating",
+    "readmore",
     "share",
     "sharing",
     "signup",
     "social",
     "tags",
+    "teilen",
 ];
 /// Words of names of what is beside the content.
-const BESIDE: [&str; 20] = [
-    "ad",
-    "ads",
-    "advert",
-    "advertisement",
+const BESIDE: [&str; 26] = [
     "affiliate",
     "author",
     "authors",
+    "comentarios",
     "comment",
+    "commentaires",
     "comments",
     "cookie",
     "disqus",
     "footer",
+    "kommentare",
     "newsletter",
+    "nextstory",
+    "outbrain",
     "popup",
     "promo",
+    "publicidad",
     "recommended",
     "related",
+    "relatedposts",
+    "sharedaddy",
     "sidebar",
     "sponsored",
     "subscribe",
+    "taboola",
+    "werbung",
 ];
 /// Words that templates add to these: parts, places and kinds of things.
 const PARTS: [&str; 43] = [
@@ -156,6 +172,20 @@ fn is_describing(class: &str) -> bool {
     })
 }
 
+/// The words of a name, which signs, digits or capitals part: `share-buttons`, `shareButtons`.
 fn words(name: &str) -> impl Iterator<Item = &str> {
-    name.split(|char: char| !char.is_ascii_alphabetic()).filter(|word| !word.is_empty())
+    name.split(|char: char| !char.is_ascii_alphabetic())
+        .flat_map(|part| {
+            let begins_word = |(at, pair): (usize, &[u8])| match pair {
+                [before, char] if before.is_ascii_lowercase() && char.is_ascii_uppercase() => {
+                    Some(at + 1)
+                }
+                _ => None,
+            };
+            let starts = part.as_bytes().windows(2).enumerate().filter_map(begins_word);
+            let starts: Vec<usize> = std::iter::once(0).chain(starts).collect();
+            let ends = starts.iter().copied().skip(1).chain([part.len()]).collect::<Vec<_>>();
+            starts.into_iter().zip(ends).filter_map(|(start, end)| part.get(start..end))
+        })
+        .filter(|word| !word.is_empty())
 }

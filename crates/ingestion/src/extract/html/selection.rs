@@ -113,6 +113,13 @@ impl Selection {
         }
     }
 
+    /// Adds a text, unless it is kept already.
+    pub(super) fn add_text(&mut self, text: &Node<'_>) {
+        if !self.holds(text) {
+            self.add(text);
+        }
+    }
+
     /// The selection without these texts.
     pub(super) fn without<'t, 'a: 't>(
         &self,

@@ -4,6 +4,8 @@
 //! a form: nearly all of their letters are in links to pages, and a heading or a label that stands above them has
 //! nothing else below it. A page with little other text is a page of contents, of which nothing is left out.
 
+use std::collections::HashSet;
+
 use select::document::Document;
 use select::node::Node;
 
@@ -33,6 +35,8 @@ const TEASERS: usize = 2;
 const REMARK: usize = 40;
 /// A link with at least so many is the headline of another page.
 const HEADLINE: usize = 25;
+/// A box of a heading and links has at most so many nodes.
+const BOX: usize = 400;
 const COLONS: [char; 2] = [':', '：'];
 
 /// The texts that a selection keeps of one block.
@@ -109,6 +113,7 @@ pub(super) fn without(document: &Document, selection: Selection) -> Selection {
     }
     drop_links(&mut blocks);
     drop_teasers(&mut blocks);
+    drop_announcements(document, &selection, &mut blocks);
     drop_labels(&mut blocks);
     drop_end(&mut blocks);
     let dropped: usize =
@@ -278,6 +283,47 @@ fn drop_end(blocks: &mut [Block<'_>]) {
     }
 }
 
+/// Drops headings that are all that is left of a box, if there were links to pages below them.
+fn drop_announcements(document: &Document, selection: &Selection, blocks: &mut [Block<'_>]) {
+    let dropped = blocks.iter().filter(|block| block.is_dropped).flat_map(|block| &block.texts);
+    let dropped: HashSet<usize> = dropped.map(Node::index).collect();
+    let is_left = |text: &Node<'_>| selection.holds(text) && !dropped.contains(&text.index());
+    for block in blocks.iter_mut().filter(|block| block.level.is_some_and(|level| level > 1)) {
+        let Some(text) = document.nth(block.node) else { continue };
+        block.is_dropped |= announces_links(&text, &is_left);
+    }
+}
+
+/// Whether a heading shares its box with nothing but links that are left out.
+fn announces_links(within: &Node<'_>, is_left: &impl Fn(&Node<'_>) -> bool) -> bool {
+    let mut around = std::iter::successors(Some(*within), Node::parent);
+    let heading = around.find(|node| node.name().and_then(level).is_some());
+    let Some((heading, around)) = heading.and_then(|node| Some((node, node.parent()?))) else {
+        return false;
+    };
+    let (mut all, mut linked) = (0, 0);
+    for (count, text) in around.descendants().enumerate() {
+        if count >= BOX {
+            return false;
+        }
+        let Some(letters) = text.as_text() else { continue };
+        let mut above = std::iter::successors(text.parent(), Node::parent);
+        if above.clone().any(|above| above.index() == heading.index()) {
+            continue;
+        }
+        if is_left(&text) {
+            return false;
+        }
+        let weight = weight_of(letters);
+        all += weight;
+        let is_linked = above
+            .find(|above| above.name() == Some("a") || above.index() == around.index())
+            .is_some_and(|above| above.name() == Some("a") && is_link_to_page(&above));
+        linked += if is_linked { weight } else { 0 };
+    }
+    linked >= HEADLINE && linked * 100 >= all * LINKED
+}
+
 /// Drops headings and labels that have nothing left below them, from the last to the first.
 fn drop_labels(blocks: &mut [Block<'_>]) {
     // The highest level of a heading below, whose section ends those above.
@@ -294,11 +340,12 @@ fn drop_labels(blocks: &mut [Block<'_>]) {
             (Some(_), None) => true,
         });
         let first_is_dropped = section.clone().next().is_some_and(|next| next.is_dropped);
+        let is_last = blocks.get(at + 1).is_none();
         let is_empty = match level {
             Some(_) => section.all(|next| next.is_dropped),
-            None => first_is_dropped,
+            None => first_is_dropped || is_last,
         };
-        let was_emptied = blocks.get(at + 1).map_or(level.is_some(), |next| next.is_dropped);
+        let was_emptied = is_last || blocks.get(at + 1).is_some_and(|next| next.is_dropped);
         if is_empty
             && was_emptied
             && let Some(block) = blocks.get_mut(at)

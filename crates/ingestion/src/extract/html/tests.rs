@@ -1,3 +1,4 @@
+mod leads;
 mod teasers;
 
 use url::Url;
@@ -108,6 +109,20 @@ fn a_section_is_not_lost_for_a_word_in_its_id_or_class() {
         assert!(text.contains(kept), "{kept}: {text}");
     }
     assert!(!text.contains("Elsewhere") && !text.contains("Tell a friend"), "{text}");
+}
+
+#[test]
+fn names_are_read_word_by_word_and_advertisements_are_short() {
+    let (pier, light) = (prose("pier"), prose("light"));
+    let text = text(&format!(
+        "<main><h1>Manual</h1><p>{pier}</p><section class=report--ads><h2>Light</h2><p>{light}</p></section>
+         <div class=shareButtons>Tell a friend</div><div class=relatedArticles>Elsewhere</div>
+         <div class=ads>Buy oil</div><div class=hasSidebar>Wide.</div></main>"
+    ));
+    assert!(text.contains(light.trim()) && text.contains("Wide."), "{text}");
+    for left_out in ["Tell a friend", "Elsewhere", "Buy oil"] {
+        assert!(!text.contains(left_out), "{left_out}: {text}");
+    }
 }
 
 #[test]

@@ -40,6 +40,22 @@ fn references_to_other_pages_within_the_text_are_left_out() {
 }
 
 #[test]
+fn a_heading_in_a_box_with_nothing_but_links_goes_with_them() {
+    let links =
+        "<ul><li><a href=/a>May I move the old pier?</a><li><a href=/b>Is the pier safe?</a></ul>";
+    let boxed = page(&format!("<div><h4>Read these too</h4>{links}</div><p>It is of oak.</p>"), "");
+    assert!(!boxed.contains("Read these") && boxed.contains("It is of oak."), "{boxed}");
+    let with_text = page(&format!("<div><h4>Read these</h4><p>Of oak.</p>{links}</div>"), "");
+    assert!(with_text.contains("#### Read these\n\nOf oak."), "{with_text}");
+}
+
+#[test]
+fn a_label_with_nothing_below_it_ends_no_text() {
+    let text = page("", "<h4>You may like:</h4><p>Resources:</p>");
+    assert!(text.ends_with(prose("light").trim()), "{text}");
+}
+
+#[test]
 fn addresses_files_places_in_the_page_and_lists_of_the_text_are_kept() {
     let text = page(
         "<p><a href='https://maps.example/x'>Quay 1, 12345 Port Ada</a></p>

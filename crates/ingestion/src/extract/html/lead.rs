@@ -1,0 +1,86 @@
+//! The lines between the title of a page and the text that it states: a summary, the caption of the first picture.
+//!
+//! Publishing systems put them beside the element of the text, so that what a page states about itself begins behind
+//! them.
+
+use select::document::Document;
+use select::node::Node;
+
+use super::dom::{is_beside, is_inline, is_unread};
+use super::selection::Selection;
+use super::weights::{Weights, weight_of};
+
+/// A line with fewer letters and digits is a date, a name or something to click.
+const LINE: usize = 60;
+/// ... and so is one with at least one part in so many of them in links.
+const LINKED: usize = 3;
+/// What has more letters and digits is a text of its own.
+const LEAD: usize = 1_200;
+
+/// Adds the lines that lead to the text of a page, which begins at `region`.
+pub(super) fn add(
+    document: &Document,
+    region: &Node<'_>,
+    weights: &Weights,
+    selection: &mut Selection,
+) {
+    let before = (0..region.index()).rev().filter_map(|index| document.nth(index));
+    let Some(title) = before.clone().find(|node| node.name() == Some("h1")) else { return };
+    let is_inside = |node: &Node<'_>| {
+        std::iter::successors(Some(*node), Node::parent).any(|above| above.index() == title.index())
+    };
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for text in before.take_while(|node| node.index() > title.index()) {
+        let Some(letters) = text.as_text().filter(|letters| !letters.trim().is_empty()) else {
+            continue;
+        };
+        let Some(block) = block_of(&text).filter(|_| !is_inside(&text)) else { continue };
+        if lines.last().is_none_or(|line| line.block.index() != block.index()) {
+            lines.push(Line { block, texts: Vec::new(), all: 0, linked: 0 });
+        }
+        let Some(line) = lines.last_mut() else { continue };
+        let weight = weight_of(letters);
+        line.all += weight;
+        line.linked += if is_linked(&text, &block) { weight } else { 0 };
+        line.texts.push(text);
+    }
+    lines.retain(|line| {
+        line.all >= LINE
+            && line.linked * LINKED < line.all
+            && !std::iter::successors(Some(line.block), Node::parent)
+                .any(|above| is_left_out(&above, weights))
+    });
+    if lines.iter().map(|line| line.all).sum::<usize>() <= LEAD {
+        lines.iter().flat_map(|line| &line.texts).for_each(|text| selection.add_text(text));
+    }
+}
+
+/// The texts of one block.
+struct Line<'a> {
+    block: Node<'a>,
+    texts: Vec<Node<'a>>,
+    all: usize,
+    linked: usize,
+}
+
+/// The element around a text that is not inline.
+fn block_of<'a>(text: &Node<'a>) -> Option<Node<'a>> {
+    std::iter::successors(text.parent(), Node::parent)
+        .find(|above| above.name().is_some_and(|name| !is_inline(name)))
+}
+
+/// Whether a link lies between a text and its block.
+fn is_linked(text: &Node<'_>, block: &Node<'_>) -> bool {
+    std::iter::successors(text.parent(), Node::parent)
+        .take_while(|above| above.index() != block.index())
+        .any(|above| above.name() == Some("a"))
+}
+
+/// Whether an element, or the names it has, say that it is beside the content.
+fn is_left_out(node: &Node<'_>, weights: &Weights) -> bool {
+    let Some(name) = node.name() else { return false };
+    matches!(name, "form" | "button")
+        || is_unread(node, name)
+        || is_beside(node, name)
+        || weights.is_beside_by_name(node)
+}
