@@ -85,6 +85,9 @@ impl Joint {
 /// The joint of a word that the line's end breaks.
 fn broken_word(before: &str, line: &str, hyphenated: &HashSet<String>) -> Option<Joint> {
     let start = before.strip_suffix(['-', '\u{2010}'])?;
+    if start.split_whitespace().next_back().is_some_and(is_address) && !line.starts_with(' ') {
+        return Some(Joint::Nothing);
+    }
     let start = start.rsplit(|char: char| !(char.is_alphanumeric() || char == '-')).next()?;
     let letters = |char: &char| char.is_alphanumeric() || *char == '-';
     let end: String = line.trim_start().chars().take_while(letters).collect();
@@ -94,6 +97,11 @@ fn broken_word(before: &str, line: &str, hyphenated: &HashSet<String>) -> Option
     }
     let whole = format!("{start}-{end}").to_lowercase();
     Some(if hyphenated.contains(&whole) { Joint::Nothing } else { Joint::NoHyphen })
+}
+
+/// Whether a word is an address on the web, whose hyphens are its own.
+fn is_address(word: &str) -> bool {
+    word.contains("://") || word.trim_start_matches(['(', '<', '[']).starts_with("www.")
 }
 
 /// Whether it is of the scripts of Chinese and Japanese, with their punctuation.

@@ -99,6 +99,12 @@ pub(super) struct Piece {
     gap: f64,
 }
 
+impl Piece {
+    fn is_letters(&self) -> bool {
+        self.text.chars().all(char::is_alphabetic)
+    }
+}
+
 impl Open {
     fn new(glyph: &Glyph) -> Self {
         let along = glyph.along;
@@ -206,7 +212,7 @@ impl Open {
         let mut is_letter = false;
         for piece in &mut self.pieces {
             let was_letter = is_letter;
-            is_letter = piece.text.chars().all(char::is_alphabetic);
+            is_letter = piece.is_letters();
             // Letters may be set apart; digits that are stand in columns.
             let least = WORD_GAP + if was_letter && is_letter { usual } else { 0.0 };
             piece.is_apart |= piece.gap > least;
@@ -233,11 +239,15 @@ impl Open {
     }
 }
 
-/// The gap that most letters have; 0 if they touch each other, as they usually do.
+/// The gap that most letters have; 0 if they touch each other, as they usually do. Leaders and signs of formulas are
+/// set apart among letters that are not.
 fn usual_gap(pieces: &[Piece]) -> f64 {
     let has_blanks = pieces.iter().any(|piece| piece.is_apart);
     let (few, most) = if has_blanks { (GAPS_WITH_BLANKS, CELL_GAP) } else { (GAPS, MOST_SPACED) };
-    let gaps = pieces.iter().skip(1).filter(|piece| !piece.is_apart).map(|piece| piece.gap);
+    let pairs = pieces.iter().zip(pieces.iter().skip(1));
+    let gaps = pairs.filter_map(|(before, piece)| {
+        (!piece.is_apart && before.is_letters() && piece.is_letters()).then_some(piece.gap)
+    });
     let mut gaps: Vec<f64> = gaps.collect();
     if gaps.len() < few {
         return 0.0;

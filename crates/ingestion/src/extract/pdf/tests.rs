@@ -221,6 +221,14 @@ fn a_hyphen_at_a_lines_end_goes_unless_it_is_the_words_own() {
     );
     assert_eq!(joined(&["pages 12-", "14"]), "pages 12-\n14");
     assert_eq!(joined(&["North-", "South"]), "North-\nSouth");
+    assert_eq!(
+        joined(&[
+            "see https://harbour.example/tide-",
+            "tables and www.harbour.example/light-",
+            "house"
+        ]),
+        "see https://harbour.example/tide-tables and www.harbour.example/light-house"
+    );
 }
 
 #[test]

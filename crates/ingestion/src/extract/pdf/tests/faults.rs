@@ -256,6 +256,15 @@ fn words_whose_letters_are_far_apart_are_whole_if_blanks_part_them() {
 }
 
 #[test]
+fn leaders_that_are_far_apart_do_not_join_the_words_before_them() {
+    // Two points part the words: less than the leaders are apart, more than letters are.
+    let words = "[(The)-200(old)-200(lighthouse)] TJ";
+    let leaders = ". ".repeat(40).replace(' ', ") -260 (");
+    let content = format!("BT /F 12 Tf 72 700 Td {words} [({leaders}7)] TJ ET");
+    assert!(text(&content).starts_with("The old lighthouse"), "{}", text(&content));
+}
+
+#[test]
 fn a_line_without_end_is_read_in_time() {
     // A sign of a vowel above each letter, all on one line.
     let run = "שָ".repeat(20_000);
