@@ -6,7 +6,7 @@ import uuid
 from playwright.sync_api import expect
 
 import widget
-from world import SERVER, api, ask, console, go, has_route, has_widgets, settled, site, trained
+from world import SERVER, api, ask, console, go, has_route, settled, site, trained
 
 MARK = "window.__ran=(window.__ran||0)+1"
 PAYLOADS = [
@@ -49,8 +49,7 @@ def hostile(browser, hook):
             made.append(agent)
             fill(agent, batch, f"{address}/" if number == 0 else None, number, hook)
             walk(page, agent)
-            if has_widgets():
-                chat(browser, page, agent, batch, number)
+            chat(browser, page, agent, batch, number)
         assert page.evaluate("window.__ran") is None, "a payload ran"
         for agent in made:
             api("DELETE", f"/v1/agents/{agent}")

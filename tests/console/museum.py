@@ -2,7 +2,7 @@
 
 import json
 
-from world import api, ask, has_route, has_widgets, text, trained
+from world import api, ask, has_route, text, trained
 
 VISIT = """Your visit
 
@@ -50,9 +50,8 @@ def build(site, hook):
     if has_route("put", "/v1/agents/{agent_id}/checks"):
         api("PUT", f"/v1/agents/{agent}/checks", {"checks": [{"question": "When does the museum open?", "contains": ["nine"]}, {"question": "Is parking free?", "contains": ["free"]}]})
         api("POST", f"/v1/agents/{agent}/checks/run")
-    if has_widgets():
-        made["widget"] = api("POST", f"/v1/agents/{agent}/widgets", {"name": "Website", "origins": ["https://museum.example", "https://*.museum.example"], "greeting": "Hello! Ask me about your **visit**.", "starters": QUESTIONS[:3], "handoff": True})["id"]
-        api("POST", f"/v1/agents/{agent}/widgets", {"name": "Members", "identity": "required", "is_active": False})
+    made["widget"] = api("POST", f"/v1/agents/{agent}/widgets", {"name": "Website", "origins": ["https://museum.example", "https://*.museum.example"], "greeting": "Hello! Ask me about your **visit**.", "starters": QUESTIONS[:3], "handoff": True})["id"]
+    api("POST", f"/v1/agents/{agent}/widgets", {"name": "Members", "identity": "required", "is_active": False})
     return {"agent": agent, "other": other, **made}
 
 

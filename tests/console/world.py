@@ -36,16 +36,6 @@ def has_route(method, path):
     return method in api("GET", "/v1/openapi.json")["paths"].get(path, {})
 
 
-def has_widgets():
-    """Whether the server has widgets and serves their script."""
-    if not has_route("post", "/v1/agents/{agent_id}/widgets"):
-        return False
-    try:
-        return urllib.request.urlopen(f"{SERVER}/widget.js", timeout=30).status == 200
-    except urllib.error.HTTPError:
-        return False
-
-
 def trained(agent):
     """Waits until all sources of an agent are trained or failed."""
     deadline = time.monotonic() + 60

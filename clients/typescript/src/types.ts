@@ -1239,7 +1239,7 @@ export interface WebhookEndpoint {
   url: string;
 }
 
-/** Colours and place of a widget. */
+/** How a widget looks. */
 export interface WidgetAppearance {
   accent: string;
   position: string;

@@ -187,8 +187,9 @@ pub const CHECK_LEASE_MILLIS: i64 = 30_000;
 pub const CHECK_DELAY_MILLIS: i64 = 1_000;
 /// How long such a run waits at most for sources of the agent that are still to be processed (5 minutes).
 pub const CHECK_WAIT_MILLIS: i64 = 5 * 60 * 1_000;
-/// Most stored bytes of an agent's sources whose checks are compared for a guarded source (64 MiB). They are indexed in memory.
-pub const GUARD_BYTES: u64 = 64 * 1_024 * 1_024;
+/// Most stored bytes of an agent's sources whose checks are compared for a guarded source (16 MiB). They are indexed in memory,
+/// which takes several times as much.
+pub const GUARD_BYTES: u64 = 16 * 1_024 * 1_024;
 /// Longest comparison of checks for a guarded source.
 pub const GUARD_SECONDS: u64 = 300;
 /// How long a comparison waits whose question found the server overloaded.

@@ -42,6 +42,7 @@ const ENDPOINTS: [&Covers; 68] = [
     &files::delete::COVERS,
     &sources::create::COVERS,
     &sources::list::COVERS,
+    &sources::preview::COVERS,
     &sources::search::COVERS,
     &sources::get::COVERS,
     &sources::update::COVERS,

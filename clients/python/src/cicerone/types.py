@@ -1276,7 +1276,7 @@ class WebhookEndpoint(TypedDict):
 
 
 class WidgetAppearance(TypedDict):
-    """Colours and place of a widget."""
+    """How a widget looks."""
 
     accent: str
     position: str

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use cicerone_domain::widget::TEXT_KEYS;
+
 use super::{MODULES, STYLE, script};
 use crate::compression::{Effort, gzip};
 
@@ -71,4 +73,15 @@ fn it_makes_no_code_or_markup_of_texts_and_names_no_host() {
         }
         assert!(text.lines().count() <= 500, "{file} is long");
     }
+}
+
+#[test]
+fn the_contract_lists_the_keys_of_its_texts() {
+    let texts =
+        MODULES.iter().find_map(|(file, text)| (*file == "texts.js").then_some(*text)).unwrap();
+    let key = |line: &str| Some(line.strip_prefix("  ")?.split_once(": '")?.0.to_owned());
+    let mut keys: BTreeSet<String> = texts.lines().filter_map(key).collect();
+    // The server's own words, unless they are replaced.
+    keys.extend(["busy", "limit"].map(str::to_owned));
+    assert_eq!(keys, TEXT_KEYS.map(str::to_owned).into());
 }

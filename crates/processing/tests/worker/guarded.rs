@@ -47,7 +47,7 @@ async fn an_agent_that_is_too_large_keeps_its_content() {
     script.guard(&["a"], |_, _, _| Ok(true));
     script.is_too_large();
     let said = crawled(&script).await;
-    assert!(said.contains("kept") && said.contains("more than 64 MiB"), "{said}");
+    assert!(said.contains("kept") && said.contains("more than 16 MiB"), "{said}");
     assert!(script.asked().is_empty());
 }
 

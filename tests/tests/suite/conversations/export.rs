@@ -90,9 +90,10 @@ async fn a_table_has_a_line_for_each_message_and_no_formulas() {
     let text = reply["reply"].as_str().unwrap();
     let text = if text.contains(',') { format!("\"{text}\"") } else { text.to_owned() };
     let expected = format!(
-        "conversation_id,channel,conversation_created_at,metadata,n,role,content,timestamp,answered,rating,comment,sources\r\n\
-         {conversation},1,user,\"'=SUM(A1)\n\"\"x\"\", y\",{question},,,,\r\n\
-         {conversation},2,assistant,{text},{replied},false,,,\r\n"
+        "conversation_id,channel,conversation_created_at,metadata,n,role,content,timestamp,answered,rating,comment,sources,\
+         widget_id,visitor_id,visitor,handoff_requested_at,lead\r\n\
+         {conversation},1,user,\"'=SUM(A1)\n\"\"x\"\", y\",{question},,,,,,,,,\r\n\
+         {conversation},2,assistant,{text},{replied},false,,,,,,,,\r\n"
     );
     assert_eq!(answer.text(), expected);
 }

@@ -326,13 +326,13 @@ async fn what_visitors_do_is_told_once_to_endpoints_that_receive_it() {
             storage.find_conversation(&scope, conversation.id).await.unwrap().unwrap();
         assert_eq!((stored.handoff_requested_at, stored.lead), (Some(asked), Some(lead)));
 
-        let payloads = payloads(world, endpoint).await;
-        assert!(payloads.iter().any(|payload| payload.contains("Please call")));
-        assert!(payloads.iter().any(|payload| payload.contains("How many hills?")));
+        let waiting = payloads(world, endpoint).await;
+        assert!(waiting.iter().any(|payload| payload.contains("Please call")));
+        assert!(waiting.iter().any(|payload| payload.contains("How many hills?")));
         storage.delete_conversation(&scope, conversation.id, world.now(), None).await.unwrap();
-        let payloads = payloads(world, endpoint).await;
-        assert_eq!(payloads.len(), 3);
-        for payload in payloads {
+        let waiting = payloads(world, endpoint).await;
+        assert_eq!(waiting.len(), 3);
+        for payload in waiting {
             for text in ["Please call", "How many hills?", "a@b.example", "Ána", "u 1"] {
                 assert!(!payload.contains(text), "{payload}");
             }

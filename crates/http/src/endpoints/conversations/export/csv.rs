@@ -2,12 +2,13 @@
 
 use cicerone_domain::conversation::PlacedMessage;
 use cicerone_domain::{Conversation, Role};
+use serde::Serialize;
 
 use super::steps::Step;
 use crate::response::json_bytes;
 
 /// The names of the columns.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 17] = [
     "conversation_id",
     "channel",
     "conversation_created_at",
@@ -20,6 +21,11 @@ const COLUMNS: [&str; 12] = [
     "rating",
     "comment",
     "sources",
+    "widget_id",
+    "visitor_id",
+    "visitor",
+    "handoff_requested_at",
+    "lead",
 ];
 
 /// Writes a line for each message, after a line of names.
@@ -35,12 +41,12 @@ fn cells(conversation: &Conversation, placed: &PlacedMessage) -> [String; COLUMN
     let PlacedMessage { message, rating, .. } = placed;
     let is_reply = message.role == Role::Assistant;
     let titles: Vec<&str> = message.sources_used.iter().map(|cited| cited.title.as_str()).collect();
-    let metadata = json_bytes(conversation.metadata.pairs());
+    let visitor = conversation.visitor.as_ref();
     [
         conversation.id.to_string(),
         conversation.channel.name().to_owned(),
         conversation.created_at.to_string(),
-        String::from_utf8_lossy(&metadata).into_owned(),
+        json(conversation.metadata.pairs()),
         placed.number().to_string(),
         message.role.name().to_owned(),
         message.content.clone(),
@@ -52,7 +58,16 @@ fn cells(conversation: &Conversation, placed: &PlacedMessage) -> [String; COLUMN
             .and_then(|rating| rating.comment.as_ref())
             .map_or_else(String::new, ToString::to_string),
         titles.join("; "),
+        conversation.widget_id.map_or_else(String::new, |id| id.to_string()),
+        visitor.map_or_else(String::new, |visitor| visitor.id.to_string()),
+        visitor.map_or_else(String::new, json),
+        conversation.handoff_requested_at.map_or_else(String::new, |at| at.to_string()),
+        conversation.lead.as_ref().map_or_else(String::new, json),
     ]
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    String::from_utf8_lossy(&json_bytes(value)).into_owned()
 }
 
 fn line(out: &mut Vec<u8>, cells: &[String]) {
@@ -124,9 +139,10 @@ mod tests {
         let conversation =
             "conv_0123456789,mcp,1970-01-01T00:00:00.000Z,\"{\"\"a\"\":\"\"b,\\\"\"c\\\"\"\"\"}\"";
         let expected = format!(
-            "conversation_id,channel,conversation_created_at,metadata,n,role,content,timestamp,answered,rating,comment,sources\r\n\
-             {conversation},1,user,'=Hi,1970-01-01T00:00:00.000Z,,,,\r\n\
-             {conversation},2,assistant,Ho,1970-01-01T00:00:00.000Z,true,down,'=no,T\r\n"
+            "conversation_id,channel,conversation_created_at,metadata,n,role,content,timestamp,answered,rating,comment,sources,\
+             widget_id,visitor_id,visitor,handoff_requested_at,lead\r\n\
+             {conversation},1,user,'=Hi,1970-01-01T00:00:00.000Z,,,,,,,,,\r\n\
+             {conversation},2,assistant,Ho,1970-01-01T00:00:00.000Z,true,down,'=no,T,,,,,\r\n"
         );
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
