@@ -24,6 +24,7 @@ pub(crate) const LIST: Covers = Covers {
     route: "GET /v1/agents/{agent_id}/widgets",
     cases: &[
         ("200", two_widgets_of_an_agent_have_different_identities),
+        ("400 invalid_parameter", a_bad_parameter_of_the_list_is_refused),
         ("404 resource_not_found", an_unknown_widget_is_not_found),
     ],
 };
@@ -129,7 +130,7 @@ async fn a_change_sets_the_fields_that_it_names() {
         "name": "Desk", "is_active": false, "origins": ["HTTPS://B\u{fc}cher.example:443", "*"],
         "hosted_page": false, "identity": "optional", "title": "Help", "greeting": "Hi", "starters": ["Why?"],
         "language": "ar", "appearance": { "accent": "#767676" }, "texts": { "send": "Los" },
-        "show_sources": false, "handoff": true, "lead": true, "limits": { "replies_at_once": 3 }
+        "show_sources": false, "handoff": true, "lead": true, "limits": { "replies_at_once": 3.0 }
     });
     let changed = client.patch(&path, change.clone()).await.expect(200);
     for (field, value) in change.as_object().unwrap() {
@@ -186,6 +187,9 @@ async fn fields_have_rules() {
         ("texts", json!({ "texts": { "hello": "x" } })),
         ("texts.send", json!({ "texts": { "send": "" } })),
         ("limits.messages_per_day", json!({ "limits": { "messages_per_day": 0 } })),
+        ("limits.replies_at_once", json!({ "limits": { "replies_at_once": "3" } })),
+        ("limits.replies_at_once", json!({ "limits": { "replies_at_once": [3] } })),
+        ("appearance.position", json!({ "appearance": { "position": 3 } })),
     ] {
         let error = client.patch(&path, body.clone()).await.refused(400, "invalid_parameter");
         assert_eq!(error["param"], param, "{error}");
@@ -228,6 +232,17 @@ async fn two_widgets_of_an_agent_have_different_identities() {
     assert_eq!(listed.iter().map(id).collect::<Vec<_>>(), [id(&other), id(&ours)]);
     let listed = client.list_all(&format!("{widgets}?set=museum"), 5).await;
     assert_eq!(listed.iter().map(id).collect::<Vec<_>>(), [id(&ours)]);
+}
+
+#[tokio::test]
+async fn a_bad_parameter_of_the_list_is_refused() {
+    let client = client();
+    let widgets = format!("/v1/agents/{}/widgets", client.agent().await);
+    for query in ["page_size=0", "cursor=none", "set=a%20b"] {
+        let answer = client.get(&format!("{widgets}?{query}")).await;
+        let (param, _) = query.split_once('=').unwrap();
+        answer.refuses(400, "invalid_parameter", param);
+    }
 }
 
 #[tokio::test]

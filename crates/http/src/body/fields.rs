@@ -171,43 +171,6 @@ impl<'de> Deserializer<'de> for Value {
     }
 }
 
-impl<'de> Deserializer<'de> for Item {
-    type Error = Fault;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self {
-            Self::Text(text) => visitor.visit_string(text),
-            Self::Null | Self::Integer(_) | Self::Other => {
-                Err(Fault("must be a string".to_owned()))
-            }
-        }
-    }
-
-    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self {
-            Self::Integer(number) => visitor.visit_i64(number),
-            Self::Null | Self::Text(_) | Self::Other => Err(Fault("must be an integer".to_owned())),
-        }
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self {
-            Self::Null => visitor.visit_none(),
-            value => visitor.visit_some(value),
-        }
-    }
-
-    /// Whatever it is.
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        visitor.visit_unit()
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
-        unit unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier
-    }
-}
-
 impl IntoDeserializer<'_, Fault> for Value {
     type Deserializer = Self;
 
@@ -217,9 +180,9 @@ impl IntoDeserializer<'_, Fault> for Value {
 }
 
 impl IntoDeserializer<'_, Fault> for Item {
-    type Deserializer = Self;
+    type Deserializer = Value;
 
-    fn into_deserializer(self) -> Self {
-        self
+    fn into_deserializer(self) -> Value {
+        self.0
     }
 }

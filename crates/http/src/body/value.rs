@@ -26,15 +26,9 @@ pub(super) enum Value {
 /// The content of an array or an object; `None` if it has more than [`MEMBERS`] members.
 pub(super) type Members<T> = Option<Vec<T>>;
 
-/// A value within an array or object.
+/// A value within an array or object. Of an array or object in there, nothing is kept.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Item {
-    Null,
-    Integer(i64),
-    Text(String),
-    /// A value that no field within an array or object can hold.
-    Other,
-}
+pub(super) struct Item(pub(super) Value);
 
 /// The fields of a whole body, which must be an object.
 #[derive(Debug)]
@@ -139,41 +133,41 @@ impl<'de> Visitor<'de> for ItemVisitor {
     }
 
     fn visit_unit<E: Error>(self) -> Result<Item, E> {
-        Ok(Item::Null)
+        ValueVisitor.visit_unit().map(Item)
     }
 
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Item, E> {
-        Ok(Item::Other)
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Item, E> {
+        ValueVisitor.visit_bool(flag).map(Item)
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<Item, E> {
-        Ok(Item::Integer(number))
+        ValueVisitor.visit_i64(number).map(Item)
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Item, E> {
-        Ok(i64::try_from(number).map_or(Item::Other, Item::Integer))
+        ValueVisitor.visit_u64(number).map(Item)
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Item, E> {
-        Ok(Item::Other)
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Item, E> {
+        ValueVisitor.visit_f64(number).map(Item)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Item, E> {
-        Ok(Item::Text(text.to_owned()))
+        ValueVisitor.visit_str(text).map(Item)
     }
 
     fn visit_string<E: Error>(self, text: String) -> Result<Item, E> {
-        Ok(Item::Text(text))
+        ValueVisitor.visit_string(text).map(Item)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Item, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Item::Other)
+        Ok(Item(Value::Items(None)))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Item::Other)
+        Ok(Item(Value::Pairs(None)))
     }
 }
 
