@@ -111,7 +111,7 @@ mod tests {
             assert_eq!(credentials.read(agent, &changed), None, "{changed}");
         }
         // A signature of nothing.
-        assert_eq!(credentials.read(agent, &text.split_at(15).0.to_owned()), None);
+        assert_eq!(credentials.read(agent, text.split_at(15).0), None);
     }
 
     #[test]
