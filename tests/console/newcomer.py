@@ -109,12 +109,12 @@ def look_at_site(page):
     """Asks what a crawl would find, before a website is added. Nothing listens there."""
     page.get_by_role("link", name="Sources", exact=True).click()
     page.get_by_role("button", name="Add content").click()
-    page.get_by_role("button", name="Website").click()
+    page.locator("dialog").get_by_role("button", name="Website", exact=True).click()
     look = page.get_by_role("button", name="See what may be read")
     expect(look).to_be_disabled()
     page.get_by_label("Address").fill("http://127.0.0.1:9/")
     look.click()
-    expect(page.locator("dialog .objection")).to_contain_text("The site cannot be reached")
+    expect(page.locator("dialog .objection")).to_contain_text("could not be fetched")
     # Another address has not been looked at.
     page.get_by_label("Address").fill("http://127.0.0.1:9/other")
     expect(page.locator("dialog .objection")).to_have_count(0)

@@ -156,6 +156,11 @@ impl Server {
         self.status("VmRSS:")
     }
 
+    /// Its resident memory in bytes without that of files: pages of the program come and go.
+    pub fn anonymous_bytes(&self) -> usize {
+        self.status("RssAnon:")
+    }
+
     /// Its peak memory in bytes.
     pub fn peak_bytes(&self) -> usize {
         self.status("VmHWM:")

@@ -9,7 +9,7 @@ use crate::world::{NOWHERE, account};
 
 /// The routes whose answers name only the agent of the request. The answers of the other routes
 /// concern the whole account, or are empty.
-const ABOUT_ONE_AGENT: [&str; 12] = [
+const ABOUT_ONE_AGENT: [&str; 16] = [
     "PATCH /v1/agents/{agent_id}",
     "POST /v1/agents/{agent_id}/checks/run",
     "POST /v1/agents/{agent_id}/sources",
@@ -18,6 +18,10 @@ const ABOUT_ONE_AGENT: [&str; 12] = [
     "POST /v1/sources/{source_id}/pairs",
     "PATCH /v1/agents/{agent_id}/gaps/{gap_id}",
     "POST /v1/agents/{agent_id}/gaps/{gap_id}/answer",
+    "POST /v1/agents/{agent_id}/widgets",
+    "PATCH /v1/widgets/{widget_id}",
+    "POST /v1/widgets/{widget_id}/rotate_token",
+    "POST /v1/widgets/{widget_id}/rotate_secret",
     "POST /v1/conversations",
     "POST /v1/chat/completions",
     "POST /v1/responses",

@@ -194,7 +194,7 @@ async fn an_attempt_without_end_is_stopped_at_its_deadline() {
     script.queue_file("notes.txt", Some(b"text"));
     script.stall_objects();
     assert_eq!(script.worker().run_one().await.unwrap(), Step::Done);
-    assert!(script.log().join("").starts_with("failed processing was stopped after 15 minutes"));
+    assert!(script.log().join("").starts_with("failed processing was stopped after 20 minutes"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -81,7 +81,7 @@ async fn the_newest_twenty_conversations_and_hundred_messages_are_shown() {
         (100, &json!(3), &json!(102))
     );
     // Long messages fill the answer before.
-    for _ in 0..12 {
+    for _ in 0..18 {
         let body =
             json!({ "message": "🦀".repeat(4_000), "conversation_id": first["conversation_id"] });
         chat.send(&credential, body).await.expect(200);

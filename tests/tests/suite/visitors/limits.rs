@@ -150,7 +150,7 @@ async fn replies_in_progress_are_bounded_and_leave_room_to_the_owner_and_others(
             join_all((0..4).map(|_| ours.post("/v1/conversations", body.clone()))).await
         },
         async {
-            tokio::time::sleep(Duration::from_millis(1_500)).await;
+            tokio::time::sleep(Duration::from_millis(2_500)).await;
             let body = json!({ "agent_id": agent, "message": QUESTION, "stream": true });
             theirs.post("/v1/conversations", body).await
         },
