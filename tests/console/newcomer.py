@@ -112,13 +112,13 @@ def look_at_site(page):
     page.locator("dialog").get_by_role("button", name="Website", exact=True).click()
     look = page.get_by_role("button", name="See what may be read")
     expect(look).to_be_disabled()
-    page.get_by_label("Address").fill("http://127.0.0.1:9/")
+    page.get_by_role("textbox", name="Address").fill("http://127.0.0.1:9/")
     look.click()
     expect(page.locator("dialog .objection")).to_contain_text("could not be fetched")
     # Another address has not been looked at.
-    page.get_by_label("Address").fill("http://127.0.0.1:9/other")
+    page.get_by_role("textbox", name="Address").fill("http://127.0.0.1:9/other")
     expect(page.locator("dialog .objection")).to_have_count(0)
-    page.get_by_label("Address").fill("")
+    page.get_by_role("textbox", name="Address").fill("")
     page.keyboard.press("Escape")
 
 
@@ -177,7 +177,7 @@ def answer_gap(page):
 def make_webhook(page, hook):
     page.get_by_role("link", name="Webhooks", exact=True).click()
     page.get_by_role("button", name="New endpoint").first.click()
-    page.get_by_label("Address").fill(hook)
+    page.get_by_role("textbox", name="Address").fill(hook)
     page.get_by_role("button", name="Create").click()
     expect(page.locator(".secret")).to_contain_text("whsec_")
     page.get_by_role("button", name="Done").click()

@@ -81,8 +81,9 @@ def ask(page, text, reply=None):
 
 
 def make(agent, **fields):
-    """A widget; returns it with its secret."""
-    return api("POST", f"/v1/agents/{agent}/widgets", {"name": "Website", **fields})
+    """A widget; returns it with its secret. All visitors have one address here, so it may send more than usual."""
+    limits = {"messages_per_address_per_minute": 1_000, "messages_per_visitor_per_hour": 1_000}
+    return api("POST", f"/v1/agents/{agent}/widgets", {"name": "Website", "limits": limits, **fields})
 
 
 def widget(browser, axe):
@@ -99,7 +100,7 @@ def widget(browser, axe):
         identities(browser, site, make(agent, origins=[site], identity="optional"))
         keys_alone(browser, site, made)
         failures(browser, site, make(agent, origins=[site]))
-        arabic = make(agent, origins=[site], language="ar", appearance={"accent": "#b4234d", "scheme": "auto", "position": "left"}, title="دليل المتحف", greeting="مرحبًا! كيف يمكنني مساعدتك؟", starters=["متى يفتح المتحف؟"], texts={"placeholder": "اكتب سؤالك…", "message": "Your message"})
+        arabic = make(agent, origins=[site], language="ar", appearance={"accent": "#c43560", "scheme": "auto", "position": "left"}, title="دليل المتحف", greeting="مرحبًا! كيف يمكنني مساعدتك؟", starters=["متى يفتح المتحف؟"], texts={"placeholder": "اكتب سؤالك…", "message": "Your message"})
         appearance(browser, site, made, arabic, script)
     api("DELETE", f"/v1/agents/{agent}")
 
