@@ -9,9 +9,11 @@ use cicerone_domain::clock::{Clock as _, SystemClock};
 use cicerone_tests::{Client, Program, Server};
 use serde_json::Value;
 
-/// The executable under test.
+/// The executable under test: the program that is built beside the tests, or the one that the
+/// environment variable `CICERONE_PROGRAM` names by its absolute path.
 pub(crate) fn program() -> Program {
-    Program::at(env!("CARGO_BIN_EXE_cicerone-under-test"))
+    let named = std::env::var_os("CICERONE_PROGRAM");
+    Program::at(named.unwrap_or_else(|| env!("CARGO_BIN_EXE_cicerone-under-test").into()))
 }
 
 /// A separate server, for tests that stop it or configure it differently.
