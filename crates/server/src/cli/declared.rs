@@ -44,7 +44,7 @@ pub(crate) struct FromArguments {
 /// What may be removed.
 #[derive(Debug, Args)]
 pub(crate) struct PruneArguments {
-    /// Remove sources, webhook endpoints and keys of the set that the file no longer has.
+    /// Remove sources, widgets, webhook endpoints and keys of the set that the file no longer has.
     #[arg(long)]
     pub(crate) prune: bool,
     /// Remove them even if they are more than half of an agent's sources.

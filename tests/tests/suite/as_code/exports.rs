@@ -32,10 +32,14 @@ async fn seen(place: &Place) -> Value {
             sources.push(shown);
         }
         sources.sort_by_key(ToString::to_string);
-        for field in ["id", "created_at", "updated_at", "managed"] {
-            agent.as_object_mut().unwrap().remove(field);
+        let mut widgets = client.list_all(&format!("/v1/agents/{}/widgets", id(&agent)), 10).await;
+        for object in widgets.iter_mut().chain([&mut agent]) {
+            for field in ["id", "agent_id", "token", "created_at", "updated_at", "managed"] {
+                object.as_object_mut().unwrap().remove(field);
+            }
         }
-        agents.push(json!({ "agent": agent, "sources": sources }));
+        widgets.sort_by_key(ToString::to_string);
+        agents.push(json!({ "agent": agent, "sources": sources, "widgets": widgets }));
     }
     json!(agents)
 }
@@ -63,6 +67,18 @@ async fn build(place: &Place, site: &Site) {
     let body = json!({ "type": "website", "content": site.url("/"), "crawl_subpages": true, "guarded": true });
     let source = id(&client.post(&format!("/v1/agents/{agent}/sources"), body).await.expect(201));
     client.trained(&source).await;
+    for widget in [
+        json!({ "name": "Shop: \"the\" shop" }),
+        json!({
+            "name": "Site", "is_active": false, "origins": ["https://museum.example", "https://*.museum.example"],
+            "hosted_page": false, "identity": "optional", "title": "Guide", "greeting": "# Good day!\nAsk: ~",
+            "starters": ["When?", "Null?", "null"], "language": "de-CH", "texts": { "send": "Los" }, "show_sources": false,
+            "handoff": true, "lead": true, "appearance": { "accent": "#c43560", "position": "left" },
+            "limits": { "messages_per_day": 7 },
+        }),
+    ] {
+        client.post(&format!("/v1/agents/{agent}/widgets"), widget).await.expect(201);
+    }
     client.patch(&format!("/v1/agents/{agent}"), json!({ "status": "paused" })).await.expect(200);
 }
 
@@ -103,6 +119,8 @@ async fn an_exported_agent_can_be_managed_from_then_on() {
     let agent = place.client.agent().await;
     place.client.text(&agent, "The museum opens at nine.").await;
     place.client.source(&agent, "qa", &qa_content(&[("Q", "A")])).await;
+    let widget = json!({ "name": "Site" });
+    place.client.post(&format!("/v1/agents/{agent}/widgets"), widget).await.expect(201);
     place.client.post("/v1/webhook_endpoints", json!({ "url": NOWHERE })).await.expect(201);
     place.ends(0, &["export", "--set", "museum", "--adopt"]);
     assert_eq!(place.ends(0, &["plan", "--prune"]).0, "Nothing to do.\n");

@@ -13,16 +13,19 @@ use crate::world::NOWHERE;
 fn first() -> String {
     "version: 1\nset: museum\nagents:\n  guide:\n    name: Guide\n    sources:\n      \
      hours: {text: The museum opens at nine.}\n      kept: {text: Dogs must wait outside.}\n      \
-     old: {text: The cellar is closed.}\n      prices: {upload: prices.txt}\n"
+     old: {text: The cellar is closed.}\n      prices: {upload: prices.txt}\n    widgets:\n      \
+     site: {greeting: Good day!, write_to: .secrets/site}\n      past: {title: Ended}\n"
         .to_owned()
 }
 
-/// The second version, with every kind of step. `old` is no longer in it.
+/// The second version, with every kind of step. `old` and `past` are no longer in it.
 fn second() -> String {
     format!(
         "version: 1\nset: museum\nagents:\n  guide:\n    name: Docent\n    status: paused\n    sources:\n      \
          hours: {{text: The museum opens at ten.}}\n      kept: {{text: Dogs must wait outside.}}\n      \
-         prices: {{upload: prices.txt}}\n      faq: {{qa: [{{question: Is parking free?, answer: It is free.}}]}}\n  \
+         prices: {{upload: prices.txt}}\n      faq: {{qa: [{{question: Is parking free?, answer: It is free.}}]}}\n    widgets:\n      \
+         site: {{origins: ['https://museum.example'], greeting: Welcome!, write_to: .secrets/site}}\n      \
+         shop: {{identity: required, limits: {{replies_at_once: 3}}, write_to: .secrets/shop}}\n  \
          second: {{name: Second, sources: {{a: {{text: Another agent.}}}}}}\n\
          webhooks:\n  ops: {{url: '{NOWHERE}', write_to: .secrets/ops}}\n\
          keys:\n  ci: {{permissions: ['agents:read', 'webhooks:read'], agents: [guide], write_to: .secrets/ci.key}}\n"
@@ -49,6 +52,19 @@ async fn check(place: &Place) {
     let file = of("guide/prices")["content"].as_str().unwrap();
     let bytes = client.get(&format!("/v1/files/{file}/content")).await;
     assert_eq!(bytes.text(), "A ticket costs five euros.");
+    let mut widgets =
+        client.list_all(&format!("/v1/agents/{}/widgets", id(named("Docent"))), 10).await;
+    widgets.sort_by_key(|widget| widget["managed"]["key"].to_string());
+    let shown: Vec<Value> = widgets
+        .iter()
+        .map(|one| {
+            json!([one["managed"]["key"], one["greeting"], one["limits"]["replies_at_once"]])
+        })
+        .collect();
+    assert_eq!(shown, [json!(["guide/shop", null, 3]), json!(["guide/site", "Welcome!", 20])]);
+    for file in [".secrets/site", ".secrets/shop"] {
+        assert!(place.read(file).starts_with("wids_"), "{file}");
+    }
     let endpoints = client.list_all("/v1/webhook_endpoints", 10).await;
     assert_eq!(endpoints.len(), 1, "{endpoints:?}");
     assert!(place.read(".secrets/ops").starts_with("whsec_"));
@@ -141,9 +157,11 @@ async fn two_runs_at_once_do_not_double_anything() {
         let places = [&one, &two];
         let written =
             places.iter().copied().find(has_key).expect("the key that exists was written");
-        if !written.path(".secrets/ops").exists() {
-            let other = if std::ptr::eq(written, &raw const one) { &two } else { &one };
-            written.write(&[(".secrets/ops", &other.read(".secrets/ops"))]);
+        let other = if std::ptr::eq(written, &raw const one) { &two } else { &one };
+        for file in [".secrets/ops", ".secrets/site", ".secrets/shop"] {
+            if !written.path(file).exists() {
+                written.write(&[(file, &other.read(file))]);
+            }
         }
         check(written).await;
     }

@@ -162,6 +162,10 @@ impl<'a> Executor<'a> {
                     .map(|agent| &agent.object)
                     .ok_or_else(|| unknown(kind, key));
             }
+            Kind::Widget => {
+                let mut widgets = self.wanted.widgets();
+                return widgets.find(|one| one.key == key).ok_or_else(|| unknown(kind, key));
+            }
             Kind::Webhook => &self.wanted.webhooks,
             Kind::Key | Kind::Source => &self.wanted.keys,
         };

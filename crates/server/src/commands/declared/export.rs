@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output;
 use folder::Folder;
 use names::Names;
-use written::{Agent, FileOf, Key, Source, Webhook, Written};
+use written::{Agent, FileOf, Key, Source, Webhook, Widget, Written};
 
 /// The file that is written if none is named.
 const FILE: &str = "cicerone.yaml";
@@ -95,6 +95,7 @@ impl Export<'_> {
             self.agents.insert(id.clone(), key.clone());
             self.adopted.push(adopt::Adopted::new("agents", &key, format!("/v1/agents/{id}")));
             let sources = self.sources(&id, &key).await?;
+            let widgets = self.widgets(&id, &key).await?;
             let prompt = text(agent, "system_prompt");
             let prompt = match prompt.is_empty() {
                 true => None,
@@ -102,7 +103,7 @@ impl Export<'_> {
                     file: self.folder.add("prompts", &format!("{key}.md"), prompt.as_bytes())?,
                 }),
             };
-            agents.insert(key, Agent::of(agent, prompt, sources));
+            agents.insert(key, Agent::of(agent, prompt, sources, widgets));
         }
         Ok(agents)
     }
@@ -191,6 +192,31 @@ impl Export<'_> {
         };
         let path = self.folder.add(&content_of(agent), &name, &bytes)?;
         Ok(Source::upload(path, filename))
+    }
+
+    /// The widgets of an agent.
+    async fn widgets(
+        &mut self,
+        id: &str,
+        agent: &str,
+    ) -> Result<BTreeMap<String, Widget>, Failure> {
+        let mut found = Vec::new();
+        self.api
+            .each(&format!("/v1/agents/{id}/widgets"), |one| {
+                found.push(one);
+                Ok(())
+            })
+            .await?;
+        let mut names = Names::new(cicerone_domain::limits::MANAGED_KEY_CHARS - agent.len() - 1);
+        let mut widgets = BTreeMap::new();
+        for widget in found.iter().rev() {
+            let key = self.key(&mut names, widget, text(widget, "name"));
+            let path = format!("/v1/widgets/{}", text(widget, "id"));
+            self.adopted.push(adopt::Adopted::new("widgets", &format!("{agent}/{key}"), path));
+            let write_to = format!(".secrets/{agent}-{key}.widget");
+            widgets.insert(key, Widget::of(widget, write_to));
+        }
+        Ok(widgets)
     }
 
     async fn webhooks(&mut self) -> Result<BTreeMap<String, Webhook>, Failure> {

@@ -2,6 +2,7 @@
 
 mod parse;
 mod values;
+mod widget;
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use serde::Deserialize;
 
 pub(super) use parse::{Format, read};
 pub(super) use values::{Field, Pair, Pairs, PairsFrom, TextFrom};
+pub(super) use widget::{AppearanceEntry, LimitsEntry, WidgetEntry};
 
 /// A file. Unknown fields are refused, and only fields that are written are managed.
 #[derive(Debug, Deserialize)]
@@ -57,6 +59,9 @@ pub(super) struct AgentEntry {
     /// Sources by their keys. Without it, the agent's sources are not managed.
     #[serde(default)]
     pub(super) sources: Option<BTreeMap<String, SourceEntry>>,
+    /// Widgets by their keys. Without it, the agent's widgets are not managed.
+    #[serde(default)]
+    pub(super) widgets: Option<BTreeMap<String, WidgetEntry>>,
 }
 
 /// A source: one of `website`, `upload`, `text` and `qa`.

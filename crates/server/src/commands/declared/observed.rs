@@ -17,6 +17,7 @@ const OBJECTS: usize = 20_000;
 pub(super) enum Kind {
     Agent,
     Source,
+    Widget,
     Webhook,
     Key,
 }
@@ -27,6 +28,7 @@ impl Kind {
         match self {
             Self::Agent => "agent",
             Self::Source => "source",
+            Self::Widget => "widget",
             Self::Webhook => "webhook",
             Self::Key => "key",
         }
@@ -37,6 +39,7 @@ impl Kind {
         match self {
             Self::Agent => "/v1/agents",
             Self::Source => "/v1/sources",
+            Self::Widget => "/v1/widgets",
             Self::Webhook => "/v1/webhook_endpoints",
             Self::Key => "/v1/api_keys",
         }
@@ -80,9 +83,14 @@ impl State {
         let agents: Vec<(String, String)> =
             state.objects.iter().map(|agent| (agent.key.clone(), agent.id.clone())).collect();
         for (key, id) in agents {
-            if wanted.agent(&key).is_some_and(|agent| agent.sources.is_some()) {
+            let Some(agent) = wanted.agent(&key) else { continue };
+            if agent.sources.is_some() {
                 let path = format!("/v1/agents/{id}/sources?set={set}");
                 state.add(api, Kind::Source, &path).await?;
+            }
+            if agent.widgets.is_some() {
+                let path = format!("/v1/agents/{id}/widgets?set={set}");
+                state.add(api, Kind::Widget, &path).await?;
             }
         }
         if wanted.webhooks.is_some() {
@@ -139,7 +147,9 @@ impl Observed {
     /// Changes whenever the object does. The progress of a source is no change.
     pub(super) fn version(&self) -> String {
         match self.kind {
-            Kind::Agent | Kind::Webhook => text(&self.value, "updated_at").to_owned(),
+            Kind::Agent | Kind::Widget | Kind::Webhook => {
+                text(&self.value, "updated_at").to_owned()
+            }
             Kind::Source => {
                 format!("{} {}", text(&self.value, "created_at"), self.is_guarded())
             }

@@ -15,7 +15,7 @@ pub(super) const PENDING: &str = "0000000000000000000000000000000000000000000000
 /// What may be removed that the file no longer has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pruning {
-    /// Sources, webhook endpoints and keys.
+    /// Sources, widgets, webhook endpoints and keys.
     pub(super) objects: bool,
     /// More than half of an agent's sources too.
     pub(super) most: bool,
@@ -87,6 +87,12 @@ impl Plan {
         for agent in &wanted.agents {
             plan.sources(agent, state, pruning)?;
         }
+        for widget in wanted.widgets() {
+            plan.object(Kind::Widget, widget, state, &id);
+        }
+        plan.prune(Kind::Widget, state, pruning.objects, |key| {
+            wanted.widgets().any(|widget| widget.key == key)
+        });
         for (kind, objects) in [(Kind::Webhook, &wanted.webhooks), (Kind::Key, &wanted.keys)] {
             for object in objects.iter().flatten() {
                 plan.object(kind, object, state, &id);

@@ -1,5 +1,7 @@
 //! What a file asks for, with everything that it refers to resolved.
 
+mod widget;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -26,15 +28,17 @@ pub(super) struct Wanted {
     pub(super) keys: Option<Vec<WantedObject>>,
 }
 
-/// An agent with its sources.
+/// An agent with its sources and widgets.
 #[derive(Debug)]
 pub(super) struct WantedAgent {
     pub(super) object: WantedObject,
     /// `None` if the file says nothing about its sources.
     pub(super) sources: Option<Vec<WantedSource>>,
+    /// `None` if the file says nothing about its widgets.
+    pub(super) widgets: Option<Vec<WantedObject>>,
 }
 
-/// An agent, a webhook endpoint or a key.
+/// An agent, a widget, a webhook endpoint or a key.
 #[derive(Debug, Clone)]
 pub(super) struct WantedObject {
     pub(super) key: String,
@@ -79,6 +83,7 @@ impl Wanted {
         };
         let objects = self.agents.iter().map(|agent| &agent.object);
         objects
+            .chain(self.widgets())
             .chain(self.webhooks.iter().flatten())
             .chain(self.keys.iter().flatten())
             .for_each(&mut add);
@@ -93,6 +98,11 @@ impl Wanted {
     /// The agent with that key.
     pub(super) fn agent(&self, key: &str) -> Option<&WantedAgent> {
         self.agents.iter().find(|agent| agent.object.key == key)
+    }
+
+    /// The widgets of all agents.
+    pub(super) fn widgets(&self) -> impl Iterator<Item = &WantedObject> {
+        self.agents.iter().flat_map(|agent| agent.widgets.iter().flatten())
     }
 }
 
@@ -147,8 +157,10 @@ fn agent(key: String, entry: AgentEntry, folder: &Path) -> Result<WantedAgent, F
             })
             .collect::<Result<Vec<_>, Failure>>()
     });
+    let sources = sources.transpose();
+    let widgets = all(entry.widgets, |name, entry| widget::widget(&key, &name, entry, folder))?;
     let object = finished(key, fields, None);
-    Ok(WantedAgent { object, sources: sources.transpose()? })
+    Ok(WantedAgent { object, sources: sources?, widgets })
 }
 
 fn webhook(key: String, entry: WebhookEntry, folder: &Path) -> Result<WantedObject, Failure> {
@@ -282,7 +294,8 @@ fn or_default(name: &str, value: &Value) -> Value {
 fn is_same(name: &str, one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
-        (Value::Array(one), Value::Array(other)) => {
+        // Starters are shown in their order.
+        (Value::Array(one), Value::Array(other)) if name != "starters" => {
             let sorted = |list: &[Value]| {
                 let mut texts: Vec<String> = list.iter().map(ToString::to_string).collect();
                 texts.sort();
@@ -297,6 +310,10 @@ fn is_same(name: &str, one: &Value, other: &Value) -> bool {
                 (Ok(one), Ok(other)) => one == other,
                 _ => one == other,
             }
+        }
+        // Of these, only the fields that are written are managed.
+        (Value::Object(one), Value::Object(other)) if ["appearance", "limits"].contains(&name) => {
+            one.iter().all(|(name, value)| other.get(name) == Some(value))
         }
         (one, other) => one == other,
     }

@@ -1,4 +1,4 @@
-//! Objects with a secret: API keys and webhook endpoints.
+//! Objects with a secret: API keys, webhook endpoints and widgets.
 //!
 //! The server shows a secret once. So the object is created with a hash that stands for "not written yet", the secret is
 //! written to its file, and then the hash is recorded. A run that is interrupted in between leaves an object of which the
@@ -23,7 +23,7 @@ const OTHERS: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl<'a> Executor<'a> {
-    /// Creates a key or a webhook endpoint, and writes its secret.
+    /// Creates a key, a webhook endpoint or a widget, and writes its secret.
     pub(super) async fn create_with_secret(
         &mut self,
         kind: Kind,
@@ -31,7 +31,17 @@ impl<'a> Executor<'a> {
     ) -> Result<Outcome, Failure> {
         let hash = if object.write_to.is_some() { PENDING } else { &object.hash };
         let body = object.body(&self.wanted.set, hash, |key| self.agent_id(key));
-        let made = match self.api.create(kind.path(), Body::Json(&body)).await {
+        let list = match kind {
+            Kind::Widget => {
+                let agent = object.key.split_once('/').map_or("", |(agent, _)| agent);
+                let Some(id) = self.agent_id(agent) else {
+                    return Ok(Outcome::Moved(format!("agent `{agent}` is gone")));
+                };
+                format!("/v1/agents/{id}/widgets")
+            }
+            _ => kind.path().to_owned(),
+        };
+        let made = match self.api.create(&list, Body::Json(&body)).await {
             Ok(made) => made,
             Err(error) => return moved(error),
         };
@@ -109,6 +119,7 @@ impl<'a> Executor<'a> {
 const fn secret_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Key => "key",
+        Kind::Widget => "identity_secret",
         Kind::Agent | Kind::Source | Kind::Webhook => "secret",
     }
 }

@@ -35,6 +35,7 @@ pub(super) async fn run(api: &ApiClient, file: &Path, adopted: &[Adopted]) -> Re
         section => {
             let objects: Vec<_> = match section {
                 "agents" => wanted.agents.iter().map(|agent| &agent.object).collect(),
+                "widgets" => wanted.widgets().collect(),
                 "webhooks" => wanted.webhooks.iter().flatten().collect(),
                 _ => wanted.keys.iter().flatten().collect(),
             };

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
-use serde_json::Value;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use super::Format;
 use crate::api_client::text;
@@ -61,6 +62,8 @@ pub(super) struct Agent {
     source_list: bool,
     status: String,
     sources: BTreeMap<String, Source>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    widgets: BTreeMap<String, Widget>,
 }
 
 impl Agent {
@@ -68,6 +71,7 @@ impl Agent {
         agent: &Value,
         system_prompt: Option<FileOf>,
         sources: BTreeMap<String, Source>,
+        widgets: BTreeMap<String, Widget>,
     ) -> Self {
         Self {
             name: text(agent, "name").to_owned(),
@@ -82,6 +86,7 @@ impl Agent {
             source_list: agent["source_list"] == true,
             status: text(agent, "status").to_owned(),
             sources,
+            widgets,
         }
     }
 }
@@ -123,6 +128,51 @@ impl Source {
         let own = Path::new(&path).file_name().and_then(|name| name.to_str());
         let filename = (own != Some(filename)).then(|| filename.to_owned());
         Self { upload: Some(path), filename, ..Self::default() }
+    }
+}
+
+/// A widget, without its token and its secret.
+#[derive(Debug)]
+pub(super) struct Widget {
+    fields: Map<String, Value>,
+    write_to: String,
+}
+
+/// The fields of a widget, in the order in which they are written.
+const WIDGET_FIELDS: [&str; 15] = [
+    "name",
+    "is_active",
+    "origins",
+    "hosted_page",
+    "identity",
+    "title",
+    "greeting",
+    "starters",
+    "language",
+    "appearance",
+    "texts",
+    "show_sources",
+    "handoff",
+    "lead",
+    "limits",
+];
+
+impl Widget {
+    pub(super) fn of(widget: &Value, write_to: String) -> Self {
+        Self { fields: widget.as_object().cloned().unwrap_or_default(), write_to }
+    }
+}
+
+impl Serialize for Widget {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let fields = WIDGET_FIELDS.iter().filter_map(|name| self.fields.get_key_value(*name));
+        let mut map = to.serialize_map(None)?;
+        // What is null has its default, and TOML has no null.
+        for (name, value) in fields.filter(|(_, value)| !value.is_null()) {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry("write_to", &self.write_to)?;
+        map.end()
     }
 }
 
