@@ -1,7 +1,5 @@
 //! The gate.
 
-use std::env;
-
 use anyhow::Context as _;
 
 use crate::{advisories, layers, openapi, process, rust_version};
@@ -34,10 +32,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     test(&[])?;
     // The README's first command, and then the console in a browser with the program that it built.
     let question = "Does Cicerone work without a model?";
-    let ask = ["run", "--release", "--locked", "--", "ask", "--source", "README.md", question];
-    process::cargo(&ask, &[])?;
-    let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let program = process::root().join(target).join("release/cicerone").canonicalize()?;
+    let ask = ["run", "--release", "--locked", "--target-dir", "target", "--", "ask"];
+    process::cargo(&[&ask[..], &["--source", "README.md", question]].concat(), &[])?;
+    let program = process::root().join("target/release/cicerone").canonicalize()?;
     let program = program.to_str().context("the program's path is not UTF-8")?;
     cargo("test -p cicerone-tests --test suite -- console::", &[("CICERONE_PROGRAM", program)])
 }
