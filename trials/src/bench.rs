@@ -1,21 +1,34 @@
 //! Speed and memory of the release binary, measured from outside on loopback.
 
+mod agents;
+mod beside;
+mod caller;
+mod connections;
 pub(crate) mod corpus;
+mod curves;
+pub(crate) mod figures;
+mod gateways;
+mod learning;
 pub(crate) mod load;
 mod many;
 pub(crate) mod memory;
+mod mock;
+mod paced;
+mod page;
+pub(crate) mod plot;
 mod receipts;
+mod steady;
 mod table;
+mod while_learning;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
-use cicerone_tests::client::Client;
 use cicerone_tests::process::{Program, ROOT_KEY, Server};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+pub(crate) use self::figures::Output;
 use crate::latency::millis;
 use crate::program;
 
@@ -84,16 +97,57 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Memory and threads with many agents of one source each
-    Agents {
-        /// Agents
-        #[arg(long, default_value_t = 1_000)]
-        agents: usize,
+    /// The rate of turns and their latency over the number of connections
+    Connections {
+        #[command(flatten)]
+        extent: connections::Extent,
+        #[command(flatten)]
+        output: Output,
     },
+    /// What each agent of one source costs: turns, listing, start-up, disk and memory
+    Agents {
+        #[command(flatten)]
+        extent: agents::Extent,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// The latency of turns while sources are learned
+    WhileLearning {
+        #[command(flatten)]
+        extent: while_learning::Extent,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// The memory of a server under a steady load
+    Memory {
+        #[command(flatten)]
+        extent: steady::Extent,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// The four above, one after the other
+    Curves {
+        #[command(flatten)]
+        extent: curves::Extent,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Turns beside Portkey's gateway and LiteLLM in front of the same mock upstream
+    Gateways {
+        #[command(flatten)]
+        extent: gateways::Extent,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Writes the figures stored by `--save` into `docs/performance.md` and draws their plots, without measuring
+    Page,
 }
 
 /// Builds the release binary and measures.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    if matches!(arguments.what, What::Page) {
+        return curves::show();
+    }
     let program = arguments.server.program()?;
     match arguments.what {
         What::Replies { connections, seconds, passages } => {
@@ -111,7 +165,19 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
             let extent = table::Extent { rounds, duration: Duration::from_secs(seconds) };
             table::run(&program, extent, json).await
         }
-        What::Agents { agents } => many_agents(&program, agents).await,
+        What::Connections { extent, output } => {
+            output.publish(connections::measure(&program, extent).await?)
+        }
+        What::Agents { extent, output } => output.publish(agents::measure(&program, extent).await?),
+        What::WhileLearning { extent, output } => {
+            output.publish(while_learning::measure(&program, extent).await?)
+        }
+        What::Memory { extent, output } => output.publish(steady::measure(&program, extent).await?),
+        What::Curves { extent, output } => curves::run(&program, extent, output).await,
+        What::Gateways { extent, output } => {
+            output.publish(gateways::measure(&program, extent).await?)
+        }
+        What::Page => curves::show(),
     }
 }
 
@@ -210,37 +276,5 @@ async fn idle(program: &Program) -> anyhow::Result<()> {
     println!("start to listening: {:.0} ms", millis(start.elapsed()));
     tokio::time::sleep(Duration::from_secs(3)).await;
     println!("idle after 3 s: {}", memory::of(server.pid())?);
-    Ok(())
-}
-
-async fn many_agents(program: &Program, agents: usize) -> anyhow::Result<()> {
-    let server = Server::of(program).start();
-    let client = server.client();
-    println!("     0 agents: {}", memory::of(server.pid())?);
-    let mut numbers = corpus::Numbers::new(13);
-    let mut made = Vec::with_capacity(agents);
-    for number in 1..=agents {
-        let agent = client.agent().await;
-        let text = corpus::text(&mut numbers, 2_000);
-        let question = corpus::question(&mut numbers, &text);
-        client.text(&agent, &text).await;
-        ask(&client, &agent, &question).await?;
-        made.push((agent, question));
-        if number % (agents / 5).max(1) == 0 {
-            println!("{number:>6} agents: {}", memory::of(server.pid())?);
-        }
-    }
-    for (agent, question) in &made {
-        ask(&client, agent, question).await?;
-    }
-    println!("each asked once more: {}", memory::of(server.pid())?);
-    Ok(())
-}
-
-async fn ask(client: &Client, agent: &str, question: &str) -> anyhow::Result<()> {
-    let answer = client.ask(agent, question).await;
-    if answer["sources_used"].as_array().is_none_or(Vec::is_empty) {
-        bail!("agent `{agent}` found nothing for `{question}`");
-    }
     Ok(())
 }

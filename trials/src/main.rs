@@ -1,6 +1,7 @@
 //! Benchmarks, evaluations and attacks on the release binary: `cargo trial --help`.
 
 #![expect(clippy::print_stdout, reason = "a program for a terminal")]
+#![expect(clippy::print_stderr, reason = "progress, while standard output has the figures")]
 #![expect(
     clippy::indexing_slicing,
     reason = "a field that JSON lacks reads as null, and a tool may stop"

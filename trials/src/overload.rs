@@ -1,6 +1,7 @@
-//! Many times the load that the server can handle: it refuses the excess, its memory stays bounded,
-//! and it recovers as soon as the load is over.
+//! Many times the load that the server can handle: it refuses the excess at once, answers the rest in time, its memory
+//! stays bounded, and it recovers as soon as the load is over.
 
+mod figures;
 mod flood;
 
 use std::net::SocketAddr;
@@ -12,9 +13,10 @@ use cicerone_tests::process::Server;
 use clap::Args;
 use tokio::time::timeout;
 
+use self::figures::Latency;
+pub(crate) use self::figures::Overload;
 use self::flood::{Answers, Flood};
-use crate::bench::{load, memory, questions};
-use crate::latency::millis;
+use crate::bench::{Output, load, memory, questions};
 use crate::{open_files, program};
 
 /// How much load, and for how long.
@@ -34,8 +36,15 @@ pub(crate) struct Arguments {
     /// Approximate number of passages of the agent
     #[arg(long, default_value_t = 500)]
     passages: usize,
+    /// Replies in progress for one account, instead of the server's default
+    #[arg(long)]
+    replies_at_once: Option<u32>,
+    #[command(flatten)]
+    output: Output,
 }
 
+/// How long the server is asked over one connection, to see how fast it is without load.
+const UNLOADED: Duration = Duration::from_secs(5);
 /// Connections of the normal load, and its duration.
 const NORMAL_CONNECTIONS: usize = 16;
 const NORMAL: Duration = Duration::from_secs(10);
@@ -57,19 +66,22 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     open_files::allow(arguments.connections as u64 + 500)?;
-    let server = Server::of(&program).start();
+    let mut server = Server::of(&program).env("RUST_LOG", "warn");
+    let settings = tempfile::NamedTempFile::new().context("a temporary file")?;
+    if let Some(replies) = arguments.replies_at_once {
+        let text = format!("[http]\nreplies_at_once = {replies}\n");
+        std::fs::write(settings.path(), text).context("writing the settings")?;
+        server = server.env("CICERONE_CONFIG", settings.path().to_string_lossy());
+    }
+    let server = server.start();
     let (address, pid) = (server.address(), server.pid());
     let requests = Arc::new(questions(&server, arguments.passages).await);
 
     load::run(address, Arc::clone(&requests), NORMAL_CONNECTIONS, NORMAL / 5).await?;
+    let unloaded = load::run(address, Arc::clone(&requests), 1, UNLOADED).await?;
     let normal = load::run(address, Arc::clone(&requests), NORMAL_CONNECTIONS, NORMAL);
     let (normal, usual) = tokio::join!(normal, most_memory(pid, NORMAL));
     let (normal, usual) = (normal?, usual?);
-    println!(
-        "normal: {:.0} replies/s over {NORMAL_CONNECTIONS} connections, p99 {:.1} ms, {usual:.1} MiB",
-        normal.rate(),
-        millis(normal.percentile(0.99)),
-    );
 
     let time = Duration::from_secs(arguments.seconds);
     let flood = Flood {
@@ -82,9 +94,27 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let (answers, most) = (answers?, most?);
     let request = requests.first().context("no requests")?;
     let recovered = recovery(address, request).await?;
-    report(&answers, time, flood.rate);
-    println!("memory: {usual:.1} MiB before, {most:.1} MiB at most");
-    println!("itself again after {:.2} s", recovered.as_secs_f64());
+    let refused = answers.refused.len() as f64;
+    arguments.output.publish(Overload {
+        factor: arguments.factor,
+        seconds: arguments.seconds,
+        connections: arguments.connections,
+        replies_at_once: arguments.replies_at_once,
+        normal_rate: normal.rate(),
+        offered_rate: flood.rate,
+        accepted_rate: answers.accepted.len() as f64 / time.as_secs_f64().max(1.0),
+        refused_rate: refused / time.as_secs_f64().max(1.0),
+        unloaded: Latency::of(&unloaded.latencies),
+        normal: Latency::of(&normal.latencies),
+        accepted: Latency::of(&answers.accepted),
+        refused: Latency::of(&answers.refused),
+        without_retry_after: answers.without_retry_after,
+        statuses: answers.statuses.iter().map(|(status, count)| (*status, *count)).collect(),
+        errors: answers.errors.iter().map(|(error, count)| (error.clone(), *count)).collect(),
+        usual_mib: usual,
+        most_mib: most,
+        recovered_seconds: recovered.as_secs_f64(),
+    })?;
     judge(&answers)?;
     ensure!(most <= usual + GROWTH_MIB, "memory grew by {:.0} MiB", most - usual);
     ensure!(recovered <= RECOVERED, "it took {recovered:.1?} to be itself again");
@@ -120,25 +150,12 @@ async fn recovery(address: SocketAddr, request: &[u8]) -> anyhow::Result<Duratio
     Ok(began.elapsed())
 }
 
-fn report(answers: &Answers, time: Duration, rate: f64) {
-    let answered: usize = answers.statuses.values().sum();
-    println!(
-        "overload: {rate:.0} requests/s offered for {} s, {:.0}/s answered",
-        time.as_secs(),
-        answered as f64 / time.as_secs_f64().max(1.0),
-    );
-    for (status, count) in &answers.statuses {
-        println!("{count:>10} answered {status}");
-    }
-    for (error, count) in &answers.errors {
-        println!("{count:>10} failed: {error}");
-    }
-}
-
 /// Returns an error if there were unexpected answers or more than a few broken connections.
 fn judge(answers: &Answers) -> anyhow::Result<()> {
     let strange = answers.statuses.keys().find(|status| !STATUSES.contains(*status));
     ensure!(strange.is_none(), "answers of status {}", strange.copied().unwrap_or_default());
+    let silent = answers.without_retry_after;
+    ensure!(silent == 0, "{silent} answers of status 503 have no `Retry-After`");
     let answered: usize = answers.statuses.values().sum();
     let broken: usize = answers.errors.values().sum();
     ensure!(answered > 0, "nothing was answered");

@@ -102,7 +102,7 @@ pub(crate) async fn connect(address: SocketAddr) -> anyhow::Result<TcpStream> {
     Ok(socket)
 }
 
-/// Reads one complete answer with a Content-Length into the buffer and returns its status.
+/// Reads one complete answer into the buffer and returns its status.
 pub(crate) async fn answer(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<u16> {
     buffer.clear();
     let (head, length) = loop {
@@ -112,19 +112,32 @@ pub(crate) async fn answer(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> anyh
         }
         read_more(socket, buffer).await?;
     };
-    while buffer.len() < head + length {
-        read_more(socket, buffer).await?;
+    match length {
+        Some(length) => {
+            while buffer.len() < head + length {
+                read_more(socket, buffer).await?;
+            }
+        }
+        // The last chunk is empty. Servers that are measured here send no trailers.
+        None => {
+            while !buffer[head..].ends_with(b"0\r\n\r\n") {
+                read_more(socket, buffer).await?;
+            }
+        }
     }
     let status = buffer.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok());
     status.and_then(|digits| digits.parse().ok()).context("an answer without a status")
 }
 
-fn content_length(head: &str) -> anyhow::Result<usize> {
+/// The length of the body; `None` if it is sent in chunks.
+fn content_length(head: &str) -> anyhow::Result<Option<usize>> {
     for line in head.lines() {
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            return value.trim().parse().context("a bad Content-Length");
+        let Some((name, value)) = line.split_once(':') else { continue };
+        if name.eq_ignore_ascii_case("content-length") {
+            return Ok(Some(value.trim().parse().context("a bad Content-Length")?));
+        }
+        if name.eq_ignore_ascii_case("transfer-encoding") && value.trim() == "chunked" {
+            return Ok(None);
         }
     }
     bail!("an answer without a Content-Length")

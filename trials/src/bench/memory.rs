@@ -20,6 +20,11 @@ impl Usage {
         mib(self.resident_kib)
     }
 
+    /// Resident memory without that of files, in MiB.
+    pub(crate) fn anonymous_mib(&self) -> f64 {
+        mib(self.anonymous_kib)
+    }
+
     /// The most resident memory since the start or the last [`forget_peak`], in MiB.
     pub(crate) fn peak_mib(&self) -> f64 {
         mib(self.peak_kib)
@@ -53,6 +58,28 @@ pub(crate) fn of(pid: u32) -> anyhow::Result<Usage> {
         peak_kib: field("VmHWM")?,
         threads: field("Threads")?,
     })
+}
+
+/// The resident memory of a process and of all that it has started, in MiB. Pages that they share are counted in each.
+pub(crate) fn of_family(pid: u32) -> anyhow::Result<f64> {
+    let mut parents = Vec::new();
+    for entry in fs::read_dir("/proc").context("reading `/proc`")? {
+        let name = entry?.file_name();
+        let Some(child) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        // A process may end while this runs.
+        let Ok(text) = fs::read_to_string(format!("/proc/{child}/stat")) else { continue };
+        let fields = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        if let Some(parent) = fields.split(' ').nth(1).and_then(|field| field.parse::<u32>().ok()) {
+            parents.push((child, parent));
+        }
+    }
+    let (mut family, mut next) = (vec![pid], 0);
+    while let Some(parent) = family.get(next).copied() {
+        family.extend(parents.iter().filter(|one| one.1 == parent).map(|one| one.0));
+        next += 1;
+    }
+    let children = family.iter().skip(1).filter_map(|child| of(*child).ok());
+    Ok(of(pid)?.resident_mib() + children.map(|usage| usage.resident_mib()).sum::<f64>())
 }
 
 /// Resets the peak of a process to its current memory. Fails if the process has ended or is not

@@ -1,9 +1,6 @@
 //! The table of `docs/performance.md`: turns, reads and learning, measured in one run, each several times and in turn
 //! with the others, so that a busy moment of the machine does not favour one of them.
 
-mod learning;
-mod mock;
-
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +11,7 @@ use cicerone_tests::process::{Builder, Program, ROOT_KEY, Server};
 use serde_json::{Value, json};
 
 use super::corpus::Numbers;
-use super::{load, memory, questions};
+use super::{learning, load, memory, mock, questions};
 use crate::latency::millis;
 
 /// Passages of the agent that is asked.
@@ -155,7 +152,7 @@ async fn targets(
         Target {
             name: "the mock upstream, asked directly",
             address: upstream,
-            requests: Arc::new(vec![completion(upstream)]),
+            requests: Arc::new(vec![mock::completion(upstream, "")]),
             connections: &[1, 64],
         },
         Target {
@@ -193,19 +190,6 @@ async fn targets(
         targets.push(Target { name, address, requests, connections: &[64] });
     }
     Ok(targets)
-}
-
-/// A request to an upstream, of about the size of those that the server sends.
-fn completion(upstream: SocketAddr) -> Vec<u8> {
-    let content = "The hall opens at nine. ".repeat(400);
-    let body = json!({ "model": "mock", "messages": [{ "role": "user", "content": content }] });
-    let body = body.to_string();
-    let head = format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nHost: {upstream}\r\nContent-Type: application/json\r\n\
-         Content-Length: {}\r\n\r\n",
-        body.len()
-    );
-    (head + &body).into_bytes()
 }
 
 /// Loads a target with each number of connections.

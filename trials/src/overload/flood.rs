@@ -40,12 +40,30 @@ pub(super) struct Answers {
     pub(super) statuses: BTreeMap<u16, usize>,
     /// The number of requests that failed with each connection error.
     pub(super) errors: BTreeMap<String, usize>,
+    /// The latencies of answers of status 200.
+    pub(super) accepted: Vec<Duration>,
+    /// The latencies of other answers.
+    pub(super) refused: Vec<Duration>,
+    /// Answers of status 503 that do not say when to try again.
+    pub(super) without_retry_after: usize,
+}
+
+/// An answer: its status, how long it took, and whether it says when to try again.
+struct Answered {
+    status: u16,
+    latency: Duration,
+    has_retry_after: bool,
 }
 
 impl Answers {
-    fn note(&mut self, outcome: anyhow::Result<u16>) {
+    fn note(&mut self, outcome: anyhow::Result<Answered>) {
         match outcome {
-            Ok(status) => *self.statuses.entry(status).or_default() += 1,
+            Ok(Answered { status, latency, has_retry_after }) => {
+                *self.statuses.entry(status).or_default() += 1;
+                let latencies = if status == 200 { &mut self.accepted } else { &mut self.refused };
+                latencies.push(latency);
+                self.without_retry_after += usize::from(status == 503 && !has_retry_after);
+            }
             Err(error) => *self.errors.entry(format!("{error:#}")).or_default() += 1,
         }
     }
@@ -57,6 +75,9 @@ impl Answers {
         for (error, count) in other.errors {
             *self.errors.entry(error).or_default() += count;
         }
+        self.accepted.extend(other.accepted);
+        self.refused.extend(other.refused);
+        self.without_retry_after += other.without_retry_after;
     }
 }
 
@@ -78,6 +99,8 @@ impl Flood {
         while let Some(caller) = callers.join_next().await {
             answers.add(caller.context("a caller's task")?);
         }
+        answers.accepted.sort_unstable();
+        answers.refused.sort_unstable();
         Ok(answers)
     }
 
@@ -126,24 +149,35 @@ async fn call(
     address: SocketAddr,
     request: &[u8],
     buffer: &mut Vec<u8>,
-) -> anyhow::Result<u16> {
+) -> anyhow::Result<Answered> {
     let mut open = match socket.take() {
         Some(open) => open,
         None => load::connect(address).await?,
     };
+    let sent = Instant::now();
     open.write_all(request).await.context("sending")?;
     let status = load::answer(&mut open, buffer).await?;
-    if status == 200 || !is_last(buffer) {
+    let latency = sent.elapsed();
+    let (mut has_retry_after, mut is_last) = (false, false);
+    if status != 200 {
+        (has_retry_after, is_last) = (has_header(buffer, "retry-after:"), is_closing(buffer));
+    }
+    if !is_last {
         *socket = Some(open);
     }
-    Ok(status)
+    Ok(Answered { status, latency, has_retry_after })
 }
 
 /// Whether the answer says that the server closes the connection.
-fn is_last(answer: &[u8]) -> bool {
+fn is_closing(answer: &[u8]) -> bool {
+    has_header(answer, "connection: close")
+}
+
+/// Whether a line of the answer's head begins with this, in lower case.
+fn has_header(answer: &[u8], beginning: &str) -> bool {
     let text = String::from_utf8_lossy(answer).to_ascii_lowercase();
     let head = text.split_once("\r\n\r\n").map_or("", |(head, _)| head);
-    head.lines().any(|line| line == "connection: close")
+    head.lines().any(|line| line.starts_with(beginning))
 }
 
 /// Opens a new connection for each request.
@@ -153,9 +187,11 @@ async fn come_anew(
     number: usize,
     end: Instant,
 ) -> Answers {
-    let mut answers = Answers::default();
+    let (mut answers, mut buffer) = (Answers::default(), Vec::new());
     for request in starting_at(&requests, number) {
-        match timeout_at(end, load::ask(address, request)).await {
+        let mut socket = None;
+        let answered = call(&mut socket, address, request, &mut buffer);
+        match timeout_at(end, answered).await {
             Ok(outcome) => answers.note(outcome),
             Err(_) => break,
         }

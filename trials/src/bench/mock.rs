@@ -46,6 +46,20 @@ pub(super) fn upstream() -> anyhow::Result<SocketAddr> {
     Ok(address)
 }
 
+/// A request to an upstream or to a gateway, of about the size of those that the server sends. `headers` are further
+/// lines of its head.
+pub(super) fn completion(address: SocketAddr, headers: &str) -> Vec<u8> {
+    let content = "The hall opens at nine. ".repeat(400);
+    let body = json!({ "model": "mock", "messages": [{ "role": "user", "content": content }] });
+    let body = body.to_string();
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n{headers}\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    (head + &body).into_bytes()
+}
+
 /// Answers each request of a connection.
 async fn serve(mut socket: TcpStream, answer: &[u8]) -> std::io::Result<()> {
     socket.set_nodelay(true)?;

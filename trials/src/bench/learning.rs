@@ -87,7 +87,11 @@ async fn trained(client: &Client, id: &str) -> anyhow::Result<()> {
 }
 
 /// Adds texts by [`CLIENTS`] clients, and waits until all are trained.
-async fn learn(client: &Client, agent: &str, texts: Vec<String>) -> anyhow::Result<Duration> {
+pub(super) async fn learn(
+    client: &Client,
+    agent: &str,
+    texts: Vec<String>,
+) -> anyhow::Result<Duration> {
     let began = Instant::now();
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
