@@ -48,8 +48,8 @@ def visit(browser, address, width=1000, height=760, allowed=(), **options):
     origin = "/".join(address.split("/")[:3])
     faults = []
     page.on("pageerror", lambda error: faults.append(f"script: {error}"))
-    # The hosted page has no icon, which browsers ask for anyway.
-    page.on("console", lambda said: faults.append(f"console: {said.text} {said.location['url']}") if said.type == "error" and not said.location["url"].endswith("/favicon.ico") and not any(each in said.text for each in allowed) else None)
+    # The sites of these tests have no icon, which browsers ask for anyway.
+    page.on("console", lambda said: faults.append(f"console: {said.text} {said.location['url']}") if said.type == "error" and (said.location["url"].startswith(SERVER) or not said.location["url"].endswith("/favicon.ico")) and not any(each in said.text for each in allowed) else None)
     page.on("request", lambda request: faults.append(f"foreign request: {request.url}") if not request.url.startswith((SERVER, origin, "data:")) else None)
     page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     page.goto(address)

@@ -110,6 +110,7 @@ pub(crate) fn configure(config: &mut web::ServiceConfig) {
     let routes = [
         (script::LATEST, web::get().to(script::latest), web::head().to(script::latest)),
         (script::FIXED, web::get().to(script::fixed), web::head().to(script::fixed)),
+        (script::ICON, web::get().to(script::icon), web::head().to(script::icon)),
         (page::PATH, web::get().to(page::show), web::head().to(page::show)),
     ];
     for (path, get, head) in routes {

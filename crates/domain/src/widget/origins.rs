@@ -62,8 +62,12 @@ fn allows(allowed: &str, origin: &str) -> bool {
     let Some((scheme, site)) = allowed.split_once("://*") else { return false };
     let host = origin.strip_prefix(scheme).and_then(|rest| rest.strip_prefix("://"));
     let Some(subdomain) = host.and_then(|host| host.strip_suffix(site)) else { return false };
-    let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    !subdomain.is_empty() && subdomain.bytes().all(of_name)
+    !subdomain.is_empty() && subdomain.bytes().all(is_of_name)
+}
+
+/// Whether a byte can be one of a host's name.
+const fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')
 }
 
 /// The origin as browsers write it. The error says what must hold.
@@ -87,8 +91,12 @@ fn parse(text: &str) -> Result<String, String> {
         return Err("must begin with `https://` or `http://`".to_owned());
     }
     match (url.host(), is_wild) {
-        (Some(Host::Domain(_)), _) | (Some(Host::Ipv4(_) | Host::Ipv6(_)), false) => {}
-        (Some(Host::Ipv4(_) | Host::Ipv6(_)), true) | (None, _) => return Err(invalid()),
+        // Other characters that an address may contain would end the policy in which the origin is written.
+        (Some(Host::Domain(name)), _) if name.bytes().all(is_of_name) => {}
+        (Some(Host::Ipv4(_) | Host::Ipv6(_)), false) => {}
+        (Some(Host::Domain(_)), _) | (Some(Host::Ipv4(_) | Host::Ipv6(_)), true) | (None, _) => {
+            return Err(invalid());
+        }
     }
     let origin = url.origin().ascii_serialization();
     Ok(if is_wild { origin.replacen("://", "://*.", 1) } else { origin })
@@ -145,6 +153,12 @@ mod tests {
             "https://a b.example",
             "https://site.example:99999",
             "https://a\\b",
+            "https://a.example;sandbox",
+            "https://*.a.example;sandbox",
+            "https://a.example%3Bsandbox",
+            "https://a.example,b.example",
+            "https://'none'",
+            "https://a\"b",
         ] {
             let error = parse(&["*", text]).expect_err(text);
             assert!(error.starts_with("`origins[1]` must"), "{text}: {error}");

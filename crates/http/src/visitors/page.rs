@@ -24,12 +24,13 @@ const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 pub(super) async fn show(app: App, request: HttpRequest) -> Answer {
     let visit = Visit::of_page(&app, &request).await?;
     let widget = visit.widget();
+    // The page speaks with the token that it was opened with: who has an old one does not learn the new one.
+    let token = request.match_info().get("token").unwrap_or_default();
     if !widget.hosted_page {
-        let token = request.match_info().get("token").unwrap_or_default();
         return Err(Error::not_found("widget", shown(token)).into());
     }
     let version = Visitors::of(&app)?.script.version();
-    let page = page(&visit.open().title, &widget.look.language, &widget.token.to_string(), version);
+    let page = page(&visit.open().title, &widget.look.language, token, version);
     let policy = format!("{POLICY} {}", widget.origins.frame_ancestors());
     Ok(HttpResponse::Ok()
         .content_type("text/html; charset=utf-8")
@@ -53,6 +54,7 @@ fn page(title: &str, language: &str, token: &str, version: &str) -> String {
         "<!doctype html>\n<html lang=\"{language}\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"../widget/{version}/icon.svg\">\n\
          <script src=\"../widget/{version}/widget.js\" data-token=\"{token}\" data-page defer></script>\n\
          </head>\n<body><noscript>{title}: this page needs JavaScript.</noscript></body>\n</html>\n"
     )

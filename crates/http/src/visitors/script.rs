@@ -1,5 +1,5 @@
 //! The script of the widget: at an address that always has the newest one, and at one whose content never changes, for pages
-//! that name its hash.
+//! that name its hash. Beside that one is the icon of the hosted page.
 
 use std::sync::{Arc, OnceLock};
 
@@ -21,8 +21,12 @@ use crate::response::Answer;
 pub(super) const LATEST: &str = "/widget.js";
 /// The path of the script of this server's version.
 pub(super) const FIXED: &str = "/widget/{version}/widget.js";
+/// The path of the icon of this server's version.
+pub(super) const ICON: &str = "/widget/{version}/icon.svg";
 const FOREVER: &str = "public, max-age=31536000, immutable";
 const CONTENT_TYPE: &str = "text/javascript; charset=utf-8";
+const ICON_TYPE: &str = "image/svg+xml";
+const ICON_TEXT: &[u8] = include_bytes!("../../console/mark.svg");
 /// Bytes of the hash in the path.
 const VERSION_BYTES: usize = 8;
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -34,20 +38,22 @@ pub(super) struct Script(OnceLock<Made>);
 struct Made {
     version: String,
     asset: Arc<Asset>,
+    icon: Arc<Asset>,
 }
 
 impl Script {
     fn made(&self) -> &Made {
         self.0.get_or_init(|| {
             let text = Bytes::from(crate::widget::script());
-            let hash = Sha256::digest(&text);
+            let hash = Sha256::new().chain_update(&text).chain_update(ICON_TEXT).finalize();
             let version =
                 hash.iter().take(VERSION_BYTES).map(|byte| format!("{byte:02x}")).collect();
-            Made { version, asset: Asset::new(CONTENT_TYPE, text) }
+            let icon = Asset::new(ICON_TYPE, Bytes::from_static(ICON_TEXT));
+            Made { version, asset: Asset::new(CONTENT_TYPE, text), icon }
         })
     }
 
-    /// The version in the path of the script.
+    /// The version in the paths of the script and the icon.
     pub(super) fn version(&self) -> &str {
         &self.made().version
     }
@@ -89,9 +95,19 @@ pub(super) async fn latest(app: App, request: HttpRequest) -> Answer {
 
 /// `GET /widget/{version}/widget.js`
 pub(super) async fn fixed(app: App, request: HttpRequest) -> Answer {
-    let made = Visitors::of(&app)?.script.made();
-    if request.match_info().get("version") != Some(&made.version) {
-        return Err(RequestError::NoRoute);
-    }
+    let made = of_version(&app, &request)?;
     Ok(made.asset.answer(&request, &headers(FOREVER)))
+}
+
+/// `GET /widget/{version}/icon.svg`
+pub(super) async fn icon(app: App, request: HttpRequest) -> Answer {
+    let made = of_version(&app, &request)?;
+    Ok(made.icon.answer(&request, &headers(FOREVER)))
+}
+
+/// What is served, if the version in the path is this server's.
+fn of_version<'a>(app: &'a App, request: &HttpRequest) -> Result<&'a Made, RequestError> {
+    let made = Visitors::of(app)?.script.made();
+    let is_ours = request.match_info().get("version") == Some(&made.version);
+    is_ours.then_some(made).ok_or(RequestError::NoRoute)
 }

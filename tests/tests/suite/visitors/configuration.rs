@@ -85,6 +85,11 @@ async fn a_token_that_was_rotated_works_for_as_long_as_its_owner_says() {
     // The same conversations are seen by both, because they are those of the agent's visitor.
     assert_eq!(chat.conversations(&credential).await.len(), 1);
     let token = rotated["token"].as_str().unwrap().to_owned();
+    // Who has the old token only does not learn the new one.
+    let page = chat.owner.anonymous().get(&format!("/chat/{}", chat.token)).await;
+    assert!(page.text().contains(&chat.token) && !page.text().contains(&token), "{}", page.text());
+    let shown = chat.request("GET", "").send().await;
+    assert!(!shown.text().contains(&token), "{}", shown.text());
     let renewed = Chat { token, ..chat };
     assert_eq!(renewed.conversations(&credential).await.len(), 1);
     assert_eq!(renewed.request("GET", "").send().await.expect(200)["title"], json!("Guide"));

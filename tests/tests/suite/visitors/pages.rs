@@ -29,6 +29,15 @@ async fn the_hosted_page_loads_the_script_and_nothing_else() {
     assert!(!policy.contains("unsafe"), "{policy}");
     let (_, frames) = policy.split_once("frame-ancestors ").unwrap();
     assert_eq!(frames, "'self' https://museum.example https://*.shop.example");
+    let anywhere =
+        Chat::of(&chat.owner, &chat.agent, json!({ "origins": [], "title": "a\r\nX-Evil: 1" }))
+            .await;
+    let closed = chat.owner.anonymous().get(&format!("/chat/{}", anywhere.token)).await;
+    assert!(closed.header("content-security-policy").unwrap().ends_with("frame-ancestors 'self'"));
+    assert_eq!(closed.header("x-evil"), None);
+    anywhere.change(json!({ "origins": ["*"] })).await;
+    let open = chat.owner.anonymous().get(&format!("/chat/{}", anywhere.token)).await;
+    assert!(open.header("content-security-policy").unwrap().ends_with("frame-ancestors 'self' *"));
     for (name, value) in [
         ("referrer-policy", "no-referrer"),
         ("x-content-type-options", "nosniff"),
@@ -52,6 +61,44 @@ async fn the_hosted_page_loads_the_script_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn the_hosted_page_has_an_icon_that_its_policy_allows() {
+    let chat = Chat::new(&server().client(), json!({})).await;
+    let anonymous = chat.owner.anonymous();
+    let page = anonymous.get(&format!("/chat/{}", chat.token)).await;
+    let (_, rest) =
+        page.text().split_once("<link rel=\"icon\" type=\"image/svg+xml\" href=\"..").unwrap();
+    let path = rest.split_once('"').unwrap().0;
+    let icon = anonymous.get(path).await;
+    assert_eq!(icon.status, 200, "{}", icon.text());
+    assert_eq!(icon.header("content-type"), Some("image/svg+xml"));
+    assert_eq!(icon.header("cache-control"), Some("public, max-age=31536000, immutable"));
+    assert_eq!(icon.header("x-content-type-options"), Some("nosniff"));
+    assert!(icon.text().starts_with("<svg") && !icon.text().contains("script"), "{}", icon.text());
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("img-src 'self'"), "{policy}");
+    assert_eq!(anonymous.request("HEAD", path).send().await.body.len(), 0);
+    anonymous.get("/widget/0000000000000000/icon.svg").await.refused(404, "resource_not_found");
+}
+
+#[tokio::test]
+async fn no_origin_adds_to_the_policy_of_the_page() {
+    let chat = Chat::new(&server().client(), json!({})).await;
+    let path = format!("/v1/widgets/{}", chat.id);
+    for origin in [
+        "https://a.example;sandbox",
+        "https://a.example,b.example",
+        "https://a.example%3Bsandbox",
+        "https://a.example\r\nX-Evil: 1",
+        "https://a.example default-src *",
+        "https://'unsafe-inline'",
+        "'none'",
+    ] {
+        let answer = chat.owner.patch(&path, json!({ "origins": [origin] })).await;
+        answer.refuses(400, "invalid_parameter", "origins[0]");
+    }
+}
+
+#[tokio::test]
 async fn turned_off_nothing_is_left_for_visitors() {
     let server = server_with("widgets = false\n", &[]);
     let owner = server.client();
@@ -60,7 +107,8 @@ async fn turned_off_nothing_is_left_for_visitors() {
     let page = format!("/chat/{}", chat.token);
     let paths = ["", "/conversations", "/conversations/conv_0000000000"];
     let paths = paths.map(|path| format!("/w/{}{path}", chat.token));
-    for path in paths.iter().chain([&page]) {
+    let icon = "/widget/0000000000000000/icon.svg".to_owned();
+    for path in paths.iter().chain([&page, &icon]) {
         anonymous.get(path).await.refused(404, "resource_not_found");
         let asked = anonymous.request("OPTIONS", path).header("Origin", SITE).send().await;
         assert!(matches!(asked.status, 404 | 405), "{}", asked.text());
