@@ -2,6 +2,8 @@
 
 mod configuration;
 mod conversations;
+mod erasure;
+mod events;
 mod feedback;
 mod guesses;
 mod identity;
@@ -69,12 +71,18 @@ fn server() -> &'static Server {
     SERVER.get_or_init(|| server_with("", &[]))
 }
 
-/// Clients with the root keys of a server on each kind of database; PostgreSQL is left out if it is not installed.
+/// A server on each kind of database; PostgreSQL is left out if it is not installed.
 fn both() -> Vec<Server> {
-    let mut servers = vec![server_with("", &[])];
+    on_both("", &[])
+}
+
+/// The same, with these settings.
+fn on_both(settings: &str, environment: &[(&str, &str)]) -> Vec<Server> {
+    let mut servers = vec![server_with(settings, environment)];
     if let Some(cluster) = Cluster::shared() {
         let url = cluster.empty_database().to_string();
-        servers.push(server_with("", &[("CICERONE_DATABASE_URL", &url)]));
+        let environment = [environment, &[("CICERONE_DATABASE_URL", &url)]].concat();
+        servers.push(server_with(settings, &environment));
     }
     servers
 }
@@ -175,7 +183,12 @@ fn jwt(secret: &str, claims: &Value) -> String {
 }
 
 fn signed(secret: &str, header: &Value, claims: &Value) -> String {
-    let parts = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".");
+    signed_text(secret, &header.to_string(), &claims.to_string())
+}
+
+/// A JSON Web Token with these texts as its parts.
+fn signed_text(secret: &str, header: &str, claims: &str) -> String {
+    let parts = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part)).join(".");
     let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap().chain_update(&parts);
     format!("{parts}.{}", URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
 }

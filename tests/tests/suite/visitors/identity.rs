@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Chat, QUESTION, both, conversation_of, forgotten, jwt, seconds, server, signed};
+use super::{
+    Chat, QUESTION, both, conversation_of, forgotten, jwt, seconds, server, signed, signed_text,
+};
 
 /// The message of the refusal of a credential.
 async fn refusal(chat: &Chat, credential: &str) -> String {
@@ -76,8 +78,15 @@ async fn forged_foreign_and_expired_identities_are_refused_with_the_reason() {
         claims
     };
     let header = |fields: Value| signed(secret, &fields, &good);
+    let text = |claims: &str| signed_text(secret, r#"{"alg":"HS256"}"#, claims);
+    let deep = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+    let exp = now + 600;
     let unsigned = jwt(secret, &good).rsplit_once('.').unwrap().0.to_owned();
     assert!(chat.conversations(&jwt(secret, &good)).await.is_empty());
+    // What is not asked for is passed over, however deep it is.
+    let deep_header = format!(r#"{{"alg":"HS256","x":{}}}"#, deep(1_000));
+    let deep_claims = format!(r#"{{"sub":"user-7","exp":{exp},"x":{}}}"#, deep(1_000));
+    assert!(chat.conversations(&text(&deep_claims)).await.is_empty());
     for (token, reason) in [
         (format!("{unsigned}."), "signature"),
         (foreign.identity("user-7"), "signature"),
@@ -100,6 +109,34 @@ async fn forged_foreign_and_expired_identities_are_refused_with_the_reason() {
         (jwt(secret, &with("name", json!("é".repeat(101)))), "`name`"),
         (jwt(secret, &with("email", json!("é".repeat(255)))), "`email`"),
         (jwt(secret, &with("x", json!("x".repeat(4_096)))), "4 KiB"),
+        ("x".repeat(6_000), "4 KiB"),
+        // The key that a token names or brings is not asked.
+        (
+            signed(
+                "AA",
+                &json!({ "alg": "HS256", "kid": "../../dev/null", "jku": "https://evil.example", "jwk": { "kty": "oct", "k": "QUE" } }),
+                &good,
+            ),
+            "signature",
+        ),
+        (header(json!({ "alg": "HS256", "crit": null })), "crit"),
+        (header(json!({ "alg": "HS256", "typ": "at+jwt" })), "typ"),
+        (
+            signed_text(secret, r#"{"alg":"none","alg":"HS256"}"#, &good.to_string()),
+            "JSON Web Token",
+        ),
+        (signed_text(secret, &deep(1_200), &good.to_string()), "JSON Web Token"),
+        (signed_text("AA", &deep_header, &good.to_string()), "signature"),
+        (text(&format!(r#"{{"sub":{},"exp":{exp}}}"#, deep(1_000))), "claims"),
+        (text(&format!(r#"{{"sub":"user-8","sub":"user-7","exp":{exp}}}"#)), "claims"),
+        (text(&format!(r#"{{"sub":"user-7","exp":{exp},"exp":{exp}}}"#)), "claims"),
+        (text(&format!(r#"{{"sub":"user-7","exp":"{exp}"}}"#)), "claims"),
+        (text(r#"{"sub":"user-7","exp":1e999}"#), "claims"),
+        (text(r#"{"sub":"user-7","exp":1e300}"#), "24 hours"),
+        (text(r#"{"sub":"user-7","exp":null}"#), "no `exp`"),
+        (text(&format!(r#"{{"sub":["user-7"],"exp":{exp}}}"#)), "claims"),
+        (text("{}"), "`exp`"),
+        (text("null"), "claims"),
         ("a.b.c".to_owned(), "JSON Web Token"),
         ("x".repeat(200), "JSON Web Token"),
     ] {
@@ -122,6 +159,44 @@ async fn after_a_rotation_both_secrets_are_accepted() {
     let after = jwt(&secret, &json!({ "sub": "user-7", "exp": seconds() + 600 }));
     for credential in [&before, &after] {
         assert_eq!(chat.conversations(credential).await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_identity_ends_with_its_widget_its_agent_and_its_rule() {
+    for server in both() {
+        let owner = server.client();
+        let fields = || json!({ "identity": "optional" });
+        let chat = Chat::new(&owner, fields()).await;
+        let (user, visitor) = (chat.identity("user-7"), chat.visitor().await);
+        let replies = [chat.ask(&user).await, chat.ask(&visitor).await];
+        let refused = async |chat: &Chat, credential: &str, status: u16, code: &str| {
+            for reply in &replies {
+                let path = conversation_of(reply);
+                chat.of_visitor(credential, "GET", &path).send().await.refused(status, code);
+                chat.of_visitor(credential, "DELETE", &path).send().await.refused(status, code);
+                let body =
+                    json!({ "message": QUESTION, "conversation_id": reply["conversation_id"] });
+                chat.send(credential, body).await.refused(status, code);
+            }
+        };
+        chat.change(json!({ "identity": "none" })).await;
+        refused(&chat, &user, 401, "unauthorized").await;
+        chat.change(json!({ "identity": "required" })).await;
+        refused(&chat, &visitor, 401, "unauthorized").await;
+        chat.change(json!({ "is_active": false })).await;
+        refused(&chat, &user, 404, "resource_not_found").await;
+        // Another widget has another secret, and a paused agent gives its conversations to nobody else.
+        let other = Chat::of(&owner, &chat.agent, fields()).await;
+        refused(&other, &user, 401, "unauthorized").await;
+        let agent = format!("/v1/agents/{}", chat.agent);
+        owner.patch(&agent, json!({ "status": "paused" })).await.expect(200);
+        let stranger = other.visitor().await;
+        refused(&other, &stranger, 404, "resource_not_found").await;
+        owner.delete(&agent).await.expect_nothing();
+        forgotten().await;
+        refused(&other, &other.identity("user-7"), 404, "resource_not_found").await;
+        refused(&other, &visitor, 404, "resource_not_found").await;
     }
 }
 

@@ -10,7 +10,7 @@ use standardwebhooks::Webhook;
 use super::{delivery, made_for, path, sending};
 
 /// Whether the reference library accepts a request as signed with `secret`.
-fn verifies(sent: &Received, secret: &Value) -> bool {
+pub(crate) fn verifies(sent: &Received, secret: &Value) -> bool {
     let webhook = Webhook::new(secret.as_str().unwrap()).unwrap();
     let mut headers = http::HeaderMap::new();
     for name in ["webhook-id", "webhook-timestamp", "webhook-signature"] {
