@@ -34,6 +34,10 @@ pub(super) struct Fates {
     pub(super) made: usize,
     /// Connections that were still open at the end.
     pub(super) open: usize,
+    /// Requests that were answered with 200.
+    pub(super) served: usize,
+    /// Requests that were refused, with 429 or 503.
+    pub(super) refused: usize,
 }
 
 /// Opens `count` connections from several addresses, sends `request` (possibly empty) over each,
@@ -49,25 +53,33 @@ pub(super) async fn hold(
     for number in 0..count {
         let (from, request) = (address(number % addresses), request.to_owned());
         held.spawn(async move {
-            let Ok(mut stream) = connect(from, to).await else { return (false, false) };
+            let Ok(mut stream) = connect(from, to).await else { return Fates::default() };
             if stream.write_all(request.as_bytes()).await.is_err() {
-                return (true, false);
+                return Fates { made: 1, ..Fates::default() };
             }
             sleep(time).await;
-            (true, is_open(&mut stream).await)
+            Fates { made: 1, ..look(&mut stream).await }
         });
     }
-    let mut fates = Fates::default();
-    for (made, open) in held.join_all().await {
-        fates.made += usize::from(made);
-        fates.open += usize::from(open);
-    }
-    fates
+    let sum = |one: Fates, other: Fates| Fates {
+        made: one.made + other.made,
+        open: one.open + other.open,
+        served: one.served + other.served,
+        refused: one.refused + other.refused,
+    };
+    held.join_all().await.into_iter().fold(Fates::default(), sum)
 }
 
-/// Whether the other side has not closed the connection, as far as a single check shows.
-async fn is_open(stream: &mut TcpStream) -> bool {
+/// Whether the other side has not closed the connection, and how it has begun to answer, as far as a single look shows.
+async fn look(stream: &mut TcpStream) -> Fates {
     let mut piece = [0; 1_024];
     let look = timeout(Duration::from_millis(100), stream.read(&mut piece)).await;
-    !matches!(look, Ok(Ok(0) | Err(_)))
+    let begins =
+        |status: &str| usize::from(piece.starts_with(format!("HTTP/1.1 {status} ").as_bytes()));
+    Fates {
+        made: 0,
+        open: usize::from(!matches!(look, Ok(Ok(0) | Err(_)))),
+        served: begins("200"),
+        refused: begins("429") + begins("503"),
+    }
 }

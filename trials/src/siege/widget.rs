@@ -49,10 +49,11 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
         guesses == 0,
         format!("{guesses} guesses were answered otherwise than 401, 404 or 429"),
     );
+    report.check(fates.served > 0, "no visitor was answered");
     report.attempted(format!(
-        "{streams} slow streams by a widget's visitors, {} were opened; {} of {} messages of its owner were answered \
-         meanwhile; {GUESSES} guessed conversations and credentials",
-        fates.made, served.0, served.1,
+        "{streams} slow streams by a widget's visitors: {} connections were opened, {} streams began and {} were refused; \
+         {} of {} messages of its owner were answered meanwhile; {GUESSES} guessed conversations and credentials",
+        fates.made, fates.served, fates.refused, served.0, served.1,
     ));
     arena.rest(&mut report).await?;
     Ok(report)
