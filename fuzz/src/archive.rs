@@ -129,7 +129,11 @@ pub fn file(kind: UploadType, input: &[u8]) -> Vec<u8> {
         | UploadType::Csv
         | UploadType::Xls
         | UploadType::Rtf
-        | UploadType::Eml => return input.to_vec(),
+        | UploadType::Eml
+        | UploadType::Png
+        | UploadType::Jpeg
+        | UploadType::Tiff
+        | UploadType::Webp => return input.to_vec(),
     };
     if input.starts_with(b"PK") { input.to_vec() } else { format.file(input) }
 }

@@ -361,8 +361,9 @@ export class Cicerone extends Client {
 
   /**
    * Upload a file. A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text
-   * file of at most 10 MiB, for a source of type `file`. A file that no source uses is removed
-   * after 24 hours. Permission: `sources:write`.
+   * file of at most 10 MiB, for a source of type `file`; a PNG, JPEG, TIFF or WebP file if the
+   * server recognises the text of pictures (`ocr.command`). A file that no source uses is
+   * removed after 24 hours. Permission: `sources:write`.
    */
   uploadFile(file: Blob, filename?: string, options?: Options): Promise<UploadedFile> {
     return this.call("POST", "/v1/files", { file: { file, filename }, isKeyed: true }, options);

@@ -1212,8 +1212,8 @@ export interface Document {
   /** The URL of the page, if the source is a website; otherwise null. */
   url: string | null;
   /**
-   * What is missing in the text, one entry per reason; empty if the document was read
-   * completely.
+   * What is missing or uncertain in the text, one entry per reason; empty if the document was
+   * read completely.
    */
   warnings: Array<Warning>;
 }

@@ -85,11 +85,19 @@ pub enum UploadType {
     Rtf,
     /// A message (RFC 5322), with what is attached to it.
     Eml,
+    /// Portable Network Graphics: a picture, as those that follow. They are read by OCR only.
+    Png,
+    /// Joint Photographic Experts Group.
+    Jpeg,
+    /// Tagged Image File Format, with one or several pages.
+    Tiff,
+    /// WebP.
+    Webp,
 }
 
 impl UploadType {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 17] = [
         Self::Pdf,
         Self::Docx,
         Self::Html,
@@ -103,9 +111,13 @@ impl UploadType {
         Self::Epub,
         Self::Rtf,
         Self::Eml,
+        Self::Png,
+        Self::Jpeg,
+        Self::Tiff,
+        Self::Webp,
     ];
 
-    /// The names of all types, for people.
+    /// The names of the types that every server reads, for people. Pictures are read by some.
     pub const NAMES: &str =
         "PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text";
 
@@ -127,6 +139,21 @@ impl UploadType {
             Self::Epub => "application/epub+zip",
             Self::Rtf => "application/rtf",
             Self::Eml => "message/rfc822",
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::Tiff => "image/tiff",
+            Self::Webp => "image/webp",
+        }
+    }
+
+    /// The type of a picture, by the bytes that it begins with. `None` if it is none, or one that no server reads.
+    pub fn of_picture(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
+            [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
+            [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => Some(Self::Tiff),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::Webp),
+            _ => None,
         }
     }
 
@@ -165,7 +192,7 @@ pub fn object_key(id: Id<kind::Upload>) -> ObjectKey {
 
 #[cfg(test)]
 mod tests {
-    use super::{Filename, is_visible};
+    use super::{Filename, UploadType, is_visible};
     use crate::{Id, Scope, SystemEntropy};
 
     #[test]
@@ -178,6 +205,31 @@ mod tests {
         {
             assert!(is_visible(&users, &whole));
             assert_eq!(is_visible(&users, &restricted), seen, "{users:?}");
+        }
+    }
+
+    #[test]
+    fn pictures_are_told_by_their_beginning() {
+        let types = [
+            UploadType::Png,
+            UploadType::Jpeg,
+            UploadType::Tiff,
+            UploadType::Tiff,
+            UploadType::Webp,
+        ];
+        let beginnings: [&[u8]; 5] = [
+            b"\x89PNG\r\n\x1a\n",
+            b"\xff\xd8\xff\xe0",
+            b"II*\0",
+            b"MM\0*",
+            b"RIFF\x10\0\0\0WEBPVP8 ",
+        ];
+        for (kind, bytes) in types.into_iter().zip(beginnings) {
+            assert_eq!(UploadType::of_picture(bytes), Some(kind));
+            assert_eq!(UploadType::of_picture(bytes.get(..2).unwrap()), None);
+        }
+        for other in [&b"GIF89a"[..], b"RIFF\x10\0\0\0WAVE", b"words", b""] {
+            assert_eq!(UploadType::of_picture(other), None);
         }
     }
 

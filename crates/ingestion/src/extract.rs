@@ -13,6 +13,8 @@ pub(crate) mod html;
 mod links;
 #[cfg(feature = "office")]
 pub(crate) mod mail;
+#[cfg(any(feature = "office", feature = "pdf"))]
+pub(crate) mod ocr;
 #[cfg(feature = "office")]
 pub(crate) mod open_text;
 #[cfg(feature = "pdf")]

@@ -41,7 +41,7 @@ pub use read::ReadPage;
 #[doc(hidden)]
 pub use sandbox::put_up_walls;
 #[cfg(feature = "sandbox")]
-pub use sandbox::{Readers, SandboxSettings, serve_reader};
+pub use sandbox::{OcrSettings, Readers, SandboxSettings, serve_reader};
 
 /// Runs the README's examples as tests.
 #[cfg(all(doctest, feature = "crawl", feature = "sandbox"))]

@@ -5,10 +5,14 @@
 //! processor time are limited. It reads one document after the other and ends after a time without
 //! work. In every case, the caller gets a reading or an [`Unreadable`] with a sentence for people.
 //!
+//! Text that only pictures show is recognised by a program that the settings name. It runs in another process, behind
+//! walls of its own: see [`OcrSettings`].
+//!
 //! Invariant: no document, not even a text, is parsed, decoded or cut outside a child process.
 
 mod child;
 mod end;
+mod ocr;
 mod outline;
 mod pool;
 mod process;
@@ -29,6 +33,7 @@ use pool::Pool;
 use wire::{Reply, Request};
 
 pub use child::serve_reader;
+pub use ocr::OcrSettings;
 pub use settings::SandboxSettings;
 pub use walls::put_up as put_up_walls;
 
@@ -99,6 +104,9 @@ impl Readers {
             UploadType::Epub => Request::Epub,
             UploadType::Rtf => Request::Rtf,
             UploadType::Eml => Request::Eml,
+            UploadType::Png | UploadType::Jpeg | UploadType::Tiff | UploadType::Webp => {
+                Request::Picture
+            }
         };
         match self.pool.read(self.party, &request, bytes).await? {
             Reply::File(prepared) => Ok(prepared),

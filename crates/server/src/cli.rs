@@ -142,7 +142,11 @@ Example:
     },
     /// Read untrusted documents. The program starts itself with this subcommand.
     #[command(hide = true)]
-    ReadWorker,
+    ReadWorker {
+        /// What it becomes instead, if anything. `serve_reader` reads it.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        order: Vec<std::ffi::OsString>,
+    },
 }
 
 const SERVE_HELP: &str = "\

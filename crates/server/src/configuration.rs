@@ -76,6 +76,7 @@ impl Configuration {
             return Err(("log", format!("is not a log filter such as `info`: {error}")));
         }
         settings.check_numbers()?;
+        settings.check_ocr()?;
         let mcp = McpSettings::new(settings.mcp.enabled, &settings.mcp.hosts, public_url.as_ref())
             .map_err(|error| ("mcp.hosts", error.to_string()))?;
         Ok(Self {

@@ -33,7 +33,7 @@ use failure::Failure;
 /// wrong. The latter two print one line on standard error.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Some(Command::ReadWorker) = cli.command {
+    if let Some(Command::ReadWorker { .. }) = cli.command {
         return cicerone_ingestion::serve_reader();
     }
     if let Some(Command::Plan(arguments)) = &cli.command {
@@ -64,7 +64,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     };
     match command {
         // `main` handles these before this.
-        Command::ReadWorker | Command::Plan(_) => Ok(()),
+        Command::ReadWorker { .. } | Command::Plan(_) => Ok(()),
         Command::Serve => commands::serve::run(&environment),
         Command::Ask(arguments) => commands::ask::run(environment, arguments),
         Command::Mcp(arguments) => commands::mcp::run(environment, arguments),

@@ -493,8 +493,9 @@ class Cicerone(Client):
         idempotency_key: str | None = None,
     ) -> UploadedFile:
         """Upload a file. A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or
-        text file of at most 10 MiB, for a source of type `file`. A file that no source uses
-        is removed after 24 hours. Permission: `sources:write`.
+        text file of at most 10 MiB, for a source of type `file`; a PNG, JPEG, TIFF or WebP
+        file if the server recognises the text of pictures (`ocr.command`). A file that no
+        source uses is removed after 24 hours. Permission: `sources:write`.
         """
         answer: UploadedFile = self._upload("/v1/files", file, filename, key=idempotency_key or new_key())
         return answer
@@ -1229,8 +1230,9 @@ class AsyncCicerone(AsyncClient):
         idempotency_key: str | None = None,
     ) -> UploadedFile:
         """Upload a file. A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or
-        text file of at most 10 MiB, for a source of type `file`. A file that no source uses
-        is removed after 24 hours. Permission: `sources:write`.
+        text file of at most 10 MiB, for a source of type `file`; a PNG, JPEG, TIFF or WebP
+        file if the server recognises the text of pictures (`ocr.command`). A file that no
+        source uses is removed after 24 hours. Permission: `sources:write`.
         """
         answer: UploadedFile = await self._upload("/v1/files", file, filename, key=idempotency_key or new_key())
         return answer

@@ -1248,8 +1248,8 @@ class Document(TypedDict):
     url: str | None
     """The URL of the page, if the source is a website; otherwise null."""
     warnings: list[Warning]
-    """What is missing in the text, one entry per reason; empty if the document was read
-    completely.
+    """What is missing or uncertain in the text, one entry per reason; empty if the document was
+    read completely.
     """
 
 

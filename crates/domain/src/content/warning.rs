@@ -21,6 +21,13 @@ pub enum WarningReason {
     UnknownCharacters,
     /// The page shows pictures and no text, as scans do.
     Scanned,
+    /// The page is a picture whose text was recognised (OCR). Nothing is known to be missing.
+    Ocr,
+    /// The page shows pictures and no text, and recognising their text (OCR) failed.
+    OcrFailed {
+        /// Why, as a sentence.
+        reason: String,
+    },
     /// The document has more parts than are read.
     Beyond {
         /// What it has too many of.
@@ -82,6 +89,16 @@ impl Parts {
 }
 
 impl WarningReason {
+    /// Text of pictures that was not recognised. The reason is cut if it is long.
+    pub fn ocr_failed(reason: &str) -> Self {
+        Self::OcrFailed { reason: one_line(reason) }
+    }
+
+    /// Whether something is missing in the text, as of all reasons but that of text that was recognised.
+    pub const fn loses_text(&self) -> bool {
+        !matches!(self, Self::Ocr)
+    }
+
     /// An attachment that was not read. Its name and the reason are cut if they are long.
     pub fn attachment(name: &str, reason: &str) -> Self {
         let (name, reason) = attached(name, reason);
@@ -101,6 +118,8 @@ impl WarningReason {
             Self::TooLarge => "too_large",
             Self::UnknownCharacters => "unknown_characters",
             Self::Scanned => "scanned",
+            Self::Ocr => "read_by_ocr",
+            Self::OcrFailed { .. } => "ocr_failed",
             Self::Beyond { .. } => "beyond",
             Self::Attachment { .. } => "attachment",
             Self::AttachmentPartly { .. } => "attachment_partly",
@@ -115,7 +134,9 @@ impl WarningReason {
             | Self::TooLarge
             | Self::UnknownCharacters
             | Self::Scanned
+            | Self::Ocr
             | Self::Further => None,
+            Self::OcrFailed { reason } => Some(reason.clone()),
             Self::Beyond { parts, most } => Some(format!("{most} {}", parts.name())),
             Self::Attachment { name, reason } | Self::AttachmentPartly { name, reason } => {
                 Some(format!("{name}\n{reason}"))
@@ -131,12 +152,17 @@ impl WarningReason {
             let (name, reason) = (Some(name).filter(is_short)?, Some(reason).filter(is_short)?);
             Some((name.to_owned(), reason.to_owned()))
         };
+        let failed = || {
+            let reason = detail.filter(is_short)?.to_owned();
+            Some(Self::OcrFailed { reason })
+        };
         let beyond = || {
             let (most, parts) = detail?.split_once(' ')?;
             Some(Self::Beyond { parts: Parts::from_name(parts)?, most: most.parse().ok()? })
         };
         match code {
             "beyond" => beyond(),
+            "ocr_failed" => failed(),
             "attachment" => attachment().map(|(name, reason)| Self::Attachment { name, reason }),
             "attachment_partly" => {
                 attachment().map(|(name, reason)| Self::AttachmentPartly { name, reason })
@@ -146,6 +172,7 @@ impl WarningReason {
             "too_large" => Some(Self::TooLarge),
             "unknown_characters" => Some(Self::UnknownCharacters),
             "scanned" => Some(Self::Scanned),
+            "read_by_ocr" => Some(Self::Ocr),
             "further" => Some(Self::Further),
             _ => None,
         }
@@ -154,11 +181,13 @@ impl WarningReason {
 
 /// The name of an attachment and a reason, each in one line of bounded length.
 fn attached(name: &str, reason: &str) -> (String, String) {
-    let line = |text: &str| {
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        cut_at_word(&line, limits::HEADING_CHARS).into_owned()
-    };
-    (line(name), line(reason))
+    (one_line(name), one_line(reason))
+}
+
+/// A text in one line of bounded length.
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    cut_at_word(&line, limits::HEADING_CHARS).into_owned()
 }
 
 impl fmt::Display for WarningReason {
@@ -171,6 +200,13 @@ impl fmt::Display for WarningReason {
             }
             Self::Scanned => f.write_str(
                 "the page shows pictures without text; make the file searchable (OCR) if they are scans",
+            ),
+            Self::Ocr => f.write_str(
+                "the page is a picture; its text was recognised (OCR) and may contain mistakes",
+            ),
+            Self::OcrFailed { reason } => write!(
+                f,
+                "the page shows pictures without text, and recognising their text (OCR) failed: {reason}"
             ),
             Self::Beyond { parts, most } => {
                 write!(f, "only the first {most} {} are read", parts.name())
@@ -277,15 +313,20 @@ impl Warnings {
         self.all.iter()
     }
 
-    /// Whether nothing is missing.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    /// The warnings that say that something is missing.
+    pub fn losses(&self) -> impl Iterator<Item = &Warning> {
+        self.iter().filter(|warning| warning.reason.loses_text())
     }
 
     /// The pages that were not read whole, in order.
     pub fn pages(&self) -> Vec<u32> {
         let mut pages: Vec<u32> =
-            self.all.iter().flat_map(|warning| warning.pages.iter().copied()).collect();
+            self.losses().flat_map(|warning| warning.pages.iter().copied()).collect();
         pages.sort_unstable();
         pages.dedup();
         pages
@@ -325,6 +366,8 @@ mod tests {
             WarningReason::TooLarge,
             WarningReason::UnknownCharacters,
             WarningReason::Scanned,
+            WarningReason::Ocr,
+            WarningReason::ocr_failed("it took\ntoo long"),
             WarningReason::attachment("a b.pdf", "it is `protected`"),
             WarningReason::attachment_partly("", "a page is damaged"),
             WarningReason::Further,

@@ -8,7 +8,7 @@ use crate::limits;
 /// That a source was not read whole, and why. The documents say it in detail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartialReading {
-    /// How many of its documents have warnings.
+    /// How many of its documents have warnings that something is missing.
     pub documents: u64,
     /// Of a source that is one document, the pages that were not read whole, in order: the first
     /// [`PARTIAL_PAGES`](limits::PARTIAL_PAGES).
@@ -24,7 +24,7 @@ impl PartialReading {
         if extracted.documents.len() == 1 {
             return Self::of_one(warnings().next()?);
         }
-        let documents = warnings().filter(|warnings| !warnings.is_empty()).count();
+        let documents = warnings().filter(|warnings| warnings.losses().next().is_some()).count();
         Self::of_many(u64::try_from(documents).unwrap_or(u64::MAX), warnings())
     }
 
@@ -40,7 +40,7 @@ impl PartialReading {
         first: impl IntoIterator<Item = &'a Warnings>,
     ) -> Option<Self> {
         let mut reasons = Vec::new();
-        for warning in first.into_iter().flat_map(Warnings::iter) {
+        for warning in first.into_iter().flat_map(Warnings::losses) {
             if reasons.len() < limits::PARTIAL_REASONS && !reasons.contains(&warning.reason) {
                 reasons.push(warning.reason.clone());
             }
@@ -59,6 +59,8 @@ mod tests {
     fn a_source_of_one_document_names_its_pages_and_others_count_documents() {
         let mut warnings = Warnings::default();
         assert_eq!(PartialReading::of_one(&warnings), None);
+        warnings.add_page(WarningReason::Ocr, 1);
+        assert_eq!(PartialReading::of_one(&warnings), None, "recognised text is not missing");
         warnings.add_page(WarningReason::Damaged, 4);
         warnings.add_page(WarningReason::Scanned, 2);
         let reasons = vec![WarningReason::Damaged, WarningReason::Scanned];

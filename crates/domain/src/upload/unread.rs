@@ -20,7 +20,7 @@ pub fn unread_type(bytes: &[u8]) -> Option<&'static str> {
         || is_container(&[b"hei", b"avi", b"mif"])
         || is_webp(bytes)
     {
-        return Some("it is a picture: make a searchable PDF of it (OCR), and upload that");
+        return Some(PICTURE);
     }
     if starts_with_any(bytes, &ARCHIVES) || bytes.get(257..262) == Some(b"ustar") {
         return Some(ARCHIVE);
@@ -34,6 +34,8 @@ pub fn unread_type(bytes: &[u8]) -> Option<&'static str> {
     starts_with_any(bytes, &PROGRAMS).then_some("it is a program")
 }
 
+const PICTURE: &str = "it is a picture: make a searchable PDF of it (OCR), and upload that; only a server with the \
+                       setting `ocr.command` reads pictures, as PNG, JPEG, TIFF or WebP";
 const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 const PICTURES: [&[u8]; 9] = [
     b"\x89PNG\r\n\x1a\n",

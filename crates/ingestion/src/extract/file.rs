@@ -3,6 +3,7 @@
 use cicerone_domain::UploadType;
 use url::Url;
 
+use super::ocr::Ocr;
 use super::workbook::{self, Kind};
 use super::{Reading, Unreadable, book, csv, docx, html, mail, open_text, rich, slides, text};
 
@@ -18,6 +19,15 @@ const NOWHERE: &str = "about:blank";
 ///
 /// If the file is protected, damaged, without text, or larger than is read.
 pub fn read(kind: UploadType, bytes: &[u8]) -> Result<Reading, Unreadable> {
+    read_with(kind, bytes, None)
+}
+
+/// Reads a file. Text that only its pictures show is recognised, if there is something to do it.
+pub(crate) fn read_with(
+    kind: UploadType,
+    bytes: &[u8],
+    ocr: Option<&mut dyn Ocr>,
+) -> Result<Reading, Unreadable> {
     match kind {
         UploadType::Text => text::read(bytes, None),
         UploadType::Html => {
@@ -36,14 +46,25 @@ pub fn read(kind: UploadType, bytes: &[u8]) -> Result<Reading, Unreadable> {
         UploadType::Rtf => rich::read(bytes),
         UploadType::Eml => mail::read(bytes),
         #[cfg(feature = "pdf")]
-        UploadType::Pdf => super::pdf::read(bytes),
+        UploadType::Pdf => super::pdf::read_with(bytes, ocr),
+        #[cfg(feature = "pdf")]
+        UploadType::Png | UploadType::Jpeg | UploadType::Tiff | UploadType::Webp => {
+            super::pdf::read_picture(bytes, ocr)
+        }
         #[cfg(not(feature = "pdf"))]
-        UploadType::Pdf => Err(no_pdf()),
+        UploadType::Pdf
+        | UploadType::Png
+        | UploadType::Jpeg
+        | UploadType::Tiff
+        | UploadType::Webp => {
+            let _ = ocr;
+            Err(no_pdf())
+        }
     }
 }
 
 /// The program was built without the reader of PDF files.
 #[cfg(not(feature = "pdf"))]
 fn no_pdf() -> Unreadable {
-    Unreadable::new("PDF files cannot be read by this program")
+    Unreadable::new("PDF files and pictures cannot be read by this program")
 }

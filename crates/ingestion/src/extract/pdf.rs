@@ -22,13 +22,16 @@ mod layers;
 mod lines;
 mod links;
 mod marked;
+mod ocr;
 mod overprint;
 mod page;
+mod picture;
 mod quality;
 mod reader;
 mod recovery;
 mod rows;
 mod runs;
+mod scan;
 mod shows;
 mod stacks;
 mod state;
@@ -38,8 +41,10 @@ mod widths;
 
 use cicerone_domain::content::{Parts, WarningReason, Warnings};
 
+use super::ocr::Ocr;
 use super::{Reading, Unreadable, title};
 use draft::Draft;
+use ocr::Ended;
 use quality::Quality;
 
 /// The text of a PDF file.
@@ -50,7 +55,12 @@ use quality::Quality;
 ///
 /// If the file is protected, damaged, without text (a scan), or if its fonts do not say which characters they show.
 pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
-    let draft = match reader::read(bytes) {
+    read_with(bytes, None)
+}
+
+/// The text of a PDF file. Pages that show pictures and no text are recognised, if there is something to do it.
+pub(crate) fn read_with(bytes: &[u8], ocr: Option<&mut dyn Ocr>) -> Result<Reading, Unreadable> {
+    let mut draft = match reader::read(bytes) {
         Ok(first) if !first.has_doubtful_pages() => first,
         Ok(first) => match extractor::read(bytes, |page| first.is_doubtful(page)) {
             Ok(second) => first.better_pages(second),
@@ -59,7 +69,34 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
         },
         Err(refusal) => extractor::read(bytes, |_| true).map_err(|second| refusal.or(second))?,
     };
+    if let Some(ocr) = ocr {
+        ocr::fill(&mut draft, bytes, ocr);
+    }
     finish(draft)
+}
+
+/// The text of a picture, which is recognised.
+///
+/// # Errors
+///
+/// If there is nothing to recognise it, if that fails, or if it finds no text.
+#[cfg(feature = "office")]
+pub(crate) fn read_picture(bytes: &[u8], ocr: Option<&mut dyn Ocr>) -> Result<Reading, Unreadable> {
+    let Some(ocr) = ocr else {
+        return Err(Unreadable::new(
+            "it is a picture, and this server reads none (its setting `ocr.command` is not set): make a \
+             searchable PDF of it, and upload that",
+        ));
+    };
+    let draft = ocr::draft_of(bytes, ocr)?;
+    let has_pages = draft.pages.len() > 1;
+    let reading = finish(draft)?;
+    if has_pages {
+        return Ok(reading);
+    }
+    let mut warnings = Warnings::default();
+    warnings.add(WarningReason::Ocr);
+    Ok(Reading { pages: Vec::new(), warnings, ..reading })
 }
 
 /// The text of one reader alone, for comparing them. `None` if it reads nothing.
@@ -89,7 +126,7 @@ pub enum PdfReader {
 fn finish(draft: Draft) -> Result<Reading, Unreadable> {
     let quality: Quality = draft.pages.iter().map(|page| Quality::of(&page.text)).sum();
     if !quality.has_words() {
-        return Err(scanned());
+        return Err(scanned(&draft));
     }
     if quality.is_gibberish() {
         return Err(Unreadable::new(
@@ -98,6 +135,7 @@ fn finish(draft: Draft) -> Result<Reading, Unreadable> {
         ));
     }
     let warnings = warnings(&draft);
+    let refusal = scanned(&draft);
     let pages: Vec<Vec<String>> = draft.pages.iter().map(|page| lines::of(&page.text)).collect();
     let pages = furniture::without(pages);
     let hyphenated = lines::hyphenated_words(&pages);
@@ -113,7 +151,7 @@ fn finish(draft: Draft) -> Result<Reading, Unreadable> {
     }
     // A scan whose pages only have their numbers as text.
     if text.trim().is_empty() {
-        return Err(scanned());
+        return Err(refusal);
     }
     let title = draft.title.and_then(|stated| title::of_metadata(&stated));
     Ok(Reading { title, text, pages: starts, tables: None, warnings })
@@ -134,10 +172,20 @@ fn warnings(draft: &Draft) -> Warnings {
     warnings
 }
 
-fn scanned() -> Unreadable {
-    Unreadable::new(
-        "the PDF holds no readable text; it looks scanned: make it searchable (OCR) and upload that",
-    )
+/// There is no text.
+fn scanned(draft: &Draft) -> Unreadable {
+    let failure = draft.pages.iter().find_map(|page| match &page.ocr {
+        Some(Ended::Failed(reason)) => Some(reason),
+        Some(Ended::Read) | None => None,
+    });
+    Unreadable::new(match failure {
+        Some(reason) => format!(
+            "the PDF holds no readable text; it looks scanned, and recognising its pictures (OCR) failed: {reason}"
+        ),
+        None => "the PDF holds no readable text; it looks scanned: make it searchable (OCR) and upload that, \
+                 or upload it to a server with the setting `ocr.command`"
+            .to_owned(),
+    })
 }
 
 #[cfg(test)]

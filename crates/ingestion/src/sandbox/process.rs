@@ -10,12 +10,15 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::child::NO_FILTER;
 use super::end;
+use super::ocr::Pictures;
 use super::settings::SandboxSettings;
-use super::wire::{ANSWER_BYTES, Answer, Header, Reply, Request};
+use super::wire::{ANSWER_BYTES, Answer, Header, PICTURE_BYTES, Reply, Request};
 use crate::extract::Unreadable;
+use crate::extract::ocr::Recognized;
 
 /// How much of a child's standard error is kept: the end of it.
 const SAID_BYTES: usize = 4_096;
@@ -35,6 +38,14 @@ pub(super) struct Process {
     /// Documents that it has been given.
     pub(super) documents: u32,
     _counted: Counted,
+}
+
+/// What a process sends.
+enum Turn {
+    /// How it read the document.
+    Reply(Box<Reply>),
+    /// A picture whose text it waits for.
+    Picture(Vec<u8>),
 }
 
 /// Counts a process for as long as it lives.
@@ -83,6 +94,8 @@ impl Process {
     }
 
     /// Reads a document. If the process does not answer, it is dead or is killed.
+    ///
+    /// The time that pictures are recognised in does not count as the process's.
     pub(super) async fn read(
         mut self,
         settings: &SandboxSettings,
@@ -90,30 +103,64 @@ impl Process {
         document: Bytes,
     ) -> Result<(Self, Reply), Unreadable> {
         self.documents += 1;
-        let exchange = self.exchange(settings, request, document);
-        match tokio::time::timeout(settings.wall, exchange).await {
-            Ok(Ok(reply)) => Ok((self, reply)),
-            Ok(Err(error)) => Err(self.post_mortem(&error).await),
-            Err(_) => Err(end::timed_out(settings.wall)),
+        let mut pictures = settings.ocr.as_ref().map(|ocr| Pictures::of(settings, ocr));
+        let mut deadline = Instant::now() + settings.wall;
+        let exchange = self.begin(settings, request, document);
+        let mut outcome = tokio::time::timeout_at(deadline, exchange).await;
+        loop {
+            let picture = match outcome {
+                Ok(Ok(Turn::Reply(reply))) => return Ok((self, *reply)),
+                Ok(Ok(Turn::Picture(picture))) => picture,
+                Ok(Err(error)) => return Err(self.post_mortem(&error).await),
+                Err(_) => return Err(end::timed_out(settings.wall)),
+            };
+            let began = Instant::now();
+            let recognised = match &mut pictures {
+                Some(pictures) => pictures.text_of(picture).await,
+                None => None,
+            };
+            let Some(recognised) = recognised else {
+                let error = io::Error::other("more pictures than may be");
+                return Err(self.post_mortem(&error).await);
+            };
+            deadline += began.elapsed();
+            outcome = tokio::time::timeout_at(deadline, self.go_on(settings, &recognised)).await;
         }
     }
 
-    async fn exchange(
+    /// Sends a document.
+    async fn begin(
         &mut self,
         settings: &SandboxSettings,
         request: &Request,
         document: Bytes,
-    ) -> io::Result<Reply> {
+    ) -> io::Result<Turn> {
         let header = Header {
             memory: settings.memory,
             seconds: settings.processor.as_secs().max(1),
             output: settings.output,
+            pictures: settings.ocr.as_ref().map_or(0, |ocr| ocr.pictures),
             request,
         };
         self.send(&serde_json::to_vec(&header)?).await?;
         self.send(&document).await?;
         // What was read is not held twice.
         drop(document);
+        self.turn(settings).await
+    }
+
+    /// Sends the text of a picture.
+    async fn go_on(
+        &mut self,
+        settings: &SandboxSettings,
+        recognised: &Recognized,
+    ) -> io::Result<Turn> {
+        self.send(&serde_json::to_vec(recognised)?).await?;
+        self.turn(settings).await
+    }
+
+    /// What the process sends next.
+    async fn turn(&mut self, settings: &SandboxSettings) -> io::Result<Turn> {
         let frame = self.receive(ANSWER_BYTES).await?;
         let answer: Answer = if frame.len() > QUICK_BYTES {
             let parse = move || serde_json::from_slice(&frame);
@@ -121,11 +168,16 @@ impl Process {
         } else {
             serde_json::from_slice(&frame)?
         };
+        if matches!(answer, Answer::Picture) {
+            return self.receive(PICTURE_BYTES).await.map(Turn::Picture);
+        }
         let text =
             if answer.has_text() { self.receive(settings.output).await? } else { Vec::new() };
         let check = move || String::from_utf8(text).ok().and_then(|text| answer.with(text));
         let reply = tokio::task::spawn_blocking(check).await.map_err(io::Error::other)?;
-        reply.ok_or_else(|| io::ErrorKind::InvalidData.into())
+        reply
+            .map(|reply| Turn::Reply(Box::new(reply)))
+            .ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// Reads a frame of at most `limit` bytes, using no more memory than its length.

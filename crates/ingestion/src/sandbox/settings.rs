@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use cicerone_domain::limits;
 
+use super::ocr::OcrSettings;
+
 /// The running program on Linux, even if its file has been replaced by a newer version, which may use another
 /// protocol.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -32,6 +34,8 @@ pub struct SandboxSettings {
     pub processor: Duration,
     /// Bytes of address space of a process.
     pub memory: u64,
+    /// What recognises the text of pictures (OCR), if anything does.
+    pub ocr: Option<OcrSettings>,
     /// The longest text of a document, in bytes of UTF-8; never more than
     /// [`limits::DOCUMENT_TEXT_BYTES`].
     pub output: u32,
@@ -50,6 +54,7 @@ impl Default for SandboxSettings {
             wall: Duration::from_secs(60),
             processor: Duration::from_secs(20),
             memory: 1024 * 1024 * 1024,
+            ocr: None,
             output: u32::try_from(limits::DOCUMENT_TEXT_BYTES).unwrap_or(u32::MAX),
         }
     }

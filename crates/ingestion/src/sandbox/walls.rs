@@ -4,8 +4,11 @@
 mod calls;
 #[cfg(target_os = "linux")]
 mod files;
+#[cfg(target_os = "linux")]
+mod program;
 
 use std::io;
+use std::path::Path;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
@@ -14,6 +17,9 @@ use rustix::time::{ClockId, clock_gettime};
 const NICENESS: i32 = 10;
 /// Open files: standard input, output and error, and a few more.
 const OPEN_FILES: u64 = 16;
+/// The same of a program that reads its own files.
+#[cfg(target_os = "linux")]
+const PROGRAM_OPEN_FILES: u64 = 64;
 
 /// Applies the permanent restrictions: no file can be opened or written and no port reached, memory is never dumped,
 /// there are no capabilities, the process ends with its parent, and every system call that a reader does not need
@@ -21,11 +27,22 @@ const OPEN_FILES: u64 = 16;
 ///
 /// If the system cannot filter system calls, a line on standard error says so; the other restrictions apply.
 pub fn put_up() -> io::Result<()> {
+    permanent(OPEN_FILES)?;
+    #[cfg(target_os = "linux")]
+    {
+        files::deny();
+        calls::filter()?;
+    }
+    Ok(())
+}
+
+/// Restrictions of all child processes.
+fn permanent(open_files: u64) -> io::Result<()> {
     std::env::set_current_dir("/")?;
     rustix::process::setpriority_process(None, NICENESS)?;
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;
-    limit(Resource::Nofile, OPEN_FILES)?;
+    limit(Resource::Nofile, open_files)?;
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, Signal};
@@ -38,9 +55,36 @@ pub fn put_up() -> io::Result<()> {
             None,
             CapabilitySets { effective: none, permitted: none, inheritable: none },
         )?;
-        files::deny();
-        calls::filter()?;
     }
+    Ok(())
+}
+
+/// The same for a process that becomes another program (OCR). It may read what is beneath `readable` and the system's
+/// programs, and starts no process.
+///
+/// # Errors
+///
+/// If the system cannot keep it from anything else.
+#[cfg(target_os = "linux")]
+pub(super) fn put_up_for_program<P: AsRef<Path>>(
+    readable: impl IntoIterator<Item = P>,
+) -> io::Result<()> {
+    permanent(PROGRAM_OPEN_FILES)?;
+    program::allow_files(readable)?;
+    program::filter()
+}
+
+/// Other systems cannot.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn put_up_for_program<P: AsRef<Path>>(_: impl IntoIterator<Item = P>) -> io::Result<()> {
+    let message = "the text of pictures is recognised on Linux only, which can keep the program from all else";
+    Err(io::Error::new(io::ErrorKind::Unsupported, message))
+}
+
+/// Bounds the processor time of a program that may ignore the signal.
+pub(super) fn limit_processor_time(seconds: u64) -> io::Result<()> {
+    let limits = Rlimit { current: Some(seconds), maximum: Some(seconds.saturating_add(1)) };
+    setrlimit(Resource::Cpu, limits)?;
     Ok(())
 }
 

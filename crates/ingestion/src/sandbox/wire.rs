@@ -2,7 +2,8 @@
 //!
 //! A frame is its length (4 bytes, big endian) and that many bytes. A request is two frames, the header
 //! as JSON and the document; an answer is a frame of JSON and, if the document was read, a frame with
-//! its text in UTF-8. Both sides limit what they accept.
+//! its text in UTF-8. Before it answers, the child may send pictures, one after the other, and waits for the text of
+//! each. Both sides limit what they accept.
 
 use std::io::{self, Read, Write};
 
@@ -20,6 +21,10 @@ pub(super) const DOCUMENT_BYTES: u32 = 64 * 1024 * 1024;
 /// The longest frame of JSON that answers: headings, links and 20,000 stretches at their bounds are
 /// shorter.
 pub(super) const ANSWER_BYTES: u32 = 16 * 1024 * 1024;
+/// The longest picture whose text is recognised: what a page's are drawn on is smaller.
+pub(super) const PICTURE_BYTES: u32 = 16 * 1024 * 1024;
+/// The longest frame of JSON with the text of a picture.
+pub(super) const RECOGNIZED_BYTES: u32 = 8 * 1024 * 1024;
 /// The longest label of an encoding that is passed on; all that mean something are shorter.
 pub(super) const CHARSET_CHARS: usize = 64;
 
@@ -32,6 +37,8 @@ pub(super) struct Header<R> {
     pub(super) seconds: u64,
     /// The longest text, in bytes.
     pub(super) output: u32,
+    /// So many pictures may be sent back to have their text recognised.
+    pub(super) pictures: u32,
     /// What is to be read.
     pub(super) request: R,
 }
@@ -77,6 +84,8 @@ pub(super) enum Request {
     Rtf,
     /// A message (RFC 5322), with what is attached to it.
     Eml,
+    /// A picture.
+    Picture,
 }
 
 impl Request {
@@ -93,7 +102,8 @@ impl Request {
             | Self::Odt
             | Self::Epub
             | Self::Rtf
-            | Self::Eml => false,
+            | Self::Eml
+            | Self::Picture => false,
         }
     }
 
@@ -113,6 +123,7 @@ impl Request {
             Self::Epub => "epub",
             Self::Rtf => "rtf",
             Self::Eml => "eml",
+            Self::Picture => "picture",
         }
     }
 }
@@ -129,6 +140,9 @@ pub(super) enum Answer {
     Unreadable(String),
     /// Reading it panicked.
     Panicked,
+    /// It is being read, and a picture follows. The answer is a frame with its text, as a JSON
+    /// [`Recognized`](crate::extract::ocr::Recognized).
+    Picture,
 }
 
 impl Answer {
@@ -136,7 +150,7 @@ impl Answer {
     pub(super) const fn has_text(&self) -> bool {
         match self {
             Self::Page(_) | Self::File(_) => true,
-            Self::Unreadable(_) | Self::Panicked => false,
+            Self::Unreadable(_) | Self::Panicked | Self::Picture => false,
         }
     }
 
@@ -152,6 +166,7 @@ impl Answer {
                 Reply::Unreadable(cut_at_word(&reason, limits::REASON_CHARS).into_owned())
             }
             Self::Panicked => Reply::Panicked,
+            Self::Picture => return None,
         })
     }
 }

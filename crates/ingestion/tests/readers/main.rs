@@ -4,6 +4,7 @@
 mod formats;
 mod hostile;
 mod large;
+mod ocr;
 mod walls;
 
 use std::io::{Cursor, Write as _};

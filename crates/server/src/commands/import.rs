@@ -168,7 +168,7 @@ async fn add(
     earlier: &Earlier,
 ) -> Result<Added, Refused> {
     let file = match item {
-        Item::File(path) => Some(super::input::load(path).map_err(Refused::Item)?),
+        Item::File(path) => Some(super::input::load(path, false).map_err(Refused::Item)?),
         Item::Pairs { .. } | Item::Text { .. } | Item::Website(_) => None,
     };
     let hash = earlier::hash(item, file.as_ref().map(|file| file.bytes.as_ref()));

@@ -6,7 +6,8 @@ use std::path::Path;
 use bytes::Bytes;
 use cicerone_domain::upload::unread_type;
 use cicerone_domain::{UploadType, limits};
-use cicerone_ingestion::detect_upload_type;
+
+use super::serve::type_of;
 
 /// A file to read.
 #[derive(Debug)]
@@ -18,8 +19,8 @@ pub(crate) struct InputFile {
     pub(crate) bytes: Bytes,
 }
 
-/// Loads a file. The error says why it is not read.
-pub(crate) fn load(path: &Path) -> Result<InputFile, String> {
+/// Loads a file; a picture if they are read. The error says why it is not read.
+pub(crate) fn load(path: &Path, reads_pictures: bool) -> Result<InputFile, String> {
     let shown = path.display();
     let failed = |error: std::io::Error| format!("`{shown}`: {error}");
     let mut bytes = Vec::new();
@@ -34,7 +35,7 @@ pub(crate) fn load(path: &Path) -> Result<InputFile, String> {
     if bytes.is_empty() {
         return Err(format!("`{shown}`: the file is empty"));
     }
-    let Some(content_type) = detect_upload_type(&bytes) else {
+    let Some(content_type) = type_of(&bytes, reads_pictures) else {
         let told = unread_type(&bytes).map(|told| format!("; {told}")).unwrap_or_default();
         return Err(format!("`{shown}`: it is not a {} file{told}", UploadType::NAMES));
     };

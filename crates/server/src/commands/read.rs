@@ -24,10 +24,12 @@ pub(crate) fn run(environment: &Environment, arguments: &ReadArguments) -> Resul
     telemetry::logs(&configuration.settings, filter, None)?;
     let runtime = wiring::runtime(1)?;
     let outcome = runtime.block_on(async {
-        let readers = Readers::new(configuration.settings.sandbox());
+        let settings = configuration.settings.sandbox();
+        let reads_pictures = settings.ocr.is_some();
+        let readers = Readers::new(settings);
         let mut signals = StopSignals::listen()?;
         tokio::select! {
-            outcome = read_all(&readers, arguments) => outcome,
+            outcome = read_all(&readers, arguments, reads_pictures) => outcome,
             signal = signals.received() => Err(Failure::new(format!("stopped by {signal}"))),
         }
     });
@@ -36,11 +38,15 @@ pub(crate) fn run(environment: &Environment, arguments: &ReadArguments) -> Resul
 }
 
 /// Reads the files one after the other. If one cannot be read, the others are still read.
-async fn read_all(readers: &Readers, arguments: &ReadArguments) -> Result<(), Failure> {
+async fn read_all(
+    readers: &Readers,
+    arguments: &ReadArguments,
+    reads_pictures: bool,
+) -> Result<(), Failure> {
     let ReadArguments { json, files } = arguments;
     let mut failed = Vec::new();
     for (number, path) in files.iter().enumerate() {
-        let outcome = match input::load(path) {
+        let outcome = match input::load(path, reads_pictures) {
             Ok(file) => read(readers, file).await,
             Err(reason) => Err(reason),
         };

@@ -10,6 +10,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cicerone_domain::UploadType;
 use cicerone_http::{Application, HttpSettings};
 use cicerone_ingestion::detect_upload_type;
 
@@ -167,6 +168,7 @@ async fn application(
     work: &mut Supervisor,
 ) -> Result<Application, Failure> {
     let failing = work.failing();
+    let reads_pictures = configuration.settings.ocr().is_some();
     let metrics: Option<Arc<dyn Fn() -> String + Send + Sync>> =
         if configuration.settings.http.metrics {
             let handle = telemetry::metrics()?;
@@ -198,7 +200,7 @@ async fn application(
         widgets: parts.widgets,
         health: parts.storage,
         workers_running: Arc::new(move || failing.is_empty()),
-        detect_upload_type: Arc::new(detect_upload_type),
+        detect_upload_type: Arc::new(move |bytes| type_of(bytes, reads_pictures)),
         extra_models: configuration.extra_models(),
         public_url: configuration.public_url.clone(),
         metrics,
@@ -206,6 +208,12 @@ async fn application(
         entropy: parts.entropy,
         settings,
     })
+}
+
+/// The type of an uploaded file, if this server reads it.
+pub(crate) fn type_of(bytes: &[u8], reads_pictures: bool) -> Option<UploadType> {
+    let picture = || UploadType::of_picture(bytes).filter(|_| reads_pictures);
+    detect_upload_type(bytes).or_else(picture)
 }
 
 #[cfg(test)]

@@ -69,6 +69,10 @@ pub(crate) struct Settings {
     /// How sources are processed.
     #[schema(inline)]
     pub(crate) workers: WorkersSection,
+    /// How the text of pictures is recognised (OCR): of scanned pages of PDF files, and of uploaded PNG, JPEG, TIFF and
+    /// WebP files.
+    #[schema(inline)]
+    pub(crate) ocr: OcrSection,
     /// How websites are crawled.
     #[schema(inline)]
     pub(crate) crawl: CrawlSection,
@@ -197,6 +201,24 @@ pub(crate) struct WorkersSection {
     /// The limit of processor time for reading one document. The limit of wall time is three times
     /// as long.
     pub(crate) document_seconds: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schema(default)]
+pub(crate) struct OcrSection {
+    /// The program that recognises text: `tesseract`, or one that is called alike (`PROGRAM stdin stdout -l eng`, the
+    /// picture on standard input). A path, or a name in `/usr/local/bin`, `/usr/bin` or `/bin`. It runs for one
+    /// picture at a time of each reader, with the memory and time of a document for each, reads the files of the
+    /// system's programs only, and has no network. That takes Linux with Landlock (5.13 or later). Unset: pictures are
+    /// refused, and scanned pages are not read.
+    pub(crate) command: Option<String>,
+    /// The languages of the texts, as the program names them, with `+` between them: `eng+deu`.
+    pub(crate) languages: String,
+    /// The most pages of one document that are recognised. All of them may take ten minutes.
+    pub(crate) pages: u32,
+    /// Folders that the program may read besides `/usr`, `/bin` and `/lib`.
+    pub(crate) folders: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]

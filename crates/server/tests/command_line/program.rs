@@ -29,6 +29,10 @@ impl Workplace {
         std::fs::write(path, text).expect("the file");
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     pub(crate) fn remove(&self, name: &str) {
         std::fs::remove_file(self.0.path().join(name)).expect("the file");
     }

@@ -64,6 +64,28 @@ fn json_says_what_was_read_and_what_was_not() {
 }
 
 #[test]
+fn a_picture_is_read_if_there_is_a_program_for_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Workplace::new();
+    std::fs::write(place.path().join("boat.png"), b"\x89PNG\r\n\x1a\n and more").unwrap();
+    let run = place.run(&["read", "boat.png"]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.contains("only a server with the setting `ocr.command`"), "{run:?}");
+    place.write("recognise", "#!/bin/sh\necho 'The lifeboat is called Marie.'\n");
+    let program = place.path().join("recognise");
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    place.write("c.toml", &format!("[ocr]\ncommand = {:?}\n", program.to_str().unwrap()));
+    let file = place.path().join("c.toml");
+    let run = place.run_with(&[("CICERONE_CONFIG", file.to_str().unwrap())], &["read", "boat.png"]);
+    assert_eq!(
+        (run.status, run.stdout.as_str()),
+        (0, "The lifeboat is called Marie.\n"),
+        "{run:?}"
+    );
+    assert!(run.stderr.starts_with("warning: `boat.png`: the page is a picture;"), "{run:?}");
+}
+
+#[test]
 fn of_several_files_those_that_can_be_read_are() {
     let place = Workplace::new();
     place.write("fees.csv", FEES);

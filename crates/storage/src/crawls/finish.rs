@@ -5,6 +5,7 @@ use cicerone_domain::id::kind;
 use cicerone_domain::job::Lease;
 use cicerone_domain::source::{PartialReading, Trained};
 use cicerone_domain::{Id, Source, Timestamp};
+use diesel::dsl::not;
 use diesel::prelude::*;
 
 use super::{FAILED, RUNNING, SUCCEEDED, running};
@@ -16,6 +17,9 @@ use crate::jobs::{end, hold_lease};
 use crate::schema::{crawl_pages, crawls, documents};
 use crate::sources::{read_warnings, unseen};
 
+/// Warnings that begin with that of text which was recognised: nothing is missing, if it is the only one.
+const ONLY_OCR: &str = r#"[{"code":"read_by_ocr",%"#;
+const SEVERAL: &str = r#"%},{"code":%"#;
 /// The number of documents from which the reasons for a partial reading are taken.
 const DOCUMENTS_ASKED: usize = 20;
 
@@ -122,6 +126,9 @@ fn partial(
             .filter(documents::source_id.eq(source_id))
             .filter(documents::version.is_not_null())
             .filter(documents::warnings.is_not_null())
+            .filter(not(documents::warnings
+                .like(ONLY_OCR)
+                .and(documents::warnings.not_like(SEVERAL))))
     };
     let count: i64 = partial().count().get_result(c)?;
     let first: Vec<String> = partial()

@@ -84,9 +84,11 @@ async fn files_of_other_types_are_refused() {
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0".to_vec();
     let elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0".to_vec();
     let zip = b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
-    for (name, bytes) in [("a.png", png), ("a.txt", elf), ("a.docx", zip)] {
+    for (name, bytes) in [("a.txt", elf), ("a.docx", zip)] {
         client().upload(name, bytes).await.refused(422, "validation_error");
     }
+    let refused = client().upload("a.png", png).await.refused(422, "validation_error");
+    assert!(refused.to_string().contains("setting `ocr.command`"), "{refused}");
 }
 
 #[tokio::test]

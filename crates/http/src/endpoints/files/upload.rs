@@ -27,7 +27,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Files, Method::POST, "/v1/files", handle)
         .named("uploadFile", "Upload a file")
         .details(
-            "A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text file of at most 10 MiB, for a source of type `file`. A file \
+            "A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text file of at most 10 MiB, for a source of type `file`; a PNG, JPEG, TIFF or WebP file if the \
+             server recognises the text of pictures (`ocr.command`). A file \
              that no source uses is removed after 24 hours.",
         )
         .multipart::<UploadFile>()

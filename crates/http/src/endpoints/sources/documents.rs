@@ -45,7 +45,7 @@ pub(super) struct DocumentView<'a> {
     /// The number of tables in the text; null if an earlier version of the server read the document.
     #[schema(required)]
     table_count: Option<u32>,
-    /// What is missing in the text, one entry per reason; empty if the document was read completely.
+    /// What is missing or uncertain in the text, one entry per reason; empty if the document was read completely.
     warnings: Vec<WarningView<'a>>,
     /// The extracted text; for a question/answer pair, the answer.
     text: &'a str,
@@ -61,6 +61,8 @@ struct WarningView<'a> {
         "too_large",
         "unknown_characters",
         "scanned",
+        "read_by_ocr",
+        "ocr_failed",
         "beyond",
         "attachment"
     ))]

@@ -109,7 +109,11 @@ fn sniffed(start: &[u8], bytes: &[u8], content_type: Option<&str>) -> Option<Kin
         | UploadType::Odt
         | UploadType::Epub
         | UploadType::Rtf
-        | UploadType::Eml => None,
+        | UploadType::Eml
+        | UploadType::Png
+        | UploadType::Jpeg
+        | UploadType::Tiff
+        | UploadType::Webp => None,
     }
 }
 

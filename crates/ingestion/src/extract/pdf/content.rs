@@ -42,7 +42,7 @@ pub(super) struct Shown {
     pub(super) is_cut: bool,
     /// Content ends before all strings that it means to show were found.
     pub(super) is_broken: bool,
-    /// The share of the page that its largest picture covers.
+    /// The share of the page that its pictures cover, those that lie on others counted too.
     pub(super) picture_share: f64,
     overprint: Overprint,
     strings: u32,
@@ -233,7 +233,7 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
     fn picture(&mut self, space: Affine) {
         let Some(page) = self.visible else { return };
         let share = space.determinant().abs() / page.area();
-        self.shown.picture_share = self.shown.picture_share.max(share);
+        self.shown.picture_share += share;
     }
 
     /// Shows the strings of an operator, which are one with numbers between them.
@@ -363,7 +363,7 @@ impl Frame<'_, '_> {
 }
 
 /// The numbers among the operands; 0 for those that are missing.
-fn numbers<const COUNT: usize>(instruction: &Instruction<'_, '_>) -> [f64; COUNT] {
+pub(super) fn numbers<const COUNT: usize>(instruction: &Instruction<'_, '_>) -> [f64; COUNT] {
     let mut numbers = [0.0; COUNT];
     let found = instruction.operands().filter_map(|operand| match operand {
         Object::Number(number) => Some(number.as_f64()),

@@ -2,6 +2,7 @@
 
 use cicerone_domain::content::WarningReason;
 
+use super::ocr::Ended;
 use super::quality::Quality;
 use crate::extract::Unreadable;
 
@@ -25,8 +26,10 @@ pub(super) struct DraftPage {
     pub(super) unread: Option<Unread>,
     /// It shows text, even if none of it was read.
     pub(super) has_content: bool,
-    /// A picture covers most of it.
+    /// Pictures cover most of it.
     pub(super) is_picture: bool,
+    /// How the recognition of its pictures ended, if they were recognised.
+    pub(super) ocr: Option<Ended>,
 }
 
 /// Why a page is not read whole.
@@ -53,8 +56,9 @@ impl From<Unread> for WarningReason {
 impl DraftPage {
     /// What of the page is not in its text.
     pub(super) fn warning(&self) -> Option<WarningReason> {
-        let is_scan = self.is_picture && self.text.trim().is_empty();
-        self.unread.map(WarningReason::from).or(is_scan.then_some(WarningReason::Scanned))
+        let recognised = self.ocr.as_ref().map(Ended::warning);
+        let scan = recognised.or_else(|| self.is_scan().then_some(WarningReason::Scanned));
+        self.unread.map(WarningReason::from).or(scan)
     }
 }
 

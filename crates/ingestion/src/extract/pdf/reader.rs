@@ -19,7 +19,7 @@ use super::{annotations, direction, links, page, rows, runs};
 const STREAMS: usize = 10_000;
 /// A share of glyphs without a character beyond which a page is not read whole.
 const UNKNOWN_SHARE: f64 = 0.02;
-/// A page of which a picture covers at least this share, and that shows no text, is probably a scan.
+/// A page of which pictures cover at least this share, and that shows no text, is probably a scan.
 const PICTURE_SHARE: f64 = 0.5;
 
 /// The draft of a file.
@@ -40,6 +40,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Refusal> {
         unread: page.unread,
         has_content: page.has_content,
         is_picture: page.is_picture,
+        ocr: None,
     });
     let title = pdf.metadata().title.as_deref().map(text_string);
     Ok(Draft { pages: pages.collect(), title, is_cut: pdf.pages().len() > bounds::PAGES })
@@ -84,14 +85,14 @@ fn collect<'a>(page: &Page<'a>, tools: &mut Tools<'a, '_>) -> Collected {
 }
 
 /// What is seen of a page.
-fn visible(page: &Page<'_>) -> Option<Rect> {
+pub(super) fn visible(page: &Page<'_>) -> Option<Rect> {
     let seen = page.intersected_crop_box();
     let is_sound = seen.width() > 1.0 && seen.height() > 1.0;
     is_sound.then(|| Rect::new(seen.x0, seen.y0, seen.x1, seen.y1))
 }
 
 /// The content of a page, and whether all of it could be decoded.
-fn content(page: &Page<'_>) -> (Vec<u8>, bool) {
+pub(super) fn content(page: &Page<'_>) -> (Vec<u8>, bool) {
     let (mut content, mut is_whole) = (Vec::new(), true);
     let mut add = |stream: &Stream<'_>| match bounds::decoded(stream) {
         Some(decoded) if content.len() + decoded.len() <= bounds::CONTENT_BYTES => {

@@ -66,7 +66,7 @@ pub(super) fn filter() -> io::Result<()> {
 
 /// The flags of `clone3` lie in memory, where no filter can look. The C library takes `clone` if the
 /// system does not have it.
-fn no_clone3() -> Result<BpfProgram, BackendError> {
+pub(super) fn no_clone3() -> Result<BpfProgram, BackendError> {
     let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     program(rules, SeccompAction::Allow, errno(libc::ENOSYS))
 }
@@ -101,7 +101,7 @@ fn only_what_is_needed() -> Result<BpfProgram, BackendError> {
 }
 
 /// A program that answers the calls of `rules` with `listed`, and all others with `others`.
-fn program(
+pub(super) fn program(
     rules: BTreeMap<i64, Vec<SeccompRule>>,
     others: SeccompAction,
     listed: SeccompAction,
@@ -109,26 +109,32 @@ fn program(
     SeccompFilter::new(rules, others, listed, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-fn errno(number: i32) -> SeccompAction {
+pub(super) fn errno(number: i32) -> SeccompAction {
     SeccompAction::Errno(u32::try_from(number).unwrap_or(1))
 }
 
 /// The bits of a flag, which is never negative.
-fn bits(flag: i32) -> u64 {
+pub(super) fn bits(flag: i32) -> u64 {
     u64::from(flag.unsigned_abs())
 }
 
 /// All of these conditions together.
-fn all<const N: usize>(conditions: [SeccompCondition; N]) -> Result<SeccompRule, BackendError> {
+pub(super) fn all<const N: usize>(
+    conditions: [SeccompCondition; N],
+) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(conditions.into())
 }
 
 /// Whether an argument, of which the lower half counts, is a number.
-fn is(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
+pub(super) fn is(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
 
 /// Whether the bits of an argument that are in `mask` are those of `value`.
-fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, BackendError> {
+pub(super) fn masked(
+    argument: u8,
+    mask: u64,
+    value: u64,
+) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(mask), value)
 }

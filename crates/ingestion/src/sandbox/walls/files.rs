@@ -1,9 +1,11 @@
 //! Landlock, if the kernel has it: no file can be opened by name, no port bound or connected to, and no other process
 //! signalled.
 
+use std::path::Path;
+
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, RestrictionStatus,
-    Ruleset, RulesetAttr as _, RulesetError, Scope,
+    Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
 };
 
 /// The newest rights that are named here; an older kernel denies those of them that it knows.
@@ -19,12 +21,24 @@ pub(super) fn deny() {
     }
 }
 
+/// Denies this process everything but to read and execute what is beneath these paths. Paths that are not there are
+/// left out.
+pub(super) fn deny_all_but<P: AsRef<Path>>(
+    readable: impl IntoIterator<Item = P>,
+) -> Result<RestrictionStatus, RulesetError> {
+    let reads = AccessFs::from_read(NEWEST);
+    all()?.create()?.add_rules(path_beneath_rules(readable, reads))?.restrict_self()
+}
+
 fn restrict() -> Result<RestrictionStatus, RulesetError> {
+    all()?.create()?.restrict_self()
+}
+
+/// Everything that can be denied.
+fn all() -> Result<Ruleset, RulesetError> {
     Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
         .handle_access(AccessNet::from_all(NEWEST))?
-        .scope(Scope::from_all(NEWEST))?
-        .create()?
-        .restrict_self()
+        .scope(Scope::from_all(NEWEST))
 }

@@ -110,7 +110,7 @@ fn add_folder(found: &mut Found, folder: &Path) -> Result<(), Failure> {
 
 /// Reads a file. The error says why no source can be made from it.
 fn read(path: &Path) -> Result<FoundFile, String> {
-    let InputFile { name, content_type, bytes } = input::load(path)?;
+    let InputFile { name, content_type, bytes } = input::load(path, false)?;
     // An unreadable text is reported now instead of as a failed source.
     if content_type == UploadType::Text {
         let shown = path.display();

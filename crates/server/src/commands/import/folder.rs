@@ -21,7 +21,7 @@ pub(super) fn add(folder: &Path, found: &mut Found) {
 
 /// Adds a file.
 pub(super) fn add_file(path: &Path, found: &mut Found) {
-    match super::super::input::load(path) {
+    match super::super::input::load(path, false) {
         Ok(_) => found.file(path.to_owned()),
         Err(reason) => {
             let shown = path.display().to_string();

@@ -4,6 +4,10 @@ use super::Settings;
 
 /// The largest accepted number of anything that runs at once. A larger one is a typing mistake.
 const MOST_AT_ONCE: usize = 100_000;
+/// The longest list of languages of texts in pictures.
+const LANGUAGES_CHARS: usize = 100;
+/// The most pages of a document whose text may be recognised.
+const MOST_PAGES: u32 = 10_000;
 /// The longest that an attempt at a delivery may take: the HTTP client gives up after this time.
 const LONGEST_ATTEMPT_SECONDS: u64 = 15;
 
@@ -67,5 +71,33 @@ impl Settings {
             return Err(("crawl.seconds", message));
         }
         Ok(())
+    }
+
+    /// Checks the program that recognises text.
+    pub(in crate::configuration) fn check_ocr(&self) -> Result<(), (&'static str, String)> {
+        let languages = &self.ocr.languages;
+        let is_name = |name: &str| {
+            let allowed = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '/');
+            name.starts_with(|char: char| char.is_ascii_alphanumeric()) && name.chars().all(allowed)
+        };
+        if languages.len() > LANGUAGES_CHARS || !languages.split('+').all(is_name) {
+            return Err((
+                "ocr.languages",
+                format!("must be names such as `eng+deu`, not `{languages}`"),
+            ));
+        }
+        if let Some(folder) = self.ocr.folders.iter().find(|folder| !folder.starts_with('/')) {
+            return Err(("ocr.folders", format!("must be absolute paths, not `{folder}`")));
+        }
+        if !(1..=MOST_PAGES).contains(&self.ocr.pages) {
+            return Err(("ocr.pages", format!("must be from 1 to {MOST_PAGES}")));
+        }
+        match self.ocr() {
+            Some(ocr) if ocr.place().is_none() => {
+                let message = format!("names a program that is not there: `{}`", ocr.program);
+                Err(("ocr.command", message))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 }

@@ -12,7 +12,7 @@ use cicerone_storage::StorageOptions;
 use cicerone_webhooks::DeliverySettings;
 
 use super::{
-    CrawlSection, DAY_SECONDS, DatabaseSection, HttpSection, IndexSection, McpSection,
+    CrawlSection, DAY_SECONDS, DatabaseSection, HttpSection, IndexSection, McpSection, OcrSection,
     QuotasSection, RetentionSection, Settings, WebhooksSection, WorkersSection,
 };
 
@@ -37,6 +37,7 @@ impl Default for Settings {
             mcp: McpSection::default(),
             database: DatabaseSection::default(),
             workers: WorkersSection::default(),
+            ocr: OcrSection::default(),
             crawl: CrawlSection::default(),
             webhooks: WebhooksSection::default(),
             index: IndexSection::default(),
@@ -113,6 +114,12 @@ impl Default for WorkersSection {
             readers: sandbox.processes,
             document_seconds: sandbox.processor.as_secs(),
         }
+    }
+}
+
+impl Default for OcrSection {
+    fn default() -> Self {
+        Self { command: None, languages: "eng".to_owned(), pages: 100, folders: Vec::new() }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Converts the settings of the file to those of each part of the service.
 
 use std::io::IsTerminal as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use cicerone_domain::usage::DefaultQuotas;
 use cicerone_http::{ConsoleSettings, HttpSettings};
-use cicerone_ingestion::{CrawlSettings, SandboxSettings};
+use cicerone_ingestion::{CrawlSettings, OcrSettings, SandboxSettings};
 use cicerone_processing::{Retention, WorkerSettings};
 use cicerone_retrieval::MeaningConfig;
 use cicerone_webhooks::DeliverySettings;
@@ -114,8 +115,20 @@ impl Settings {
             processes: self.workers.readers,
             wall: processor.saturating_mul(WALL_FACTOR),
             processor,
+            ocr: self.ocr(),
             ..SandboxSettings::default()
         }
+    }
+
+    /// The program that recognises the text of pictures, if there is one.
+    pub(crate) fn ocr(&self) -> Option<OcrSettings> {
+        let ocr = &self.ocr;
+        let program = ocr.command.as_deref()?;
+        Some(OcrSettings {
+            pictures: ocr.pages,
+            folders: ocr.folders.iter().map(PathBuf::from).collect(),
+            ..OcrSettings::like_tesseract(program, &ocr.languages)
+        })
     }
 
     /// The settings of the workers.
