@@ -48,10 +48,7 @@ fn write(rows: &[&Vec<String>], out: &mut String) -> Result<(), Unreadable> {
     let mut was_row = false;
     for (index, row) in rows.iter().enumerate() {
         if out.len() > limits::DOCUMENT_TEXT_BYTES {
-            return Err(Unreadable::new(format!(
-                "the tables hold more text than the {} bytes that a document may; upload them in parts",
-                limits::DOCUMENT_TEXT_BYTES
-            )));
+            return Err(too_long());
         }
         let cells = || row.iter().filter(|cell| !cell.is_empty());
         let is_table = row.len() > 1 && cells().count() > 1;
@@ -106,6 +103,14 @@ fn push(out: &mut String, block: &str, gap: &str) {
 /// A cell in one line.
 pub(super) fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The file has more text than is read.
+pub(super) fn too_long() -> Unreadable {
+    Unreadable::new(format!(
+        "the tables hold more text than the {} bytes that a document may; upload them in parts",
+        limits::DOCUMENT_TEXT_BYTES
+    ))
 }
 
 /// The file has more cells than are read.

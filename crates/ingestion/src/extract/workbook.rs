@@ -1,10 +1,14 @@
 //! Workbooks: XLSX, ODS and the older XLS.
 
+mod ods;
+mod xls;
+
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use calamine::{Data, ExcelDateTime, Ods, Range, Reader as _, SheetVisible, Xls, Xlsx};
 use cicerone_domain::content::{Parts, WarningReason, Warnings};
+use cicerone_domain::limits;
 
 use super::docx::package::Package;
 use super::table::{self, Table};
@@ -14,6 +18,9 @@ use super::{Reading, Unreadable};
 const SHEETS: usize = 200;
 /// The widest and the longest part of a sheet between its used cells: one cell far away makes no table.
 const COLUMNS: u32 = 1_000;
+
+/// The most places between the first cell of each sheet and its last. The library makes room for all of them.
+const PLACES: usize = 4_000_000;
 
 /// The kinds of workbooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +56,9 @@ fn tables(bytes: &[u8], kind: Kind) -> Result<Tables, Unreadable> {
             xlsx(Xlsx::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?)?
         }
         Kind::Ods => {
-            Package::open(bytes)?.check()?;
+            let mut package = Package::open(bytes)?;
+            package.check()?;
+            ods::check(&mut package)?;
             let mut book = Ods::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
             let mut tables = Tables::default();
             let names = tables.visible(book.sheets_metadata());
@@ -60,6 +69,7 @@ fn tables(bytes: &[u8], kind: Kind) -> Result<Tables, Unreadable> {
             tables
         }
         Kind::Xls => {
+            xls::check(bytes)?;
             let mut book = Xls::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
             let mut tables = Tables::default();
             let names = tables.visible(book.sheets_metadata());
@@ -96,6 +106,7 @@ fn xlsx(mut book: Xlsx<Cursor<&[u8]>>) -> Result<Tables, Unreadable> {
                 last = Some(row);
             }
             tables.count(1)?;
+            tables.take(&text)?;
             if let Some(texts) = rows.last_mut() {
                 let column = usize::try_from(column).unwrap_or(usize::MAX);
                 if texts.len() < column {
@@ -124,6 +135,8 @@ fn trimmed(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
 struct Tables {
     done: Vec<Table>,
     cells: usize,
+    /// Bytes of the text of the cells.
+    bytes: usize,
     warnings: Warnings,
 }
 
@@ -154,11 +167,19 @@ impl Tables {
                 if cells.len() > COLUMNS as usize {
                     self.is_too_wide();
                 }
-                rows.push(cells.iter().take(COLUMNS as usize).map(shown).collect());
+                let cells: Vec<String> = cells.iter().take(COLUMNS as usize).map(shown).collect();
+                cells.iter().try_for_each(|text| self.take(text))?;
+                rows.push(cells);
             }
         }
         self.done.push(Table { name: Some(name), rows });
         Ok(())
+    }
+
+    /// Counts the text of a cell: one that is written once may be shown by a million cells.
+    fn take(&mut self, text: &str) -> Result<(), Unreadable> {
+        self.bytes += text.len();
+        if self.bytes > limits::DOCUMENT_TEXT_BYTES { Err(table::too_long()) } else { Ok(()) }
     }
 
     fn count(&mut self, cells: usize) -> Result<(), Unreadable> {
@@ -208,6 +229,14 @@ fn moment(time: &ExcelDateTime) -> String {
         (false, 0, 0, 0) => format!("{year}-{month:02}-{day:02}"),
         (false, ..) => format!("{year}-{month:02}-{day:02} {clock}"),
     }
+}
+
+/// A sheet is far larger than what it holds.
+fn scattered() -> Unreadable {
+    Unreadable::new(format!(
+        "the cells of the workbook lie too far apart, or are repeated too often: its sheets have more than {PLACES} \
+         places; remove what lies beyond the tables, save it again, and upload that"
+    ))
 }
 
 fn damaged(error: &dyn std::fmt::Display) -> Unreadable {

@@ -114,6 +114,60 @@ async fn warnings(bytes: Vec<u8>, kind: UploadType) -> Vec<String> {
     read.warnings.iter().map(|warning| warning.reason.to_string()).collect()
 }
 
+/// An OpenDocument workbook with these rows.
+fn open_document(rows: &str) -> Vec<u8> {
+    let content = format!(
+        "<office:document-content><office:body><office:spreadsheet><table:table table:name=\"A\">{rows}</table:table>\
+         </office:spreadsheet></office:body></office:document-content>"
+    );
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, body) in [
+        ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
+        ("META-INF/manifest.xml", "<manifest:manifest/>"),
+        ("content.xml", content.as_str()),
+    ] {
+        writer.start_file(name, SimpleFileOptions::default()).expect("a part");
+        writer.write_all(body.as_bytes()).expect("its body");
+    }
+    writer.finish().expect("an archive").into_inner()
+}
+
+#[tokio::test]
+async fn sheets_that_lie_about_their_size_are_refused_with_a_reason() {
+    let cell = |repeats: u32| {
+        format!(
+            "<table:table-cell office:value-type=\"string\" table:number-columns-repeated=\"{repeats}\"><text:p>x</text:p></table:table-cell>"
+        )
+    };
+    let row = |repeats: u32, cells: &str| {
+        format!(
+            "<table:table-row table:number-rows-repeated=\"{repeats}\">{cells}</table:table-row>"
+        )
+    };
+    let readers = Readers::new(settings());
+    let refusal = |kind, bytes: Vec<u8>| {
+        let readers = readers.clone();
+        async move { readers.file(kind, bytes.into(), None).await.unwrap_err().to_string() }
+    };
+    for rows in [row(1_048_576, &cell(1_000)), row(1, &cell(16_384)).repeat(900)] {
+        let reason = refusal(UploadType::Ods, open_document(&rows)).await;
+        assert!(reason.contains("too far apart"), "{reason}");
+    }
+    let honest =
+        open_document(&format!("{}{}", row(1, &cell(3)), row(1_000_000, "<table:table-cell/>")));
+    readers.file(UploadType::Ods, honest.into(), None).await.expect("a sheet of three cells");
+    // A text of a million letters, shown by a thousand cells.
+    let long = "long text ".repeat(100_000);
+    let cells: String = (1..=1_000)
+        .map(|row| format!("<row r=\"{row}\"><c r=\"A{row}\" t=\"s\"><v>0</v></c></row>"))
+        .collect();
+    let sheet = format!(
+        "<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><sheetData>{cells}</sheetData></worksheet>"
+    );
+    let reason = refusal(UploadType::Xlsx, workbook_with(&sheet, Some(&long))).await;
+    assert!(reason.contains("more text than"), "{reason}");
+}
+
 #[tokio::test]
 async fn what_is_beyond_a_bound_is_told() {
     let sheet = r#"<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1">
@@ -140,6 +194,11 @@ async fn what_is_beyond_a_bound_is_told() {
 
 /// A workbook with this sheet.
 fn workbook(sheet: &str) -> Vec<u8> {
+    workbook_with(sheet, None)
+}
+
+/// The same with a text that its cells share.
+fn workbook_with(sheet: &str, shared: Option<&str>) -> Vec<u8> {
     const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006/relationships";
     let link = |name: &str, target: &str| {
@@ -150,6 +209,12 @@ fn workbook(sheet: &str) -> Vec<u8> {
     let book = format!(
         r#"<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="{OFFICE}"><sheets><sheet name="A" sheetId="1" r:id="r1"/></sheets></workbook>"#
     );
+    let shared = shared.map(|text| {
+        let text = format!(
+            r#"<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>{text}</t></si></sst>"#
+        );
+        ("xl/sharedStrings.xml", text)
+    });
     let parts = [
         ("_rels/.rels", link("officeDocument", "xl/workbook.xml")),
         ("xl/_rels/workbook.xml.rels", link("worksheet", "worksheets/sheet1.xml")),
@@ -157,7 +222,7 @@ fn workbook(sheet: &str) -> Vec<u8> {
         ("xl/worksheets/sheet1.xml", sheet.to_owned()),
     ];
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, text) in parts {
+    for (name, text) in parts.into_iter().chain(shared) {
         writer.start_file(name, SimpleFileOptions::default()).expect("a part");
         writer.write_all(text.as_bytes()).expect("its bytes");
     }

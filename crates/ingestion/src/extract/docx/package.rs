@@ -1,6 +1,8 @@
 //! The ZIP archive that a DOCX is, read with a wall around it.
 
 use std::collections::HashMap;
+#[cfg(feature = "office")]
+use std::io::{BufRead, BufReader};
 use std::io::{Cursor, Read as _};
 
 use encoding_rs::Encoding;
@@ -133,6 +135,17 @@ impl<'a> Package<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The bytes of a part, to be looked at without being held. `None` if there is no such part.
+    #[cfg(feature = "office")]
+    pub(in crate::extract) fn stream(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<impl BufRead + '_>, Unreadable> {
+        let Some(index) = self.names.get(&canonical(name)) else { return Ok(None) };
+        let part = self.archive.by_index(*index).map_err(|error| damaged(&error))?;
+        Ok(Some(BufReader::new(part.take(DECLARED_BYTES))))
     }
 
     /// The text of a part. `None` if there is no such part.
