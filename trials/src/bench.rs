@@ -17,6 +17,7 @@ mod paced;
 mod page;
 pub(crate) mod plot;
 mod receipts;
+mod searches;
 mod steady;
 mod table;
 mod while_learning;
@@ -139,17 +140,26 @@ enum What {
         #[command(flatten)]
         output: Output,
     },
+    /// Searches beside bm25s and tantivy-py, over the same passages and questions
+    Searches {
+        #[command(flatten)]
+        extent: searches::Extent,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Writes the figures stored by `--save` into `docs/performance.md` and draws their plots, without measuring
     Page,
 }
 
 /// Builds the release binary and measures.
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    if matches!(arguments.what, What::Page) {
-        return curves::show();
-    }
-    let program = arguments.server.program()?;
-    match arguments.what {
+    let Arguments { server, what } = arguments;
+    let program = match &what {
+        // They need no server.
+        What::Page | What::Searches { .. } => Program::at("cicerone"),
+        _ => server.program()?,
+    };
+    match what {
         What::Replies { connections, seconds, passages } => {
             replies(&program, connections, Duration::from_secs(seconds), passages).await
         }
@@ -177,6 +187,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         What::Gateways { extent, output } => {
             output.publish(gateways::measure(&program, extent).await?)
         }
+        What::Searches { extent, output } => output.publish(searches::measure(extent).await?),
         What::Page => curves::show(),
     }
 }

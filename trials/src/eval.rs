@@ -1,7 +1,7 @@
 //! `cargo trial eval`: how well passages are found and questions answered, on public question sets and manuals.
 
 mod answers;
-mod collection;
+pub(crate) mod collection;
 mod docx;
 mod feed;
 pub(crate) mod files;
@@ -17,7 +17,7 @@ pub(crate) mod profile;
 mod sets;
 mod silence;
 mod table;
-mod trial;
+pub(crate) mod trial;
 mod words;
 
 use std::path::PathBuf;

@@ -8,6 +8,7 @@ use super::connections::{self, Connections};
 use super::figures::Output;
 use super::gateways::Gateways;
 use super::page;
+use super::searches::Searches;
 use super::steady::{self, Steady};
 use super::while_learning::{self, WhileLearning};
 use crate::overload::Overload;
@@ -41,5 +42,6 @@ pub(super) fn show() -> anyhow::Result<()> {
     page::refresh::<WhileLearning>()?;
     page::refresh::<Steady>()?;
     page::refresh::<Gateways>()?;
+    page::refresh::<Searches>()?;
     page::refresh::<Overload>()
 }
