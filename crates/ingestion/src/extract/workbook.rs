@@ -2,6 +2,7 @@
 
 mod ods;
 mod xls;
+mod xlsx;
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,7 +53,9 @@ pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<Reading, Unreadable> {
 fn tables(bytes: &[u8], kind: Kind) -> Result<Tables, Unreadable> {
     Ok(match kind {
         Kind::Xlsx => {
-            Package::open(bytes)?.check()?;
+            let mut package = Package::open(bytes)?;
+            package.check()?;
+            xlsx::check(&mut package)?;
             xlsx(Xlsx::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?)?
         }
         Kind::Ods => {
