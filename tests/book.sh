@@ -5,6 +5,7 @@
 #   SERVER  where the server listens
 #   KEY     a key that may do everything
 #   SITE    a website with more than one page
+#   PROGRAM the program
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/clients/own/setup.sh

@@ -8,6 +8,7 @@ in which `…` stands for anything. Python and TypeScript are also type-checked.
     SERVER  where the server listens; stands in for http://127.0.0.1:8080
     KEY     an API key; stands in for ck_… , and is $KEY in shell examples
     SITE    optional: a website, which stands in for https://museum.example
+    PROGRAM optional: the program that shell examples call `cicerone`
 
 The current folder has the folders that tests/clients/own/setup.sh makes: `python` and `node`.
 """
@@ -24,8 +25,9 @@ FENCE = re.compile(r"^```(\w+)(?: name=([\w-]+))?\n(.*?)^```$", re.M | re.S)
 MARK = "== example "
 LANGUAGES = ("sh", "python", "ts")
 TSC = {"strict": True, "target": "es2022", "module": "nodenext", "lib": ["es2022", "dom", "dom.iterable"], "types": []}
-# A request that is refused fails, and `jq -r .name` works without jq.
-JQ = """
+# A request that is refused fails, `cicerone` is the program, and `jq -r .name` works without jq.
+PRELUDE = """
+cicerone() { "$PROGRAM" "$@"; }
 curl() { command curl --fail-with-body "$@"; }
 command -v jq >/dev/null || jq() { python3 -c '
 import json, sys
@@ -73,7 +75,7 @@ class Program:
     def write(self, folder):
         mark = {"sh": "echo '{}'", "python": "print('{}', flush=True)", "ts": 'console.log("{}");'}[self.language]
         lines = [f"{mark.format(MARK + name)}\n{filled(program)}" for name, program, _ in self.parts]
-        head = "set -euo pipefail\n" + JQ if self.language == "sh" else ""
+        head = "set -euo pipefail\n" + PRELUDE if self.language == "sh" else ""
         suffix = {"sh": "sh", "python": "py", "ts": "ts"}[self.language]
         (folder / f"{self.file}.{suffix}").write_text(head + "\n".join(lines))
 

@@ -8,6 +8,7 @@ use cicerone_domain::services::{
     Agents, Audit, Checks, Conversations, Gaps, Idempotency, Keys, Quotas, Sites, Sources, Uploads,
     Webhooks, Widgets,
 };
+use cicerone_domain::widget::WidgetToken;
 use cicerone_domain::{Clock, Entropy, PublicUrl, UploadType};
 use ipnet::IpNet;
 
@@ -115,6 +116,8 @@ pub struct HttpSettings {
     pub console: ConsoleSettings,
     /// Whether widgets are served: their public routes, their script, and the hosted pages.
     pub widgets: bool,
+    /// The widget that answers on the pages of the book.
+    pub book_widget: Option<WidgetToken>,
     /// Replies to visitors in progress at once, of the widgets of one account; fewer than the account may have in all. As
     /// many again are kept for accounts that have fewer than their share of them.
     pub visitor_replies: usize,
@@ -150,6 +153,7 @@ impl Default for HttpSettings {
             mcp: McpSettings::default(),
             console: ConsoleSettings::default(),
             widgets: true,
+            book_widget: None,
             visitor_replies: 256,
         }
     }

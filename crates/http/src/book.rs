@@ -10,6 +10,8 @@ mod section;
 
 use std::borrow::Cow;
 
+use cicerone_domain::widget::WidgetToken;
+
 /// The table of contents, in the format of mdBook.
 const SUMMARY: &str = include_str!("../../../docs/book/SUMMARY.md");
 /// The address of the book.
@@ -36,7 +38,7 @@ macro_rules! sources {
 }
 
 /// Every page, in any order: the table of contents has the order of readers.
-const SOURCES: [Source; 27] = sources![
+const SOURCES: [Source; 29] = sources![
     "introduction.md",
     "quick-start.md",
     "concepts.md",
@@ -49,6 +51,7 @@ const SOURCES: [Source; 27] = sources![
     "visitors.md",
     "webhook-events.md",
     "keys.md",
+    "agents-as-code.md",
     "openai-clients.md",
     "mcp-tools.md",
     "statistics.md",
@@ -60,6 +63,7 @@ const SOURCES: [Source; 27] = sources![
     "../openai.md",
     "../mcp.md",
     "../webhooks.md",
+    "../as-code.md",
     "../configuration.md",
     "../deploy.md",
     "../reading.md",
@@ -92,14 +96,15 @@ impl Source {
     }
 }
 
-/// The page of that name as HTML, `None` if there is no such page. The first page has the empty name too.
-pub(crate) fn page(name: &str) -> Option<String> {
+/// The page of that name as HTML, `None` if there is no such page. The first page has the empty name too. A widget of this
+/// server answers on it.
+pub(crate) fn page(name: &str, widget: Option<WidgetToken>) -> Option<String> {
     let contents = contents();
     let position = contents.iter().position(|entry| match entry {
         Entry::Page { source, .. } => name.is_empty() || source.name() == name,
         Entry::Part(_) => false,
     })?;
-    Some(page::html(&contents, position))
+    Some(page::html(&contents, position, widget))
 }
 
 /// The search index: JSON with every section of every page.
@@ -150,7 +155,7 @@ mod tests {
         let mut anchors = HashSet::new();
         let mut links = Vec::new();
         for source in &SOURCES {
-            let html = page(&source.name()).unwrap();
+            let html = page(&source.name(), None).unwrap();
             let address = source.address();
             anchors.insert(address.clone());
             anchors.extend(attributes(&html, "id").map(|id| format!("{address}#{id}")));
@@ -177,7 +182,7 @@ mod tests {
     #[test]
     fn markup_in_a_page_is_shown_as_text() {
         for source in &SOURCES {
-            let html = page(&source.name()).unwrap();
+            let html = page(&source.name(), None).unwrap();
             assert!(!html.contains("<!--") && !html.contains(" style="), "{}", source.file);
             assert_eq!(html.matches("<script").count(), 1, "{}", source.file);
         }

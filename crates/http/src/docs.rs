@@ -10,6 +10,7 @@ use actix_web::http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use cicerone_domain::Error;
+use cicerone_domain::widget::WidgetToken;
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 use zip::ZipArchive;
 
@@ -40,6 +41,8 @@ pub(crate) struct Assets {
     openapi: OnceLock<Arc<Asset>>,
     /// The names of models that it has beside the built-in ones.
     extra_models: Vec<String>,
+    /// The widget on the pages of the book.
+    widget: Option<WidgetToken>,
     /// The pages and files that have been requested.
     parts: Mutex<HashMap<String, Part>>,
 }
@@ -52,9 +55,9 @@ struct Part {
 }
 
 impl Assets {
-    /// The assets; the OpenAPI document names these models too.
-    pub(crate) fn new(extra_models: Vec<String>) -> Self {
-        Self { openapi: OnceLock::new(), extra_models, parts: Mutex::new(HashMap::new()) }
+    /// The assets; the OpenAPI document names these models too, and the pages of the book have this widget.
+    pub(crate) fn new(extra_models: Vec<String>, widget: Option<WidgetToken>) -> Self {
+        Self { openapi: OnceLock::new(), extra_models, widget, parts: Mutex::new(HashMap::new()) }
     }
 
     /// Whether the OpenAPI document is made.
@@ -90,7 +93,7 @@ impl Assets {
         if let Some(part) = parts().get(name) {
             return Ok(part.clone());
         }
-        let part = read(name)?;
+        let part = read(name, self.widget)?;
         // Only names that exist are stored, so there are at most as many as the page has files.
         parts().insert(name.to_owned(), part.clone());
         Ok(part)
@@ -105,7 +108,7 @@ const BOOK_STYLE: &str = concat!(
 );
 
 /// A page, a script, a style, or a file of Swagger UI.
-fn read(name: &str) -> Result<Part, RequestError> {
+fn read(name: &str, widget: Option<WidgetToken>) -> Result<Part, RequestError> {
     let fixed = |bytes: &'static [u8]| Bytes::from_static(bytes);
     let (content_type, policy, bytes) = match name {
         REFERENCE | OLD_REFERENCE => (HTML, POLICY, fixed(include_bytes!("docs/index.html"))),
@@ -118,7 +121,7 @@ fn read(name: &str) -> Result<Part, RequestError> {
         "icon.svg" => ("image/svg+xml", book::POLICY, fixed(include_bytes!("book/icon.svg"))),
         // Described as text in the contract, as all of these are.
         book::INDEX => (PLAIN, book::POLICY, book::index().into()),
-        _ => (HTML, book::POLICY, book::page(name).ok_or(RequestError::NoRoute)?.into()),
+        _ => (HTML, book::POLICY, book::page(name, widget).ok_or(RequestError::NoRoute)?.into()),
     };
     Ok(Part { asset: Asset::new(content_type.to_owned(), bytes), policy })
 }

@@ -142,7 +142,7 @@ fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
         uploads_arriving: FairPool::new(uploads, uploads.div_ceil(2)),
         uploads_in_memory: FairPool::new(UPLOADS_IN_MEMORY, UPLOADS_IN_MEMORY.div_ceil(2)),
         rooms: Rooms::new(),
-        assets: Assets::new(application.extra_models.clone()),
+        assets: Assets::new(application.extra_models.clone(), application.settings.book_widget),
         console: Console::new(&settings.console),
         visitors: Visitors::new(&application),
         ending,

@@ -77,6 +77,10 @@ impl Configuration {
         }
         settings.check_numbers()?;
         settings.check_ocr()?;
+        if settings.http.book_widget.is_some() && !settings.http.widgets {
+            let message = "needs widgets, which `http.widgets = false` turns off";
+            return Err(("http.book_widget", message.to_owned()));
+        }
         let mcp = McpSettings::new(settings.mcp.enabled, &settings.mcp.hosts, public_url.as_ref())
             .map_err(|error| ("mcp.hosts", error.to_string()))?;
         Ok(Self {

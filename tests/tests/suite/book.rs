@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use cicerone_tests::{Answer, Resource, Server, Site};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::own_clients;
 use crate::world::{client, program};
@@ -27,6 +28,37 @@ async fn sections() -> Vec<String> {
     let index = found("/docs/search-index").await;
     let index: Vec<Value> = serde_json::from_str(index.text()).unwrap();
     index.iter().map(|section| section["url"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_widget_answers_on_the_pages_if_a_setting_names_it() {
+    assert!(!found("/docs").await.text().contains("widget.js"), "without the setting");
+    let folder = TempDir::with_prefix("cicerone-test-").unwrap();
+    let file = folder.path().join("cicerone.toml");
+    let server = |settings: &str| {
+        std::fs::write(&file, format!("[http]\n{settings}\n")).unwrap();
+        Server::of(&program()).env("CICERONE_CONFIG", file.to_str().unwrap())
+    };
+    let token = "pub_0123456789abcdefghijklmn";
+    let named = format!("book_widget = \"{token}\"");
+    let running = server(&named).start();
+    let anonymous = running.client().anonymous();
+    for page in ["/docs", "/docs/quick-start"] {
+        let answer = anonymous.get(page).await;
+        let script = format!("<script src=\"/widget.js\" data-token=\"{token}\" async></script>");
+        assert!(answer.text().contains(&script), "{}", answer.text());
+        // The script is of this server, so the policy is the same.
+        let usual = found(page).await;
+        let policy = |answer: &Answer| answer.header("content-security-policy").map(str::to_owned);
+        assert_eq!(policy(&answer), policy(&usual));
+    }
+    let error = server("book_widget = \"pub_short\"").start_fails();
+    assert!(
+        error.contains("http.book_widget") && error.contains("24 letters or digits"),
+        "{error}"
+    );
+    let error = server(&format!("{named}\nwidgets = false")).start_fails();
+    assert!(error.contains("http.book_widget") && error.contains("http.widgets"), "{error}");
 }
 
 #[tokio::test]
@@ -95,6 +127,7 @@ async fn every_example_of_the_book_does_what_it_says() {
     site.put("/prices", page("<h1>Prices</h1><p>A ticket costs twelve euros for adults.</p>"));
     let server = Server::of(&program()).env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8").start();
     let address = site.url("");
-    own_clients::run("book.sh", &server, &[("SITE", &address)], "every example does what it says")
-        .await;
+    let program = program();
+    let variables = [("SITE", &*address), ("PROGRAM", program.path().to_str().unwrap())];
+    own_clients::run("book.sh", &server, &variables, "every example does what it says").await;
 }

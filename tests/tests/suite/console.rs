@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
+use cicerone_tests::scenario::id;
 use cicerone_tests::{ROOT_KEY, Server};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::world::{program, server};
@@ -140,19 +142,43 @@ async fn files_can_be_served_from_a_folder_while_they_are_changed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn people_can_use_it_in_a_real_browser() {
-    let server = Server::of(&program()).env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8").start();
+    let folder = TempDir::with_prefix("cicerone-test-").unwrap();
+    let file = folder.path().join("cicerone.toml");
+    std::fs::write(&file, "").unwrap();
+    let mut server = Server::of(&program())
+        .env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8")
+        .env("CICERONE_CONFIG", file.to_str().unwrap())
+        .start();
+    if !browse(&server, &[]) {
+        return;
+    }
+    let client = server.client();
+    let agent = client.post("/v1/agents", json!({ "name": "Book" })).await.expect(201);
+    let agent = id(&agent);
+    let path = format!("/v1/agents/{agent}/widgets");
+    let widget = client.post(&path, json!({ "name": "Book" })).await.expect(201);
+    std::fs::write(&file, format!("[http]\nbook_widget = {}\n", widget["token"])).unwrap();
+    server.restart();
+    browse(&server, &["book"]);
+}
+
+/// Runs steps of the script, by default all that need no settings. Returns false if it cannot run here.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn browse(server: &Server, steps: &[&str]) -> bool {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("console/console.sh");
     let output = Command::new(script)
         .arg(format!("http://{}", server.address()))
+        .args(steps)
         .env("CICERONE_API_KEY", ROOT_KEY)
         .output()
         .unwrap();
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if output.status.code() == Some(SKIPPED) {
         eprint!("{}", said(&output.stderr));
-        return;
+        return false;
     }
     let (out, error) = (said(&output.stdout), said(&output.stderr));
     assert!(output.status.success(), "{out}\n{error}");
     assert!(out.contains("all is well"), "{out}\n{error}");
+    true
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use cicerone_tests::embedder::TestEmbedder;
 use cicerone_tests::receiver::Receiver;
+use cicerone_tests::scenario::id;
 use cicerone_tests::upstream::{Script, Upstream};
 use cicerone_tests::{Answer, Server};
 use serde_json::{Value, json};
@@ -181,6 +182,16 @@ async fn every_metric_of_the_dashboard_is_there() {
     site.page("/", "Hours", "The museum opens at nine.", &[]);
     let agent = client.agent().await;
     client.trained(&client.source(&agent, "website", &site.url("/")).await).await;
+    // A second crawl of a guarded website is compared with the first.
+    let checks = json!({ "checks": [{ "question": "When does it open?", "contains": ["nine"] }] });
+    client.put(&format!("/v1/agents/{agent}/checks"), checks).await.expect(200);
+    let body = json!({ "type": "website", "content": site.url("/"), "guarded": true });
+    let guarded = client.post(&format!("/v1/agents/{agent}/sources"), body).await.expect(201);
+    let guarded = id(&guarded);
+    client.trained(&guarded).await;
+    site.page("/", "Hours", "The museum opens at nine in the morning.", &[]);
+    client.post_nothing(&format!("/v1/sources/{guarded}/refresh")).await.expect(200);
+    client.trained(&guarded).await;
     // An abandoned wait cannot be provoked here.
     let mut missing = shown();
     assert!(missing.len() > 20, "{missing:?}");

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Entropy;
 use crate::error::Error;
@@ -22,7 +23,8 @@ const SECRET_PREFIX: &str = "wids_";
 const SECRET_BYTES: usize = 32;
 
 /// The public name of a widget: `pub_` and 24 letters or digits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct WidgetToken([u8; TOKEN_CHARS]);
 
 /// The text is not a token.
@@ -47,6 +49,20 @@ impl FromStr for WidgetToken {
         let chars: [u8; TOKEN_CHARS] = chars.try_into().map_err(|_| ParseTokenError)?;
         let is_valid = chars.iter().all(u8::is_ascii_alphanumeric);
         is_valid.then_some(Self(chars)).ok_or(ParseTokenError)
+    }
+}
+
+impl TryFrom<String> for WidgetToken {
+    type Error = ParseTokenError;
+
+    fn try_from(text: String) -> Result<Self, ParseTokenError> {
+        text.parse()
+    }
+}
+
+impl From<WidgetToken> for String {
+    fn from(token: WidgetToken) -> Self {
+        token.to_string()
     }
 }
 

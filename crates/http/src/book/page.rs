@@ -6,10 +6,12 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Tag, TagEnd, ht
 
 use super::links::target;
 use super::section::events;
+use cicerone_domain::widget::WidgetToken;
+
 use super::{ADDRESS, Entry, Source};
 
 /// The page at this position of the table of contents, `""` if there is none.
-pub(super) fn html(contents: &[Entry], position: usize) -> String {
+pub(super) fn html(contents: &[Entry], position: usize, widget: Option<WidgetToken>) -> String {
     let Some(Entry::Page { title, source }) = contents.get(position) else {
         return String::new();
     };
@@ -18,6 +20,9 @@ pub(super) fn html(contents: &[Entry], position: usize) -> String {
     let events = events(source.markdown);
     write_outline(&events, &mut outline);
     html::push_html(&mut article, rewritten(events, source).into_iter());
+    let widget = widget.map_or_else(String::new, |token| {
+        format!("<script src=\"/widget.js\" data-token=\"{token}\" async></script>\n")
+    });
     let (title, pages, turn) =
         (escaped(title), pages(contents, position), turn(contents, position));
     format!(
@@ -31,7 +36,7 @@ pub(super) fn html(contents: &[Entry], position: usize) -> String {
 <link rel="stylesheet" href="/docs/book.css">
 <link rel="icon" type="image/svg+xml" href="/docs/icon.svg">
 <script src="/docs/book.js" defer></script>
-</head>
+{widget}</head>
 <body>
 <a class="skip" href="#main">Skip to the text</a>
 <header>

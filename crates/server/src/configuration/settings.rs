@@ -10,6 +10,7 @@ mod parts;
 
 use std::path::PathBuf;
 
+use cicerone_domain::widget::WidgetToken;
 use cicerone_llm::{EmbeddingsConfig, ModelsConfig, Secret};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -152,6 +153,10 @@ pub(crate) struct HttpSection {
     /// Whether widgets are served: the routes below `/w/` and their script, which pages of other sites use, and the pages
     /// `/chat/{token}`. `false` turns off everything that visitors can reach; widgets can still be managed.
     pub(crate) widgets: bool,
+    /// The token of a widget of this server that answers on the pages of the book at `/docs`. The widget must have its hosted
+    /// page. Unset: the book has no chat.
+    #[schema(value_type = Option<String>)]
+    pub(crate) book_widget: Option<WidgetToken>,
     /// Whether `/metrics` is served.
     pub(crate) metrics: bool,
     /// Whether replies have the header `Server-Timing`, which gives the milliseconds that each

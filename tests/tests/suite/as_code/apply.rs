@@ -2,11 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use cicerone_tests::Server;
 use cicerone_tests::scenario::id;
 use serde_json::{Value, json};
 
 use super::{Place, client_of};
-use crate::world::NOWHERE;
+use crate::world::{NOWHERE, program};
 
 #[tokio::test]
 async fn a_file_in_each_notation_makes_the_same_agent() {
@@ -31,6 +32,26 @@ async fn a_file_in_each_notation_makes_the_same_agent() {
         let (said, _) = place.ends(0, &["apply", "-f", name]);
         assert_eq!(said, "0 created, 0 changed, 0 removed.\n", "{name}");
     }
+}
+
+// The server answers while the test waits for the program.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_meets_the_rate_limit_waits_as_long_as_it_is_told_and_goes_on() {
+    let server = Server::of(&program()).env("CICERONE_RATE_LIMIT_PER_MINUTE", "120").start();
+    let sources: String = (0..70).map(|n| format!("s{n}: {{text: Room {n} is open.}}, ")).collect();
+    let file = format!(
+        "version: 1\nset: museum\nagents: {{guide: {{name: Guide, sources: {{{sources}}}}}}}\n"
+    );
+    let place = Place::of(server.account("museum"), &[("cicerone.yaml", &file)]);
+    assert_eq!(place.apply(), "71 created, 0 changed, 0 removed.\n");
+    let metrics = server.client().anonymous().get("/metrics").await;
+    let refused = metrics
+        .text()
+        .lines()
+        .any(|line| line.starts_with("http_requests_total{") && line.contains("status=\"429\""));
+    assert!(refused, "the limit was met: {}", metrics.text());
+    let (said, _) = place.ends(0, &["plan"]);
+    assert_eq!(said, "Nothing to do.\n");
 }
 
 #[tokio::test]

@@ -164,6 +164,38 @@ async fn a_model_that_fails_or_a_quota_keeps_the_old_content() {
 }
 
 #[tokio::test]
+async fn comparisons_that_take_long_hold_back_no_other_account() {
+    for builder in builders() {
+        let upstream = Upstream::start([Script::default().stall()]).await;
+        let server = builder.env("OPENAI_BASE_URL", upstream.url()).start();
+        let (busy, other) = (server.account("busy"), server.account("other"));
+        // More than the server has workers.
+        let mut sources = Vec::new();
+        for _ in 0..12 {
+            let site = museum().await;
+            let (agent, source) = guarded(&busy, &site).await;
+            set(&busy, &agent, &[OPENS]).await;
+            site.page("/prices", "Exhibition", NEWS, &["/"]);
+            sources.push((site, source));
+        }
+        for (_, source) in &sources {
+            refresh(&busy, source).await;
+        }
+        eventually("checks are asked", async || !upstream.received().is_empty()).await;
+        let agent = other.agent().await;
+        other.text(&agent, "Parking is free.").await;
+        let site = museum().await;
+        let website = other.source(&agent, "website", &site.url("/")).await;
+        other.trained(&website).await;
+        for (_, source) in &sources {
+            let waiting = busy.get(&format!("/v1/sources/{source}")).await.expect(200);
+            let status = waiting["status"].as_str().unwrap();
+            assert!(["pending", "processing"].contains(&status), "{waiting}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_comparison_is_made_again_after_a_kill() {
     // On PostgreSQL another server may have the job until its lease is over.
     for (builder, kills) in builders().into_iter().zip([&[1, 6][..], &[6]]) {

@@ -68,6 +68,7 @@ impl Default for HttpSection {
             console: http.console.is_enabled,
             console_folder: None,
             widgets: http.widgets,
+            book_widget: http.book_widget,
             metrics: true,
             server_timing: http.server_timing,
         }

@@ -48,6 +48,7 @@ impl Settings {
                 folder: self.http.console_folder.clone(),
             },
             widgets: self.http.widgets,
+            book_widget: self.http.book_widget,
             // The other half is left to the keys of the account.
             visitor_replies: self.http.replies_at_once.div_ceil(2),
             ..default
