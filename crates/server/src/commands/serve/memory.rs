@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 /// When the process returns what its start needed.
 const FIRST: Duration = Duration::from_secs(1);
-/// How often the process checks its size.
+/// How often the process checks how much it holds in vain.
 const INTERVAL: Duration = Duration::from_secs(15);
 /// The growth since the last time from which free memory is returned, which takes milliseconds.
-const GROWTH_BYTES: usize = 8 * 1_024 * 1_024;
+const GROWTH_BYTES: i64 = 8 * 1_024 * 1_024;
 
 /// Larger blocks get a mapping of their own, which returns to the system as soon as it is freed. By
 /// default, glibc raises this threshold by itself up to 32 MiB, and keeps what is freed.
@@ -31,10 +31,12 @@ pub(super) fn set_up() {
     }
 }
 
-/// Returns what the start needed, and then free memory to the system whenever the process has grown, until `stop`. Does
+/// Returns what the start needed, and then free memory to the system whenever there is more of it, until `stop`. Does
 /// nothing if the system does not report the size of the process.
+///
+/// The size alone would not tell: what a long burst used is freed after the process has stopped growing.
 pub(super) async fn give_back(stop: CancellationToken) {
-    let mut least = usize::MAX;
+    let mut least = i64::MAX;
     if stop.run_until_cancelled(tokio::time::sleep(FIRST)).await.is_some() {
         // The panic hook has logged a panic; the rounds try again.
         let _ = tokio::task::spawn_blocking(|| {
@@ -44,24 +46,47 @@ pub(super) async fn give_back(stop: CancellationToken) {
         .await;
     }
     while stop.run_until_cancelled(tokio::time::sleep(INTERVAL)).await.is_some() {
-        let Some(resident) = resident().await else { continue };
-        if resident > least.saturating_add(GROWTH_BYTES) || least == usize::MAX {
-            // The panic hook has logged a panic; the next round tries again.
-            let _ = tokio::task::spawn_blocking(trim).await;
-            let Some(after) = self::resident().await else { continue };
-            tracing::debug!(resident, after, "returned free memory to the system");
-            least = after;
-        } else {
-            least = least.min(resident);
-        }
+        // The panic hook has logged a panic; the next round tries again.
+        let round = tokio::task::spawn_blocking(move || round(least)).await;
+        least = round.ok().flatten().unwrap_or(least);
     }
 }
 
-/// Resident memory of the process in bytes; `None` if the system does not report it.
-async fn resident() -> Option<usize> {
-    let text = tokio::fs::read_to_string("/proc/self/statm").await.ok()?;
-    let pages: usize = text.split(' ').nth(1)?.parse().ok()?;
-    Some(pages.saturating_mul(rustix::param::page_size()))
+/// Returns free memory to the system if there is much more of it than `least`. Gives the least that there was.
+fn round(least: i64) -> Option<i64> {
+    let before = unused()?;
+    if before <= least.saturating_add(GROWTH_BYTES) && least != i64::MAX {
+        return Some(least.min(before));
+    }
+    trim();
+    let after = unused()?;
+    tracing::debug!(before, after, "returned free memory to the system");
+    Some(after)
+}
+
+/// By how many bytes the process is larger than what it uses; `None` if the system does not report its size. Only changes
+/// of it tell something: it is less than nothing if much was allocated that was never written to.
+fn unused() -> Option<i64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let mut pages = text.split(' ').skip(1).map(str::parse::<i64>);
+    let (resident, of_files) = (pages.next()?.ok()?, pages.next()?.ok()?);
+    let page = i64::try_from(rustix::param::page_size()).ok()?;
+    Some(resident.saturating_sub(of_files).saturating_mul(page).saturating_sub(in_use()))
+}
+
+/// Bytes that the program has allocated.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn in_use() -> i64 {
+    #[expect(unsafe_code, reason = "the standard library does not lead to the allocator")]
+    // SAFETY: `mallinfo2` takes nothing and may be called by any thread at any time.
+    let allocated = unsafe { libc::mallinfo2() };
+    i64::try_from(allocated.uordblks.saturating_add(allocated.hblkhd)).unwrap_or(i64::MAX)
+}
+
+/// Other allocators do not tell.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn in_use() -> i64 {
+    0
 }
 
 /// Returns free memory to the system.
@@ -124,7 +149,7 @@ fn unchanged(line: &str, program: &std::path::Path) -> Option<(usize, usize)> {
 mod tests {
     use std::path::Path;
 
-    use super::{unchanged, unmap_program};
+    use super::{round, unchanged, unmap_program, unused};
 
     #[test]
     fn only_what_is_as_in_the_file_is_unmapped() {
@@ -145,6 +170,21 @@ mod tests {
         ] {
             assert_eq!(of(other), None, "{other}");
         }
+    }
+
+    #[cfg(target_env = "gnu")]
+    #[test]
+    fn what_is_freed_after_the_process_has_stopped_growing_is_returned() {
+        const MIB: i64 = 1_024 * 1_024;
+        let blocks: Vec<Vec<u8>> = (0..16 * 1_024).map(|_| vec![7; 4_096]).collect();
+        let least = round(i64::MAX).unwrap();
+        // Nothing is returned while it is in use. The blocks that stay keep the others from being at the end of the memory.
+        let left: Vec<_> = blocks.into_iter().step_by(64).collect();
+        let held = unused().unwrap();
+        assert!(held - least > 32 * MIB, "{held} {least}");
+        let after = round(least).unwrap();
+        assert!(held - after > 32 * MIB, "{held} {after}");
+        assert_eq!(left.len(), 256);
     }
 
     #[test]
