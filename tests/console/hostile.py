@@ -59,9 +59,11 @@ def chat(browser, page, agent, batch, number):
     """A widget whose every word is a payload: in its settings, on a page of another origin, and on its own page."""
     plain = [" ".join(payload.split()) for payload in batch]
     texts = dict(zip(("placeholder", "send", "sources", "good", "bad", "new", "history", "reply", "you"), plain))
-    fields = {"name": plain[0][:100], "title": plain[1][:60], "greeting": "\n\n".join(batch)[:500], "starters": [each[:100] for each in plain[:5]], "texts": {key: text[:300] for key, text in texts.items()}}
+    fields = {"name": plain[0][:100], "title": plain[1][:60], "greeting": "\n\n".join(batch)[:500], "starters": [each[:100] for each in plain[:5]], "texts": {key: text[:300] for key, text in texts.items()}, "identity": "optional", "handoff": True, "lead": True}
     with widget.website() as site:
         made = api("POST", f"/v1/agents/{agent}/widgets", {**fields, "origins": [site]})
+        go(page, f"#/agents/{agent}/conversations/{leave(made, plain)}")
+        expect(page.get_by_role("region", name="Visitor")).to_contain_text(plain[3])
         go(page, f"#/agents/{agent}/widgets")
         go(page, f"#/agents/{agent}/widgets/{made['id']}")
         expect(page.locator(".preview .log")).to_be_visible()
@@ -77,6 +79,16 @@ def chat(browser, page, agent, batch, number):
                     assert link.startswith(("http://", "https://", "mailto:")), link
                 assert visitor.evaluate("window.__ran") is None, "a payload ran"
                 assert visitor.locator(".panel").evaluate("panel => panel.querySelector('script, img, iframe, style, object, embed, base, meta, form form')") is None
+
+
+def leave(made, plain):
+    """A visitor whose name, wish and address are payloads; returns the conversation's id."""
+    person = widget.signed(made["identity_secret"], sub=plain[0][:200], name=plain[1][:100], email="ada@museum.example")
+    place = f"/w/{made['token']}"
+    conversation = api("POST", f"{place}/messages", {"message": plain[2]}, key=person)["conversation_id"]
+    api("PUT", f"{place}/conversations/{conversation}/handoff", {"message": plain[4]}, key=person)
+    api("PUT", f"{place}/conversations/{conversation}/lead", {"email": "ada@museum.example", "name": plain[3][:100], "phone": plain[5][:40], "message": plain[6]}, key=person)
+    return conversation
 
 
 def upload(name, content):

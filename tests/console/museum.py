@@ -50,9 +50,20 @@ def build(site, hook):
     if has_route("put", "/v1/agents/{agent_id}/checks"):
         api("PUT", f"/v1/agents/{agent}/checks", {"checks": [{"question": "When does the museum open?", "contains": ["nine"]}, {"question": "Is parking free?", "contains": ["free"]}]})
         api("POST", f"/v1/agents/{agent}/checks/run")
-    made["widget"] = api("POST", f"/v1/agents/{agent}/widgets", {"name": "Website", "origins": ["https://museum.example", "https://*.museum.example"], "greeting": "Hello! Ask me about your **visit**.", "starters": QUESTIONS[:3], "handoff": True})["id"]
+    website = api("POST", f"/v1/agents/{agent}/widgets", {"name": "Website", "origins": ["https://museum.example", "https://*.museum.example"], "greeting": "Hello! Ask me about your **visit**.", "starters": QUESTIONS[:3], "handoff": True, "lead": True})
+    made["visited"] = visit(website["token"])
+    made["widget"] = website["id"]
     api("POST", f"/v1/agents/{agent}/widgets", {"name": "Members", "identity": "required", "is_active": False})
     return {"agent": agent, "other": other, **made}
+
+
+def visit(token):
+    """A visitor of the widget asks, wants a person and leaves an address; returns the conversation's id."""
+    credential = api("POST", f"/w/{token}/visitors")["credential"]
+    conversation = api("POST", f"/w/{token}/messages", {"message": "Do you open for school groups on Mondays?"}, key=credential)["conversation_id"]
+    api("PUT", f"/w/{token}/conversations/{conversation}/handoff", {"message": "We are thirty children."}, key=credential)
+    api("PUT", f"/w/{token}/conversations/{conversation}/lead", {"email": "ada@school.example", "name": "Ada", "message": "Please call after four."}, key=credential)
+    return conversation
 
 
 def pages(path, _body):
@@ -76,6 +87,6 @@ def views(made):
         **widgets,
         "agents": "#/agents", "overview": agent, "playground": f"{agent}/playground", "sources": f"{agent}/sources", "source": f"{agent}/sources/{made['visit']}", "pages": f"{agent}/sources/{made['website']}?show=pages",
         "pairs": f"{agent}/sources/{made['pairs']}?show=content", "document": f"{agent}/sources/{made['visit']}/documents/{made['document']}?passage=0&reply={made['conversation']}.2", "conversations": f"{agent}/conversations", "search": f"{agent}/conversations?text=lifeboat",
-        "conversation": f"{agent}/conversations/{made['conversation']}", "gaps": f"{agent}/gaps", "checks": f"{agent}/checks", "settings": f"{agent}/settings", "usage": "#/usage", "keys": "#/keys", "webhooks": "#/webhooks",
+        "conversation": f"{agent}/conversations/{made['conversation']}", "visitor": f"{agent}/conversations/{made['visited']}", "gaps": f"{agent}/gaps", "checks": f"{agent}/checks", "settings": f"{agent}/settings", "usage": "#/usage", "keys": "#/keys", "webhooks": "#/webhooks",
         "webhook": f"#/webhooks/{made['endpoint']}", "audit": "#/audit", "health": "#/health", "missing": "#/nowhere",
     }

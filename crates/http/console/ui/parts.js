@@ -35,7 +35,7 @@ export const heading = (title, more = {}) => html`<header class="heading">
  * @param {() => unknown} [again]
  */
 export const problem = (error, again) => (error ? html`<div class="notice danger" role="alert">${icon('circle-alert')}<div class="grow">
-  <p>${sentence(error.message)}</p>
+  <p>${words(sentence(error.message))}</p>
   ${error.errors.length > 1 ? html`<ul>${error.errors.slice(0, 8).map((each) => html`<li><code>${each.param}</code> ${each.message}</li>`)}</ul>` : nothing}
   <p class="small quiet">${[error.code && html`<code>${error.code}</code>`, error.requestId && html` request <code>${error.requestId}</code>`, error.retryAfter ? ` try again in ${error.retryAfter} s` : '']}</p>
   </div>${again ? button({ label: 'Try again', icon: 'rotate-ccw', small: true }, again) : nothing}</div>` : nothing);
@@ -45,6 +45,9 @@ export function sentence(message) {
   const text = message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
+
+/** Words of the API, whose names of fields and files stand between backticks. @param {string} text */
+export const words = (text) => text.split('`').map((part, index) => (index % 2 ? html`<code>${part}</code>` : part));
 
 /** @param {'info' | 'warning' | 'danger' | 'success'} kind @param {unknown} content @param {unknown} [action] */
 export const notice = (kind, content, action) => html`<div class="notice ${kind}">${icon({ info: 'circle-question-mark', warning: 'triangle-alert', danger: 'circle-alert', success: 'circle-check' }[kind])}<div class="grow">${content}</div>${action || nothing}</div>`;
@@ -59,7 +62,7 @@ const BADGES = /** @type {Record<string, [string, string]>} */ ({
   trained: ['success', 'circle-check'], indexed: ['success', 'circle-check'], active: ['success', 'circle-check'], enabled: ['success', 'circle-check'], succeeded: ['success', 'circle-check'],
   done: ['success', 'circle-check'], passed: ['success', 'circle-check'], answered: ['success', 'circle-check'], ready: ['success', 'circle-check'], ok: ['success', 'circle-check'],
   pending: ['wait', 'clock'], processing: ['busy', ''], running: ['busy', ''], uploading: ['busy', ''],
-  failed: ['danger', 'circle-x'], disabled: ['danger', 'circle-x'], unanswered: ['warning', 'circle-question-mark'],
+  failed: ['danger', 'circle-x'], disabled: ['danger', 'circle-x'], unanswered: ['warning', 'circle-question-mark'], handoff: ['warning', 'message-circle'], lead: ['success', 'check'],
   paused: ['warning', 'pause'], skipped: ['quiet', 'circle-x'], unchanged: ['quiet', 'check'], open: ['wait', 'circle-question-mark'], dismissed: ['quiet', 'x'],
 });
 

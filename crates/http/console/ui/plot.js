@@ -3,7 +3,9 @@
 import { html, nothing, svg } from '../vendor/lit-html/lit-html.js';
 import { compact, dayOf, number } from '../lib/format.js';
 
-const WIDTH = 720;
+const WIDE = 720;
+/** On narrow screens, so that its letters keep their size. */
+const NARROW = 340;
 const HEIGHT = 180;
 const LEFT = 40;
 const BELOW = 22;
@@ -21,7 +23,8 @@ function roundUp(value) {
  */
 export function plot(label, days, names) {
   const most = roundUp(Math.max(...days.map((day) => day.values.reduce((sum, value) => sum + value, 0)), 1));
-  const wide = (WIDTH - LEFT) / Math.max(1, days.length);
+  const width = matchMedia('(max-width: 640px)').matches ? NARROW : WIDE;
+  const wide = (width - LEFT) / Math.max(1, days.length);
   const high = (value) => ((HEIGHT - BELOW - 8) * value) / most;
   const floor = HEIGHT - BELOW;
   const every = Math.ceil(days.length / 6);
@@ -35,7 +38,7 @@ export function plot(label, days, names) {
     })}${index % every === 0 ? svg`<text class=${(index / every) % 2 ? 'minor' : nothing} x=${x + wide / 2} y=${HEIGHT - 6} text-anchor="middle">${dayOf(day.day)}</text>` : nothing}</g>`;
   });
   return html`<figure class="stack tight">${names.length > 1 ? html`<ul class="legend">${names.map((name, at) => html`<li><i class=${at ? 'second' : nothing}></i>${name}</li>`)}</ul>` : nothing}
-    <svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}. The table has the numbers.">${[0, 0.5, 1].map((part) => svg`<line class="line" x1=${LEFT} x2=${WIDTH} y1=${floor - high(most * part)} y2=${floor - high(most * part)}></line><text x=${LEFT - 8} y=${floor - high(most * part) + 4} text-anchor="end">${compact(most * part)}</text>`)}${bars}</svg></figure>`;
+    <svg class="plot" viewBox="0 0 ${width} ${HEIGHT}" role="img" aria-label="${label}. The table has the numbers.">${[0, 0.5, 1].map((part) => svg`<line class="line" x1=${LEFT} x2=${width} y1=${floor - high(most * part)} y2=${floor - high(most * part)}></line><text x=${LEFT - 8} y=${floor - high(most * part) + 4} text-anchor="end">${compact(most * part)}</text>`)}${bars}</svg></figure>`;
 }
 
 /** Every day from the first to the last, also those without a row. @param {number} days @param {(day: string) => number[]} values */

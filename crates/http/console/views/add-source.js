@@ -131,7 +131,7 @@ export function addSource({ agent, kind, uploads, added }) {
   /** @type {Record<string, () => unknown>} */
   const fields = {
     website: () => html`${field(forms.website, { name: 'content', label: 'Address', type: 'url', most: LIMITS.url, required: true, autofocus: true, placeholder: 'https://museum.example', spellcheck: false })}
-      ${button({ label: 'See what may be read', icon: 'search', small: true, disabled: !forms.website.values.content.trim() }, look)}${rules()}
+      <div class="row">${button({ label: 'See what may be read', icon: 'search', disabled: !forms.website.values.content.trim() }, look)}</div>${rules()}
       ${check(forms.website, { name: 'crawl_subpages', label: 'Follow its links', hint: 'To other pages of the same host, as far as robots.txt allows. Which pages were read, and why others were not, is shown while it goes on.' })}
       ${check(forms.website, { name: 'guarded', label: 'Guard it by the checks', hint: GUARD })}`,
     text: () => field(forms.text, { name: 'content', label: 'Text', rows: 12, most: LIMITS.text, required: true, autofocus: true, hint: 'Its first line becomes its title.' }),

@@ -7,8 +7,9 @@ import { Loaded, toApiError } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, session } from '../lib/session.js';
 import { confirm, toast } from '../ui/layers.js';
-import { button, copyable, heading, icon, problem, waiting } from '../ui/parts.js';
+import { badge, button, copyable, heading, icon, problem, waiting, when } from '../ui/parts.js';
 import { messageView } from '../ui/transcript.js';
+import { CHANNELS } from './conversations.js';
 
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
 export function conversationView(context) {
@@ -56,11 +57,22 @@ export function conversationView(context) {
         requestAnimationFrame(() => document.getElementById(`message-${n}`)?.scrollIntoView({ block: 'center' }));
       }
       const pairs = Object.entries(value.metadata);
-      return html`<div class="stack wide reading">${heading('Conversation', { above, about: html`<span class="row tight"><span>${count(value.message_count, 'message')}</span><span class="quiet">· began ${at(value.created_at)} · ${value.channel}</span>${copyable(value.id, 'the id')}</span>`,
+      return html`<div class="stack wide reading">${heading('Conversation', { above, about: html`<span class="row tight"><span>${count(value.message_count, 'message')}</span><span class="quiet">· began ${at(value.created_at)} · ${CHANNELS[value.channel] || value.channel}</span>${copyable(value.id, 'the id')}</span>`,
         actions: can('conversations:write') ? button({ label: 'Delete', icon: 'trash-2', kind: 'danger' }, remove) : nothing })}
+        ${value.visitor ? visitorView(value, agent) : nothing}
         ${pairs.length ? html`<dl class="facts">${pairs.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>` : nothing}
         ${problem(error, readOlder)}${cursor ? html`<div>${button({ label: 'Show older messages', icon: 'chevron-up', small: true, busy: isReading }, readOlder)}</div>` : nothing}
         <ol class="messages transcript">${repeat([...older, ...value.messages], (message) => message.n, (message) => messageView(message, { agent, conversation: id, update: context.update }))}</ol></div>`;
     },
   };
+}
+
+/** Who asked through a widget, whether a person is wanted, and how to reach the visitor. @param {any} conversation @param {string} agent */
+function visitorView({ visitor, lead, handoff_requested_at: wanted }, agent) {
+  const fact = (/** @type {string} */ name, /** @type {unknown} */ content) => (content ? html`<div><dt>${name}</dt><dd>${content}</dd></div>` : nothing);
+  return html`<section class="card stack" aria-label="Visitor">${wanted || lead ? html`<p class="row">${wanted ? html`<span class="row tight">${badge('handoff', 'asked for a person')}<span class="quiet small">${when(wanted)}</span></span>` : nothing}${lead ? badge('lead', 'left an address') : nothing}</p>` : nothing}
+    <dl class="facts"><div><dt>Visitor</dt><dd>${visitor.name || visitor.subject || 'anonymous'} <a class="small nowrap" href=${to(['agents', agent, 'conversations'], { visitor: visitor.id })}>all conversations</a></dd></div>
+      ${fact('Identity', visitor.name && visitor.subject)}${fact('Signed-in email', visitor.email)}
+      ${lead ? html`${fact('Name', lead.name)}${fact('Email', lead.email)}${fact('Phone', lead.phone)}` : nothing}</dl>
+    ${lead?.message ? html`<p class="comment">${lead.message}</p>` : nothing}</section>`;
 }

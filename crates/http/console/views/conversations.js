@@ -17,8 +17,9 @@ const EXPORT = `${LIST}/export`;
 /** Conversations whose messages are read at once. */
 const AT_ONCE = 4;
 const PAGE = 20;
-const NAMES = ['text', 'rating', 'unanswered', 'channel', 'after', 'before', 'metadata'];
-const CHANNELS = /** @type {Record<string, string>} */ ({ api: 'API', openai: 'OpenAI', mcp: 'MCP' });
+const NAMES = ['text', 'rating', 'unanswered', 'channel', 'visitor', 'after', 'before', 'metadata'];
+/** The interfaces through which conversations begin. */
+export const CHANNELS = /** @type {Record<string, string>} */ ({ widget: 'Widget', api: 'API', openai: 'OpenAI', mcp: 'MCP' });
 
 /** The latest questions of listed conversations, with their replies: lists have no messages. */
 class Latest {
@@ -64,7 +65,7 @@ export function conversationsView(context) {
   let query = context.query;
   /** The filters as the API names them. */
   const filters = () => ({
-    text: query.get('text'), rating: query.get('rating'), unanswered: query.get('unanswered'), channel: query.get('channel'), metadata: query.getAll('metadata'),
+    text: query.get('text'), rating: query.get('rating'), unanswered: query.get('unanswered'), channel: query.get('channel'), visitor_id: query.get('visitor'), metadata: query.getAll('metadata'),
     created_after: query.get('after') && `${query.get('after')}T00:00:00Z`, created_before: query.get('before') && `${query.get('before')}T00:00:00Z`,
   });
   let list = new Paged(context, path, filters(), PAGE);
@@ -95,6 +96,7 @@ export function conversationsView(context) {
           <label>Channel${options('channel', [['', 'Any'], ...Object.entries(CHANNELS)])}</label>
           <label>From<input type="date" .value=${query.get('after') || ''} @change=${chosen('after')}></label>
           <label>Before<input type="date" .value=${query.get('before') || ''} @change=${chosen('before')}></label>
+          ${query.get('visitor') ? html`<span class="badge">one visitor</span>` : nothing}
           ${isFiltered ? linkButton(to(['agents', agent, 'conversations']), { label: 'Clear', icon: 'x', kind: 'plain' }) : nothing}</form>
         ${!list.isLoaded && !list.error ? waiting() : nothing}
         ${list.isLoaded && !list.items.length && !list.hasMore ? isFiltered ? empty('search', 'None are like this', 'No conversation meets all of these conditions.') : empty('messages-square', 'No conversations yet', 'They appear here as soon as somebody asks.', can('conversations:write') ? linkButton(to(['agents', agent, 'playground']), { label: 'Ask the first question', icon: 'message-circle' }) : nothing) : nothing}
@@ -112,6 +114,7 @@ function entry(each, agent, messages) {
   return html`<li><div class="row apart"><a class="lines" href=${address}>${each.match ? each.match.text : question ? head(question, 200) : html`<span class="mono">${each.id}</span>`}</a><span class="small quiet nowrap">${when(each.updated_at)}</span></div>
     ${reply ? html`<p class="quiet clip">${head(reply, 300)}</p>` : nothing}
     <p class="row tight small"><span class="quiet">${count(each.message_count, 'message')}</span><span class="quiet">· ${CHANNELS[each.channel] || each.channel}</span>
+    ${each.handoff_requested_at ? badge('handoff', 'asked for a person') : nothing}${each.lead ? badge('lead', 'left an address') : nothing}
     ${each.unanswered_count ? badge('unanswered', `${number(each.unanswered_count)} not answered`) : nothing}${each.ratings.up ? html`<span class="badge success">${icon('thumbs-up', 12)}${each.ratings.up}</span>` : nothing}${each.ratings.down ? html`<span class="badge danger">${icon('thumbs-down', 12)}${each.ratings.down}</span>` : nothing}
     ${pairs.slice(0, 6).map(([name, value]) => html`<span class="badge"><span class="quiet">${name}</span> ${value}</span>`)}</p></li>`;
 }

@@ -45,7 +45,7 @@ export function gapsView(context) {
         requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('textarea[name="answer"]'))?.focus());
       }) : nothing}
       ${can('conversations:write') ? gap.status === 'open' ? button({ label: 'Dismiss', icon: 'x', small: true, kind: 'plain' }, () => move(gap, 'dismissed')) : button({ label: 'Open again', icon: 'rotate-ccw', small: true, kind: 'plain' }, () => move(gap, 'open')) : nothing}</span></div>
-    <p class="small quiet">${number(gap.unanswered)} not answered, ${number(gap.rated_down)} rated bad · last asked ${when(gap.last_asked_at)}${gap.source_id ? html` · <a href=${to(['agents', agent, 'sources', gap.source_id])}>answered here</a>` : nothing}</p>
+    <p class="small quiet">${number(gap.unanswered)} not answered${gap.rated_down ? `, ${number(gap.rated_down)} rated bad` : ''} · last asked ${when(gap.last_asked_at)}${gap.source_id ? html` · <a href=${to(['agents', agent, 'sources', gap.source_id])}>answered here</a>` : nothing}</p>
     ${answering?.id === gap.id ? html`<form class="stack" @submit=${answer(gap)} @keydown=${sendOnShortcut}>${field(answering.form, { name: 'question', label: 'Question', most: LIMITS.question, required: true })}
       ${field(answering.form, { name: 'answer', label: 'Answer', rows: 4, required: true })}${problem(answering.form.error)}
       <footer class="row">${button({ label: 'Save the answer', kind: 'primary', type: 'submit', busy: answering.form.isBusy })}${button({ label: 'Cancel' }, () => {

@@ -24,7 +24,7 @@ export function healthView(context) {
       return html`<div class="stack wide">${heading('Health', { about: 'Of the server, and what it and your key can do.' })}
         <dl class="numbers">${probes.map(([name, about, each]) => {
           const { value, error } = /** @type {Loaded<any>} */ (each);
-          return html`<div><dt>${name}</dt><dd>${error ? badge('failed', 'no') : value ? badge('ok', 'yes') : badge('running', '…')} <small>${value ? milliseconds(value.took) : nothing}</small></dd><dd><small>${about}</small></dd></div>`;
+          return html`<div><dt>${name}</dt><dd>${error ? badge('failed', 'no') : value ? badge('ok', 'yes') : badge('running', '…')} <small>${value ? milliseconds(value.took) : nothing}</small></dd><dd class="about"><small>${about}</small></dd></div>`;
         })}</dl>
         ${probes.map(([, , each]) => problem(/** @type {Loaded<any>} */ (each).error))}
         <section class="card stack"><h2>This server</h2><dl class="facts">
@@ -32,8 +32,8 @@ export function healthView(context) {
           <div><dt>Largest file</dt><dd>${bytes(capabilities.max_upload_bytes)}</dd></div><div><dt>Public address</dt><dd>${capabilities.public_url || 'none: nothing is public'}</dd></div></dl></section>
         <section class="card stack"><h2>This key</h2><dl class="facts">
           <div><dt>Name</dt><dd>${key.name}</dd></div><div><dt>Id</dt><dd>${copyable(key.id, 'the id')}</dd></div><div><dt>Account</dt><dd>${account.name}</dd></div>
-          <div><dt>Expires</dt><dd>${key.expires_at ? at(key.expires_at) : 'never'}</dd></div><div><dt>Agents</dt><dd>${key.agent_ids ? key.agent_ids.join(', ') : 'all'}</dd></div></dl>
-          <ul class="chips">${key.permissions.map((each) => html`<li>${each === '*' ? 'everything' : each}</li>`)}</ul></section></div>`;
+          <div><dt>Expires</dt><dd>${key.expires_at ? at(key.expires_at) : 'never'}</dd></div><div><dt>Agents</dt><dd>${key.agent_ids ? key.agent_ids.join(', ') : 'all'}</dd></div>
+          <div><dt>May</dt><dd><ul class="chips">${key.permissions.map((each) => html`<li>${each === '*' ? 'everything' : each}</li>`)}</ul></dd></div></dl></section></div>`;
     },
   };
 }

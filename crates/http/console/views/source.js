@@ -10,7 +10,7 @@ import { go, to } from '../lib/router.js';
 import { can, has, session } from '../lib/session.js';
 import { dialogForm, open, redraw, toast } from '../ui/layers.js';
 import { pairsTable, written } from '../ui/pairs.js';
-import { badge, button, copyable, empty, heading, icon, meter, more, notice, problem, sentence, tabs, waiting, when } from '../ui/parts.js';
+import { badge, button, copyable, empty, heading, icon, meter, more, notice, problem, sentence, tabs, waiting, when, words } from '../ui/parts.js';
 import { GUARD, KINDS, nameOf } from '../ui/source-kinds.js';
 import { isInWork, refresh, remove } from './sources.js';
 
@@ -49,7 +49,7 @@ export function sourceView(context) {
           ${'guarded' in value && value.type === 'website' ? button({ label: 'Guarded', icon: 'list-checks', pressed: value.guarded, title: GUARD }, () => guard(value, read)) : nothing}
           ${value.type === 'website' ? button({ label: 'Refresh', icon: 'refresh-cw', disabled: isInWork(value) }, () => refresh(value, read)) : nothing}
           ${button({ label: 'Delete', icon: 'trash-2', kind: 'danger' }, () => remove(value, () => go(to(['agents', agent, 'sources']))))}` : nothing })}
-        ${value.error_message ? notice('danger', html`<p>${sentence(value.error_message)}</p>`) : nothing}
+        ${value.error_message ? notice('danger', html`<p>${words(sentence(value.error_message))}</p>`) : nothing}
         ${value.partially_read ? notice('warning', html`<p>${count(value.partially_read.documents, 'document was', 'documents were')} read in part: ${value.partially_read.reason}</p>${value.partially_read.pages.length ? html`<p class="small">Pages ${value.partially_read.pages.join(', ')}</p>` : nothing}`) : nothing}
         ${value.progress && isInWork(value) ? html`<div class="card stack tight">${meter(value.progress.pages_done, value.progress.pages_found, 'Pages read')}<p class="small quiet">${number(value.progress.pages_done)} of ${number(value.progress.pages_found)} pages so far${value.progress.pages_failed ? `, ${number(value.progress.pages_failed)} failed` : ''}</p></div>` : nothing}
         ${tabs('Of this source', views.map(([name, label, symbol]) => ({ label, icon: symbol, isCurrent: shown === name, address: to(['agents', agent, 'sources', id], { show: name }) })))}
@@ -83,9 +83,9 @@ function documents(list, source) {
 function pages(list) {
   if (!list.isLoaded && !list.error) return waiting();
   if (list.isLoaded && !list.items.length) return empty('globe', 'No pages yet', 'They appear here as they are found.');
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Pages"><table class="table"><thead><tr><th scope="col">Page</th><th scope="col">State</th><th scope="col">Answer</th><th scope="col" class="number">Characters</th><th scope="col" class="rest">Read</th></tr></thead><tbody>
-    ${list.items.map((page) => html`<tr><td class="name"><span>${page.title || page.url}</span>${page.title ? html`<p class="small quiet clip">${page.url}</p>` : nothing}${page.reason ? html`<p class="small ${page.status === 'failed' ? 'danger-text' : 'quiet'}">${page.reason}</p>` : nothing}</td>
-      <td>${badge(page.status)}</td><td class="number">${page.http_status ?? '–'}</td><td class="number">${number(page.character_count)}</td><td class="rest quiet nowrap">${page.fetched_at ? when(page.fetched_at) : '–'}</td></tr>`)}</tbody></table></div>${more(list)}`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Pages"><table class="table"><thead><tr><th scope="col">Page</th><th scope="col">State</th><th scope="col" class="number rest">Answer</th><th scope="col" class="number rest">Characters</th><th scope="col" class="rest">Read</th></tr></thead><tbody>
+    ${list.items.map((page) => html`<tr><td class="name"><span>${page.title || page.url}</span>${page.title ? html`<p class="small quiet clip">${page.url}</p>` : nothing}${page.reason ? html`<p class="small ${page.status === 'failed' ? 'danger-text' : 'quiet'}">${words(page.reason)}</p>` : nothing}</td>
+      <td>${badge(page.status)}</td><td class="number rest">${page.http_status ?? '–'}</td><td class="number rest">${number(page.character_count)}</td><td class="rest quiet nowrap">${page.fetched_at ? when(page.fetched_at) : '–'}</td></tr>`)}</tbody></table></div>${more(list)}`;
 }
 
 /** @param {any} source */

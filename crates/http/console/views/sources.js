@@ -72,7 +72,7 @@ export function sourcesView(context) {
         <label class="row tight"><span class="unseen">State</span><select @change=${(event) => filter('status', textOf(event))}>${['', 'trained', 'processing', 'pending', 'failed'].map((each) => html`<option value=${each} ?selected=${(query.get('status') || '') === each}>${each || 'Every state'}</option>`)}</select></label></div>` : nothing}
       ${!list.isLoaded && !list.error ? waiting() : nothing}
       ${list.isLoaded && !list.items.length ? isFiltered() ? empty('search', 'None are like this', 'No source has this type and state.', html`<a class="button" href=${to(['agents', agent, 'sources'])}>Show all</a>`) : first(mayWrite, uploads, add) : nothing}
-      ${list.items.length ? html`<div class="scroll"><table class="table sources"><thead><tr><th scope="col">Source</th><th scope="col">State</th><th scope="col" class="number">Characters</th><th scope="col" class="rest">Added</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>
+      ${list.items.length ? html`<div class="scroll"><table class="table sources"><thead><tr><th scope="col">Source</th><th scope="col">State</th><th scope="col" class="number rest">Characters</th><th scope="col" class="rest">Added</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>
         <tbody>${repeat(list.items, (source) => source.id, (source) => row(source, list, mayWrite))}</tbody></table></div>` : nothing}${more(list)}
       ${list.items.some((source) => source.status === 'trained') ? search.view() : nothing}</div>`,
   };
@@ -92,7 +92,7 @@ function row(source, list, mayWrite) {
     ${source.error_message ? html`<p class="small danger-text">${source.error_message}</p>` : nothing}</td>
     <td>${badge(source.status)}${source.partially_read ? html` <span title=${source.partially_read.reason}>${badge('partly', 'read in part')}</span>` : nothing}
       ${progress && isInWork(source) ? html`<div class="progress">${meter(progress.pages_done, progress.pages_found, 'Pages read')}<span class="small quiet number">${number(progress.pages_done)} of ${number(progress.pages_found)} pages</span></div>` : nothing}</td>
-    <td class="number" title=${number(source.character_count)}>${compact(source.character_count)}</td><td class="rest quiet nowrap">${when(source.created_at)}</td>
+    <td class="number rest" title=${number(source.character_count)}>${compact(source.character_count)}</td><td class="rest quiet nowrap">${when(source.created_at)}</td>
     <td class="actions">${mayWrite ? html`${source.type === 'website' ? button({ label: `Refresh ${nameOf(source)}`, icon: 'refresh-cw', kind: 'plain', small: true, hidden: true, disabled: isInWork(source) }, () => refresh(source, (read) => list.put(read))) : nothing}
       ${button({ label: `Delete ${nameOf(source)}`, icon: 'trash-2', kind: 'plain', small: true, hidden: true }, () => remove(source, () => list.remove(source.id)))}` : nothing}</td></tr>`;
 }

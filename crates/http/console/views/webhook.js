@@ -9,7 +9,7 @@ import { go, to } from '../lib/router.js';
 import { can, isRestricted, session } from '../lib/session.js';
 import { confirm, open, toast } from '../ui/layers.js';
 import { badge, button, choice, copyable, empty, heading, icon, more, notice, problem, sentence, waiting, when } from '../ui/parts.js';
-import { editEndpoint, secret } from './webhooks.js';
+import { editEndpoint, receivesAll, secret } from './webhooks.js';
 
 const LIVE_MS = 2000;
 
@@ -56,8 +56,9 @@ export function webhookView(context) {
       const { value } = endpoint;
       const above = html`<a href="#/webhooks">${icon('arrow-left', 13)}Webhooks</a>`;
       if (!value) return html`${heading('Endpoint', { above })}${endpoint.error ? problem(endpoint.error, () => endpoint.reload()) : waiting(6)}`;
-      return html`<div class="stack wide">${heading(value.url, { above, about: html`<span class="row tight">${badge(value.status)}<span>${value.events.join(', ')}</span>${value.payload === 'thin' ? html`<span>· without content</span>` : nothing}${copyable(value.id, 'the id')}</span>`,
+      return html`<div class="stack wide">${heading(value.url, { above, about: html`<span class="row tight">${badge(value.status)}${receivesAll(value) ? html`<span>every event</span>` : nothing}${value.payload === 'thin' ? html`<span>· without content</span>` : nothing}${copyable(value.id, 'the id')}</span>`,
         actions: mayWrite ? html`${button({ label: 'Send a test', icon: 'zap', kind: 'primary', busy: acting.isBusy }, test)}${button({ label: 'Change', icon: 'pencil' }, () => editEndpoint(value, (read) => endpoint.set(read)))}` : nothing })}
+        ${receivesAll(value) ? nothing : html`<ul class="chips small" aria-label="Events">${value.events.map((each) => html`<li><code>${each}</code></li>`)}</ul>`}
         ${value.description ? html`<p>${value.description}</p>` : nothing}
         ${value.disabled_reason ? notice('danger', html`<p>${sentence(value.disabled_reason)}</p>`, mayWrite ? button({ label: 'Enable', small: true }, () => turn('enabled')) : nothing) : nothing}
         ${problem(acting.error)}

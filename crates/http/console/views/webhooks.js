@@ -23,17 +23,23 @@ export function webhooksView(context) {
   }));
   return {
     title: 'Webhooks',
-    render: () => html`${heading('Webhooks', { about: 'Tell your own programs when a source was trained or has failed.', actions: mayWrite && list.items.length ? action() : nothing })}
+    render: () => html`${heading('Webhooks', { about: 'Tell your own programs what happens: a source was trained, a visitor asks for a person, a reply was rated.', actions: mayWrite && list.items.length ? action() : nothing })}
       ${!list.isLoaded && !list.error ? waiting() : nothing}
       ${list.isLoaded && !list.items.length ? empty('webhook', 'No endpoints yet', mayWrite ? 'An endpoint is an address of yours. It receives a signed request for every event, repeated until it answers.' : 'Your key may not create any.', mayWrite ? action() : nothing) : nothing}
       ${list.items.length ? html`<ul class="entries">${repeat(list.items, (each) => each.id, (each) => html`<li><div class="row apart"><a class="clip" href=${to(['webhooks', each.id])}>${each.url}</a>${badge(each.status)}</div>
-        <p class="small quiet row tight">${each.description ? html`<span>${each.description} ·</span>` : nothing}<span>${each.events.join(', ')} · added ${when(each.created_at)}</span></p>
+        <p class="small quiet row tight">${each.description ? html`<span>${each.description} ·</span>` : nothing}<span>${receives(each)} · added ${when(each.created_at)}</span></p>
         ${each.disabled_reason ? html`<p class="small danger-text">${icon('circle-alert', 12)} ${each.disabled_reason}</p>` : nothing}</li>`)}</ul>` : nothing}${more(list)}`,
   };
 }
 
 /** The events that an endpoint can receive. */
 const events = () => choicesOf('CreateWebhookEndpoint', 'events');
+
+/** Whether an endpoint receives whatever happens. @param {any} endpoint */
+export const receivesAll = (endpoint) => events().every((each) => endpoint.events.includes(each));
+
+/** @param {any} endpoint */
+const receives = (endpoint) => (receivesAll(endpoint) ? 'every event' : endpoint.events.join(', '));
 
 /** Creates an endpoint, or changes one. @param {any} endpoint @param {(endpoint: any) => void} done Called when the secret was shown. */
 export function editEndpoint(endpoint, done) {
