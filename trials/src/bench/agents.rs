@@ -39,12 +39,15 @@ pub(crate) struct Extent {
     /// Seconds for each load
     #[arg(long, default_value_t = 5)]
     seconds: u64,
+    /// Leave out numbers of agents that would take more seconds to create, judged by those before
+    #[arg(long)]
+    most_seconds: Option<u64>,
 }
 
 impl Extent {
     /// The usual numbers of agents, with loads of this length.
-    pub(super) fn of(seconds: u64) -> Self {
-        Self { agents: vec![100, 1_000, 10_000, 100_000], seconds }
+    pub(super) fn of(seconds: u64, most_seconds: Option<u64>) -> Self {
+        Self { agents: vec![100, 1_000, 10_000, 100_000], seconds, most_seconds }
     }
 }
 
@@ -83,12 +86,20 @@ pub(super) async fn measure(program: &Program, extent: Extent) -> anyhow::Result
     // What the load takes by itself is no cost of agents.
     make::agents(server.address(), &mut made, 1).await?;
     let base_mib = point(&mut server, &made, extent.seconds).await?.loaded_mib;
+    let mut seconds_each = 0.0;
     for count in counts {
-        let began = Instant::now();
         let added = count.saturating_sub(made.len());
+        let estimated = seconds_each * added as f64;
+        if extent.most_seconds.is_some_and(|most| estimated > most as f64) {
+            eprintln!("{count} agents are left out: creating them would take {estimated:.0} s");
+            break;
+        }
         let before = rested(&mut server)?;
+        let began = Instant::now();
         make::agents(server.address(), &mut made, count).await?;
-        eprintln!("{added} agents created in {:.1} s", began.elapsed().as_secs_f64());
+        let took = began.elapsed().as_secs_f64();
+        seconds_each = took / added.max(1) as f64;
+        eprintln!("{added} agents created in {took:.1} s");
         // The conversations of the loads are not counted.
         disk_bytes += rested(&mut server)?.saturating_sub(before);
         let mut point = point(&mut server, &made, extent.seconds).await?;

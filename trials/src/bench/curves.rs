@@ -13,10 +13,14 @@ use super::steady::{self, Steady};
 use super::while_learning::{self, WhileLearning};
 use crate::overload::Overload;
 
+/// The most time for creating agents in a short measurement, at each of their numbers.
+const QUICK_CREATION_SECONDS: u64 = 240;
+
 /// How much is measured.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Extent {
-    /// Shorter loads, and a minute instead of an hour of memory: about 8 minutes instead of 75
+    /// Shorter loads, a minute instead of an hour of memory, and 100,000 agents only if they can be created in four
+    /// minutes: about 8 minutes instead of 75
     #[arg(long)]
     quick: bool,
 }
@@ -31,8 +35,12 @@ pub(super) async fn run(program: &Program, extent: Extent, output: Output) -> an
     output.publish(while_learning::measure(program, learning).await?)?;
     let minutes = if quick { 1.0 } else { 60.0 };
     output.publish(steady::measure(program, steady::Extent::of(minutes)).await?)?;
-    let seconds = if quick { 3 } else { 5 };
-    output.publish(agents::measure(program, agents::Extent::of(seconds)).await?)
+    let agents = if quick {
+        agents::Extent::of(3, Some(QUICK_CREATION_SECONDS))
+    } else {
+        agents::Extent::of(5, None)
+    };
+    output.publish(agents::measure(program, agents).await?)
 }
 
 /// Writes the stored figures and their plots anew, without measuring.
