@@ -2,6 +2,7 @@
 
 mod batches;
 mod expiry;
+mod gathered;
 mod list;
 mod ratings;
 mod receipts;
@@ -27,6 +28,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Bool, Nullable, Text};
 
 pub(crate) use expiry::expire;
+pub(crate) use gathered::GatheredTurns;
 
 use crate::agents;
 use crate::columns::{from_json, id, named, narrow, time, to_json, wide};
@@ -217,6 +219,9 @@ impl ConversationStore for Storage {
         turn: Turn,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error> {
+        if completion.is_none() && self.db.commits_apart() && turn::can_be_gathered(&turn) {
+            return self.append_gathered(turn).await;
+        }
         self.db
             .of(turn.conversation.account_id)
             .write_completing(completion, move |c| turn::append(c, &turn))

@@ -1,5 +1,6 @@
 //! Access to a database: reading and writing.
 
+mod changes;
 mod checkpoint;
 mod threads;
 mod writer;
@@ -15,13 +16,14 @@ use r2d2::Pool;
 
 use crate::connection::{Access, AnyConnection, Manager, Pooled, connect, with_noted_values};
 use crate::deadline;
-use crate::dialect::{Begin, transaction};
 use crate::error::{OpenError, TransactionError};
 use crate::idempotency;
 use crate::reserve::Reserve;
 use crate::storage::{Limits, StorageOptions};
 use crate::url::DatabaseUrl;
+pub(crate) use changes::Changes;
 use threads::Threads;
+pub(crate) use threads::{closed, too_late};
 use writer::{Purpose, Writer};
 use writes::Writes;
 
@@ -158,14 +160,33 @@ impl Db {
         if let Some(writer) = &self.writer {
             return writer.run(self.party, purpose, work).await;
         }
-        let (pool, limits) = (self.pool.clone(), self.limits);
-        let mut work = move |c: &mut AnyConnection| {
-            // A change that waits for a row has the time limit of a read.
-            timed("write", limits.read, || {
-                transaction(c, Begin::BoundedWrite(limits), |c| guarded(c, &mut work))
-            })
-        };
-        self.threads.run(self.party, move || pooled(&pool, &mut work)).await
+        let changes = self.changes();
+        self.threads.run(self.party, move || changes.run(&mut work)).await
+    }
+
+    /// Whether each change is a transaction of its own. On SQLite, one writer commits the changes of all
+    /// callers together.
+    pub(crate) const fn commits_apart(&self) -> bool {
+        self.writer.is_none()
+    }
+
+    /// Does `work`, which makes changes one after the other, on one of the threads. Only if
+    /// [changes are committed apart](Self::commits_apart).
+    pub(crate) async fn with_changes<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Changes) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let changes = self.changes();
+        self.threads.run(self.party, move || Ok(work(&changes))).await
+    }
+
+    fn changes(&self) -> Changes {
+        Changes { pool: self.pool.clone(), limits: self.limits, writes: Arc::clone(&self.writes) }
+    }
+
+    /// How long work waits for its turn at a thread.
+    pub(crate) fn patience(&self) -> Duration {
+        self.threads.patience()
     }
 
     /// Like [`Db::write`], and completes the claim of an idempotency key with the outcome, in the

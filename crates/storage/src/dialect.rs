@@ -5,6 +5,7 @@ mod checks;
 mod conversations;
 mod gaps;
 mod texts;
+mod turns;
 mod usage;
 mod vectors;
 mod widgets;
@@ -32,9 +33,12 @@ use crate::storage::Limits;
 
 pub(crate) use agent_locks::{hold_agent, lock_agent};
 pub(crate) use checks::{leased_check_run, next_check_run};
-pub(crate) use conversations::{insert_messages, insert_metadata, lock_conversation};
+pub(crate) use conversations::{
+    continue_conversation, insert_messages, insert_metadata, lock_conversation,
+};
 pub(crate) use gaps::insert_gap_question_once;
 pub(crate) use texts::insert_texts;
+pub(crate) use turns::{TurnRow, Turns, insert_turns, takes_turns};
 pub(crate) use usage::{add_month_usage, add_usage};
 pub(crate) use vectors::{expect_vectors, insert_vectors, next_without_vectors};
 pub(crate) use widgets::{count_widget_message, lock_widget};

@@ -26,7 +26,9 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 
 pub(crate) use expiry::{empty_gaps, kept_since, remove_before, remove_empty};
-pub(crate) use questions::{GapQuestionRow, forget_rated_down, note_rated_down, note_unanswered};
+pub(crate) use questions::{
+    GapQuestionRow, forget_rated_down, is_noted, note_rated_down, note_unanswered,
+};
 
 use crate::agents;
 use crate::columns::{id, named, time, wide};

@@ -8,6 +8,7 @@ use cicerone_domain::Error;
 use cicerone_domain::ports::Health;
 
 use crate::connection::AnyConnection;
+use crate::conversations::GatheredTurns;
 use crate::db::Db;
 use crate::error::OpenError;
 use crate::keys;
@@ -21,6 +22,8 @@ pub struct Storage {
     pub(crate) db: Arc<Db>,
     /// The bytes that an account without a quota of its own may store; `None` for no limit.
     pub(crate) account_bytes: Option<u64>,
+    /// Turns that wait to be stored together.
+    pub(crate) gathered: Arc<GatheredTurns>,
 }
 
 /// How much of the machine and of the database server a [`Storage`] takes.
@@ -76,7 +79,11 @@ impl Storage {
     /// is connected.
     pub fn open(url: &DatabaseUrl, options: &StorageOptions) -> Result<Self, OpenError> {
         migrations::check(url)?;
-        Ok(Self { db: Arc::new(Db::open(url, options)?), account_bytes: options.account_bytes })
+        Ok(Self {
+            db: Arc::new(Db::open(url, options)?),
+            account_bytes: options.account_bytes,
+            gathered: Arc::default(),
+        })
     }
 
     /// Accepts no more work, and returns when accepted work is committed and every thread has

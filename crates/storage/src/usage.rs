@@ -68,6 +68,17 @@ pub(crate) fn count(
     usage: DayUsage,
     statistics: StatisticsRow,
 ) -> Result<(), TransactionError> {
+    let (in_day, in_month) = rows(account, usage, statistics);
+    dialect::add_usage(c, &in_day)?;
+    Ok(dialect::add_month_usage(c, &in_month)?)
+}
+
+/// What an answered message adds to its day and to its month.
+pub(crate) fn rows(
+    account: Id<kind::Account>,
+    usage: DayUsage,
+    statistics: StatisticsRow,
+) -> (UsageRow, MonthRow) {
     let row = UsageRow {
         account_id: account.to_string(),
         day: usage.day.number(),
@@ -84,8 +95,7 @@ pub(crate) fn count(
         messages: row.messages,
         tokens: row.prompt_tokens.saturating_add(row.completion_tokens),
     };
-    dialect::add_usage(c, &row)?;
-    Ok(dialect::add_month_usage(c, &in_month)?)
+    (row, in_month)
 }
 
 /// Removes the daily usage before `before`, at most `limit` rows, and the monthly usage before its

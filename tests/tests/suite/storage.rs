@@ -15,6 +15,7 @@ mod documents;
 mod feed;
 mod fixture;
 mod gaps;
+mod gathered;
 mod housekeeping;
 mod idempotency;
 mod jobs;

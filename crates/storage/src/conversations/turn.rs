@@ -1,16 +1,15 @@
 //! Storing a turn: a question and its reply, one after the other.
 
-use cicerone_domain::conversation::{ConversationCounts, Turn};
+use cicerone_domain::conversation::{ConversationCounts, EncodedReceipt, Turn};
+use cicerone_domain::gap::GapReason;
 use cicerone_domain::{Conversation, Error};
-use diesel::dsl::case_when;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
-use diesel::sql_types::BigInt;
 
 use super::{ConversationRow, MetadataRow, NewMessageRow};
 use crate::columns::{narrow, time, to_json, wide};
 use crate::connection::AnyConnection;
-use crate::dialect;
+use crate::dialect::{self, TurnRow, Turns};
 use crate::error::TransactionError;
 use crate::gaps;
 use crate::schema::conversations;
@@ -22,17 +21,22 @@ const MESSAGES: i64 = 2;
 /// Stores a turn and returns it with the conversation as it is now.
 pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, TransactionError> {
     let mut turn = turn.clone();
-    let unanswered = i64::from(!turn.is_answered());
-    let first = if turn.is_first {
-        begin(c, &mut turn.conversation, unanswered)?;
-        0
-    } else {
-        go_on(c, &mut turn.conversation, unanswered)?
-    };
+    let first = place(c, &mut turn)?;
     if turn.after.is_some_and(|after| wide(after) != first) {
         let message =
             "the conversation was continued while the reply was written; nothing was stored";
         return Err(Error::Conflict(message.to_owned()).into());
+    }
+    match insert_together(c, &[(&turn, first)]) {
+        Err(TransactionError::Database(error)) if is_missing_agent(&error) => {
+            return Err(Error::not_found("agent", turn.conversation.agent_id).into());
+        }
+        Err(error) => return Err(error),
+        Ok(true) => return Ok(turn),
+        Ok(false) => {}
+    }
+    if turn.is_first {
+        begin(c, &turn)?;
     }
     let rows = [
         NewMessageRow::new(&turn.conversation, first, &turn.question, None)?,
@@ -43,6 +47,105 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transac
     let account = turn.conversation.account_id;
     usage::count(c, account, turn.usage(), StatisticsRow::of(&turn))?;
     Ok(turn)
+}
+
+/// Whether a turn may be stored with others: none of them is refused after something of it was stored.
+pub(super) const fn can_be_gathered(turn: &Turn) -> bool {
+    turn.after.is_none()
+}
+
+/// Stores turns of one account on PostgreSQL, in their order, as far as their conversations exist. If the database
+/// refuses one of them, none is stored.
+pub(super) fn append_all(
+    c: &mut AnyConnection,
+    turns: &[Turn],
+) -> Result<Vec<Result<Turn, Error>>, TransactionError> {
+    let mut placed: Vec<_> = turns.iter().map(|turn| (turn.clone(), Ok(0))).collect();
+    let mut order: Vec<_> = placed.iter_mut().collect();
+    // Everything that locks several conversations locks them in this order.
+    order.sort_by_key(|(turn, _)| turn.conversation.id.to_string());
+    for (turn, first) in order {
+        *first = match place(c, turn) {
+            Ok(position) => Ok(position),
+            Err(TransactionError::Refused(error @ Error::NotFound { .. })) => Err(error),
+            Err(error) => return Err(error),
+        };
+    }
+    let stored: Vec<_> = placed
+        .iter()
+        .filter_map(|(turn, first)| first.as_ref().ok().map(|first| (turn, *first)))
+        .collect();
+    if !stored.is_empty() && !insert_together(c, &stored)? {
+        return Err(TransactionError::internal("turns were gathered for SQLite"));
+    }
+    Ok(placed.into_iter().map(|(turn, first)| first.map(|_| turn)).collect())
+}
+
+/// Stores turns of one account, each with the position of its question, by one statement. Returns false on SQLite.
+fn insert_together(
+    c: &mut AnyConnection,
+    placed: &[(&Turn, i64)],
+) -> Result<bool, TransactionError> {
+    let Some((one, _)) = placed.first() else { return Ok(true) };
+    if !dialect::takes_turns(c) {
+        return Ok(false);
+    }
+    let account = one.conversation.account_id;
+    let mut turns = Turns::of(account.to_string());
+    for (turn, position) in placed {
+        turns.push(row(turn, *position)?);
+        let (day, month) = usage::rows(account, turn.usage(), StatisticsRow::of(turn));
+        turns.count(&day, &month);
+    }
+    Ok(dialect::insert_turns(c, turns)?)
+}
+
+fn row(turn: &Turn, position: i64) -> Result<TurnRow<'_>, TransactionError> {
+    let conversation = &turn.conversation;
+    let (reply, visitor) = (&turn.reply, conversation.visitor.as_ref());
+    let cited = !reply.sources_used.is_empty();
+    let pairs = conversation.metadata.pairs().iter().filter(|_| turn.is_first);
+    Ok(TurnRow {
+        conversation_id: conversation.id.to_string(),
+        agent_id: conversation.agent_id.to_string(),
+        is_first: turn.is_first,
+        metadata: to_json(&conversation.metadata)?,
+        pairs: pairs.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
+        created_at: conversation.created_at.as_millis(),
+        updated_at: conversation.updated_at.as_millis(),
+        channel: conversation.channel.name(),
+        unanswered: i64::from(!turn.is_answered()),
+        widget_id: conversation.widget_id.map(|id| id.to_string()),
+        visitor_id: visitor.map(|visitor| visitor.id.to_string()),
+        visitor: visitor.map(to_json).transpose()?,
+        position,
+        question: &turn.question.content,
+        asked_at: turn.question.timestamp.as_millis(),
+        reply: &reply.content,
+        sources_used: cited.then(|| to_json(&reply.sources_used)).transpose()?,
+        replied_at: reply.timestamp.as_millis(),
+        receipt: turn.receipt.as_ref().map(EncodedReceipt::as_str),
+        gap_reason: gaps::is_noted(turn).then(|| GapReason::Unanswered.name()),
+    })
+}
+
+/// Whether a new conversation referred to an agent that was deleted.
+fn is_missing_agent(error: &DieselError) -> bool {
+    let DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, information) = error
+    else {
+        return false;
+    };
+    information.table_name() == Some("conversations")
+}
+
+/// The position of a turn's question. Counts the turn in its conversation.
+fn place(c: &mut AnyConnection, turn: &mut Turn) -> Result<i64, TransactionError> {
+    let unanswered = i64::from(!turn.is_answered());
+    if turn.is_first {
+        turn.conversation.counts = counts((MESSAGES, unanswered, 0, 0))?;
+        return Ok(0);
+    }
+    go_on(c, &mut turn.conversation, unanswered)
 }
 
 /// Counts the reply of a turn that is not stored, and returns the turn.
@@ -56,12 +159,8 @@ pub(super) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transact
 }
 
 /// Adds the conversation. Its reference to the agent fails if the agent was deleted.
-fn begin(
-    c: &mut AnyConnection,
-    conversation: &mut Conversation,
-    unanswered: i64,
-) -> Result<(), TransactionError> {
-    conversation.counts = counts((MESSAGES, unanswered, 0, 0))?;
+fn begin(c: &mut AnyConnection, turn: &Turn) -> Result<(), TransactionError> {
+    let conversation = &turn.conversation;
     let row = ConversationRow {
         id: conversation.id.to_string(),
         account_id: conversation.account_id.to_string(),
@@ -71,7 +170,7 @@ fn begin(
         created_at: conversation.created_at.as_millis(),
         updated_at: conversation.updated_at.as_millis(),
         channel: conversation.channel.name().to_owned(),
-        unanswered,
+        unanswered: i64::from(!turn.is_answered()),
         rated_up: 0,
         rated_down: 0,
         widget_id: conversation.widget_id.map(|id| id.to_string()),
@@ -108,35 +207,14 @@ fn go_on(
     conversation: &mut Conversation,
     unanswered: i64,
 ) -> Result<i64, TransactionError> {
+    let (id, account) = (conversation.id.to_string(), conversation.account_id.to_string());
     let now = conversation.updated_at.as_millis();
-    let later = case_when(conversations::updated_at.lt(now), now.into_sql::<BigInt>())
-        .otherwise(conversations::updated_at);
-    let row = conversations::table
-        .filter(conversations::id.eq(conversation.id.to_string()))
-        .filter(conversations::account_id.eq(conversation.account_id.to_string()))
-        .filter(conversations::removed_at.is_null());
-    let stored: Option<(Counts, i64)> = diesel::update(row)
-        .set((
-            conversations::message_count.eq(conversations::message_count + MESSAGES),
-            conversations::updated_at.eq(later),
-            conversations::unanswered.eq(conversations::unanswered + unanswered),
-        ))
-        .returning((
-            (
-                conversations::message_count,
-                conversations::unanswered,
-                conversations::rated_up,
-                conversations::rated_down,
-            ),
-            conversations::updated_at,
-        ))
-        .get_result(c)
-        .optional()?;
-    let (stored, updated_at) =
+    let stored = dialect::continue_conversation(c, (&id, &account), (MESSAGES, unanswered), now)?;
+    let (messages, unanswered, up, down, updated_at) =
         stored.ok_or_else(|| Error::not_found("conversation", conversation.id))?;
     conversation.updated_at = time(updated_at);
-    conversation.counts = counts(stored)?;
-    Ok(stored.0 - MESSAGES)
+    conversation.counts = counts((messages, unanswered, up, down))?;
+    Ok(messages - MESSAGES)
 }
 
 /// The columns of counts: messages, unanswered, rated up and rated down.

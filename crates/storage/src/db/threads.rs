@@ -77,6 +77,11 @@ impl Threads {
         outcome.await.map_err(|_| closed())?
     }
 
+    /// How long a task waits for its turn.
+    pub(super) const fn patience(&self) -> Duration {
+        self.patience
+    }
+
     /// Waits for the party's turn, at most as long as `patience`.
     async fn place(&self, party: Party) -> Result<FairPermit<Party>, Error> {
         let place = self.places.acquire(party, 1, Urgency::Question);
@@ -119,7 +124,7 @@ pub(super) fn in_time(deadline: Option<Instant>) -> Result<(), Error> {
 }
 
 /// The error for work that has waited too long for its turn.
-pub(super) fn too_late() -> Error {
+pub(crate) fn too_late() -> Error {
     metrics::counter!("cicerone_database_wait_timeouts_total").increment(1);
     Error::unavailable("no database connection became free in time")
 }
@@ -133,7 +138,7 @@ pub(super) fn spawn(
 }
 
 /// The error for a database that was closed.
-pub(super) fn closed() -> Error {
+pub(crate) fn closed() -> Error {
     Error::unavailable("the database is closed")
 }
 

@@ -11,7 +11,7 @@ use crate::connection::AnyConnection;
 use crate::usage::{COUNTED, MonthRow, UsageRow};
 
 /// Columns of `usage_days` that count, in the order of [`UsageRow::counts`].
-const OF_DAY: [&str; COUNTED] = [
+pub(super) const OF_DAY: [&str; COUNTED] = [
     "messages",
     "prompt_tokens",
     "completion_tokens",
@@ -124,7 +124,7 @@ where
 impl<Conn> RunQueryDsl<Conn> for AddMonth<'_> {}
 
 /// Adds the inserted number to that of the row that is there.
-fn add<DB: Backend>(out: &mut AstPass<'_, '_, DB>, at: usize, table: &str, name: &str) {
+pub(super) fn add<DB: Backend>(out: &mut AstPass<'_, '_, DB>, at: usize, table: &str, name: &str) {
     let separator = if at == 0 { "" } else { ", " };
     for part in [separator, name, " = ", table, ".", name, " + excluded.", name] {
         out.push_sql(part);

@@ -22,6 +22,11 @@ pub(crate) struct GapQuestionRow {
     asked_at: i64,
 }
 
+/// Whether the question of a turn is added: it was not answered, and came through a channel whose questions count.
+pub(crate) fn is_noted(turn: &Turn) -> bool {
+    !turn.is_answered() && is_collected(turn.conversation.channel)
+}
+
 /// Adds the question of a stored turn, whose position is `first`, if it was not answered.
 pub(crate) fn note_unanswered(
     c: &mut AnyConnection,
@@ -29,7 +34,7 @@ pub(crate) fn note_unanswered(
     first: i64,
 ) -> Result<(), TransactionError> {
     let conversation = &turn.conversation;
-    if turn.is_answered() || !is_collected(conversation.channel) {
+    if !is_noted(turn) {
         return Ok(());
     }
     let row = GapQuestionRow {

@@ -1,0 +1,47 @@
+//! Changes by a thread that has its turn at PostgreSQL.
+
+use std::sync::Arc;
+
+use cicerone_domain::Error;
+use r2d2::Pool;
+
+use super::writes::Writes;
+use super::{guarded, pooled, timed};
+use crate::connection::{AnyConnection, Manager};
+use crate::dialect::{Begin, transaction};
+use crate::error::TransactionError;
+use crate::storage::Limits;
+
+/// The way to PostgreSQL for a thread.
+pub(crate) struct Changes {
+    pub(super) pool: Pool<Manager>,
+    pub(super) limits: Limits,
+    pub(super) writes: Arc<Writes>,
+}
+
+impl Changes {
+    /// Changes something in one transaction, which is committed when this returns. An error of `work` rolls it
+    /// back; `work` may run again after a deadlock or on a lost connection. Blocks.
+    pub(crate) fn write<T>(
+        &self,
+        work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
+    ) -> Result<T, Error> {
+        let outcome = self.run(work);
+        self.writes.note(&outcome);
+        outcome
+    }
+
+    /// The same without noting whether writes work.
+    pub(super) fn run<T>(
+        &self,
+        mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
+    ) -> Result<T, Error> {
+        let limits = self.limits;
+        pooled(&self.pool, |c| {
+            // A change that waits for a row has the time limit of a read.
+            timed("write", limits.read, || {
+                transaction(c, Begin::BoundedWrite(limits), |c| guarded(c, &mut work))
+            })
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Turns that are stored at the same time. PostgreSQL stores those of an account together.
+
+use std::collections::BTreeSet;
+
+use cicerone_domain::conversation::Turn;
+use cicerone_domain::ports::{AgentStore as _, ConversationStore as _, UsageStore as _};
+use cicerone_domain::statistics::DayRange;
+use cicerone_domain::usage::{Day, TokenCount};
+use cicerone_domain::{Error, Page};
+use futures_util::future::join_all;
+
+use super::fixture::{World, assert_not_found, first, on_each};
+
+/// The turns are stored at once, by two servers in turn.
+async fn append_all(world: &World, turns: &[Turn]) -> Vec<Result<Turn, Error>> {
+    let other = world.reopen();
+    let appends = turns.iter().enumerate().map(|(number, turn)| {
+        let storage = if number % 3 == 0 { &other } else { &world.storage };
+        storage.append_turn(turn.clone(), None)
+    });
+    join_all(appends).await
+}
+
+#[tokio::test]
+async fn turns_at_once_are_stored_and_counted_each_as_if_it_came_alone() {
+    on_each(async |world| {
+        let agents = [world.agent().await, world.agent().await];
+        let mut begun = Vec::new();
+        for agent in &agents {
+            begun.push(world.conversation(agent, &[]).await);
+        }
+        let mut turns = Vec::new();
+        for number in 0..80_usize {
+            let n = number.to_string();
+            turns.push(world.first_turn(&agents[number % 2], &[("n", &n), ("even", "?")]));
+            turns.push(world.next_turn(&begun[number % 2], &n));
+        }
+        // Two are larger than what is stored together, and one was made on the next day.
+        for turn in turns.iter_mut().take(2) {
+            turn.reply.content = "x".repeat(300_000);
+        }
+        let tomorrow = turns[4].reply.timestamp.plus_millis(24 * 60 * 60 * 1_000);
+        turns[4].reply.timestamp = tomorrow;
+        let mut numbers = [BTreeSet::new(), BTreeSet::new()];
+        for (number, stored) in append_all(world, &turns).await.into_iter().enumerate() {
+            let (stored, turn) = (stored.unwrap(), &turns[number]);
+            if turn.is_first {
+                assert_eq!(&stored, turn);
+            } else {
+                let counts = stored.conversation.counts;
+                assert_eq!(counts.unanswered * 2, counts.messages);
+                numbers[number / 2 % 2].insert(stored.number());
+            }
+            let (scope, id) = (world.scope(), stored.conversation.id);
+            let found = world.storage.find_conversation(&scope, id).await.unwrap();
+            let (conversation, Page { items, .. }) = found.unwrap();
+            assert_eq!(conversation.metadata, turn.conversation.metadata);
+            let at = items.iter().position(|placed| placed.message == turn.reply).unwrap();
+            assert_eq!(items[at + 1].message, turn.question);
+            assert_eq!(items[at + 1].position + 1, items[at].position);
+        }
+        let all: BTreeSet<u64> = (2..=41).map(|turn| turn * 2).collect();
+        assert_eq!(numbers, [all.clone(), all]);
+        let expected = [("messages", 324), ("conversation_metadata", 160), ("gap_questions", 162)];
+        for (table, count) in expected {
+            assert_eq!(world.count(table), count, "{table}");
+        }
+        let (month, _) = Day::month_of(world.now());
+        let mut used = world.storage.consumption(world.account, month).await.unwrap();
+        let (next_month, _) = Day::month_of(tomorrow);
+        if next_month != month {
+            let more = world.storage.consumption(world.account, next_month).await.unwrap();
+            used.messages += more.messages;
+            used.tokens += more.tokens;
+        }
+        let TokenCount { prompt, completion } = turns[0].tokens;
+        assert_eq!((used.messages, used.tokens), (162, 162 * (prompt + completion)));
+        let (mut messages, mut conversations) = (Vec::new(), 0);
+        for agent in &agents {
+            let (scope, days) = (world.scope(), DayRange::default());
+            let days = world.storage.list_statistics(&scope, agent.id, days, first(10)).await;
+            for day in days.unwrap().items {
+                messages.push(day.messages);
+                conversations += day.conversations;
+                assert_eq!(day.latencies.buckets.iter().sum::<u64>(), day.messages);
+                assert_eq!((day.answered, day.unanswered), (0, day.messages));
+            }
+        }
+        assert_eq!((messages, conversations), (vec![1, 80, 81], 82));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_turn_that_is_refused_leaves_those_beside_it_alone() {
+    on_each(async |world| {
+        let (agent, gone) = (world.agent().await, world.agent().await);
+        let kept = world.conversation(&agent, &[]).await;
+        let deleted = world.conversation(&agent, &[]).await;
+        let (scope, now, storage) = (world.scope(), world.now(), &world.storage);
+        storage.delete_agent(&scope, gone.id, now, None).await.unwrap();
+        storage.delete_conversation(&scope, deleted.id, now, None).await.unwrap();
+        for with_agent in [false, true] {
+            let before = world.count("messages");
+            let mut turns = Vec::new();
+            for _ in 0..5 {
+                turns.push(world.first_turn(&agent, &[("n", "1")]));
+                turns.push(world.next_turn(&kept, "And then?"));
+                turns.push(world.next_turn(&deleted, "And then?"));
+                if with_agent {
+                    turns.push(world.first_turn(&gone, &[("n", "1")]));
+                }
+            }
+            for (stored, turn) in append_all(world, &turns).await.into_iter().zip(&turns) {
+                if turn.conversation.id == deleted.id {
+                    assert_not_found(stored, "conversation");
+                } else if turn.conversation.agent_id == gone.id {
+                    assert_not_found(stored, "agent");
+                } else {
+                    stored.unwrap();
+                }
+            }
+            assert_eq!(world.count("messages") - before, 20);
+        }
+        let (month, _) = Day::month_of(world.now());
+        let used = storage.consumption(world.account, month).await.unwrap();
+        assert_eq!(used.messages, 22, "two at the beginning and twenty since");
+        assert_eq!(world.count("conversation_metadata"), 10);
+    })
+    .await;
+}
