@@ -59,6 +59,30 @@ pub(crate) fn recount(c: &mut AnyConnection, source: &Source) -> Result<(), Tran
     change(c, &source.account_id.to_string(), after - before)
 }
 
+/// The same for several sources of one account, and checks the account's quota.
+pub(crate) fn recount_all(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    account: Id<kind::Account>,
+    ids: &[String],
+) -> Result<(), TransactionError> {
+    let new = documents::table
+        .filter(documents::source_id.eq_any(ids))
+        .filter(documents::stored_bytes.eq(0));
+    diesel::update(new).set(documents::stored_bytes.eq(sql::<BigInt>(OF_DOCUMENT))).execute(c)?;
+    let target = || sources::table.filter(sources::id.eq_any(ids));
+    let before: Vec<i64> = target().select(sources::stored_bytes).load(c)?;
+    let after: Vec<i64> = diesel::update(target())
+        .set((
+            sources::stored_bytes.eq(sql::<BigInt>(OF_SOURCE)),
+            sources::vector_bytes.eq(sql::<BigInt>(OF_VECTORS)),
+        ))
+        .returning(sources::stored_bytes)
+        .get_results(c)?;
+    let more = after.iter().sum::<i64>() - before.iter().sum::<i64>();
+    change_within(c, default, account, more)
+}
+
 /// Changes the number of bytes that an account stores.
 pub(crate) fn change(
     c: &mut AnyConnection,
@@ -66,11 +90,27 @@ pub(crate) fn change(
     by: i64,
 ) -> Result<(), TransactionError> {
     if by != 0 {
-        diesel::update(accounts::table.find(account))
-            .set(accounts::stored_bytes.eq(accounts::stored_bytes + by))
-            .execute(c)?;
+        dialect::add_account_bytes(c, account, by)?;
     }
     Ok(())
+}
+
+/// The same, and checks the account's quota: see [`check_bytes`]. `default` applies to an account without a quota of
+/// its own. The change locks the account's row, so that concurrent additions are checked one after the other.
+fn change_within(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    account: Id<kind::Account>,
+    by: i64,
+) -> Result<(), TransactionError> {
+    if by == 0 {
+        return check(c, default, account, 0);
+    }
+    let Some((kept, own)) = dialect::add_account_bytes(c, &account.to_string(), by)? else {
+        return Ok(());
+    };
+    let limit = quota(own).resolve(default);
+    Ok(check_bytes(limit, narrow("accounts.stored_bytes", kept)?, 0)?)
 }
 
 /// The bytes of an account's sources and files.
@@ -116,18 +156,18 @@ pub(crate) fn has_room(
     Ok(limit.is_none() || check_bytes(limit, kept(c, account)?, more).is_ok())
 }
 
-/// Counts a source that was added, and checks its account's quota.
+/// The bytes of a source without documents.
+pub(crate) fn of_content(source: &Source) -> i64 {
+    wide(source.content.as_text().len())
+}
+
+/// Counts a source that was added with its bytes, and checks its account's quota.
 pub(crate) fn add_source(
     c: &mut AnyConnection,
     default: Option<u64>,
     source: &Source,
 ) -> Result<(), TransactionError> {
-    let of_content = wide(source.content.as_text().len());
-    diesel::update(sources::table.find(source.id.to_string()))
-        .set(sources::stored_bytes.eq(of_content))
-        .execute(c)?;
-    change(c, &source.account_id.to_string(), of_content)?;
-    check(c, default, source.account_id, 0)
+    change_within(c, default, source.account_id, of_content(source))
 }
 
 /// Counts bytes that were added to the content of a source, and checks its account's quota.
@@ -141,6 +181,5 @@ pub(crate) fn grow_source(
     diesel::update(sources::table.find(source.id.to_string()))
         .set(sources::stored_bytes.eq(sources::stored_bytes + more))
         .execute(c)?;
-    change(c, &source.account_id.to_string(), more)?;
-    check(c, default, source.account_id, 0)
+    change_within(c, default, source.account_id, more)
 }

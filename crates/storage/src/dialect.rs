@@ -1,9 +1,11 @@
 //! The differences between the two databases. Every match on a query's backend is in this module.
 
+mod account_bytes;
 mod agent_locks;
 mod checks;
 mod conversations;
 mod gaps;
+mod source_states;
 mod texts;
 mod turns;
 mod usage;
@@ -21,22 +23,25 @@ use diesel::sqlite::Sqlite;
 use crate::connection::AnyConnection;
 use crate::crawls::PageRow;
 use crate::error::TransactionError;
+use crate::events::EventRow;
 use crate::idempotency::ClaimRow;
 use crate::jobs::{JobRow, LEASED};
 use crate::keys::AccountRow;
 use crate::schema::{
-    accounts, agents, api_keys, crawl_pages, discarded_objects, documents, idempotency,
+    accounts, agents, api_keys, crawl_pages, discarded_objects, documents, events, idempotency,
     installation, jobs, passages, sources, uploads, webhook_endpoints,
 };
 use crate::sources::{DocumentRow, HeldSourceRow, PassageRow, SourceRow};
 use crate::storage::Limits;
 
+pub(crate) use account_bytes::add_account_bytes;
 pub(crate) use agent_locks::{hold_agent, lock_agent};
 pub(crate) use checks::{leased_check_run, next_check_run};
 pub(crate) use conversations::{
     continue_conversation, insert_messages, insert_metadata, lock_conversation,
 };
 pub(crate) use gaps::insert_gap_question_once;
+pub(crate) use source_states::update_state;
 pub(crate) use texts::insert_texts;
 pub(crate) use turns::{TurnRow, Turns, insert_turns, takes_turns};
 pub(crate) use usage::{add_month_usage, add_usage};
@@ -310,6 +315,25 @@ pub(crate) fn leased_job(
     }
 }
 
+/// Those of these jobs that are leased with this token, with their sources, locked as by [`leased_job`] in the order of
+/// their ids.
+pub(crate) fn leased_jobs(
+    c: &mut AnyConnection,
+    ids: &[String],
+    token: &str,
+) -> QueryResult<Vec<HeldWork>> {
+    let query = jobs::table
+        .inner_join(sources::table)
+        .filter(jobs::id.eq_any(ids))
+        .filter(jobs::lease_token.eq(token))
+        .filter(jobs::state.eq(LEASED))
+        .order(jobs::id);
+    match c {
+        AnyConnection::Postgres(c) => query.select(HeldWork::as_select()).for_update().load(c),
+        AnyConnection::Sqlite(c) => query.select(HeldWork::as_select()).load(c),
+    }
+}
+
 /// Jobs whose lease ended at or before `until`, with their sources, at most `limit`. PostgreSQL
 /// skips those that another server is taking back.
 pub(crate) fn abandoned_jobs(
@@ -412,6 +436,18 @@ pub(crate) fn discard_object(c: &mut AnyConnection, key: &str, due_at: i64) -> Q
 pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(documents::table).values(rows);
+        match c {
+            AnyConnection::Postgres(c) => statement().execute(c)?,
+            AnyConnection::Sqlite(c) => statement().execute(c)?,
+        };
+    }
+    Ok(())
+}
+
+/// Adds events.
+pub(crate) fn insert_events(c: &mut AnyConnection, rows: &[EventRow<'_>]) -> QueryResult<()> {
+    for rows in rows.chunks(ROWS) {
+        let statement = || diesel::insert_into(events::table).values(rows);
         match c {
             AnyConnection::Postgres(c) => statement().execute(c)?,
             AnyConnection::Sqlite(c) => statement().execute(c)?,

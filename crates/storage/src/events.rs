@@ -18,7 +18,7 @@ const AT_ONCE: usize = 500;
 
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
-struct EventRow<'a> {
+pub(crate) struct EventRow<'a> {
     id: String,
     account_id: String,
     source_id: Option<String>,
@@ -58,20 +58,41 @@ pub(crate) fn tell(
     Ok(())
 }
 
-pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
-    let row = EventRow {
-        id: event.id.to_string(),
-        account_id: event.account_id.to_string(),
-        source_id: event.source_id.map(|id| id.to_string()),
-        name: event.name.name(),
-        payload: &event.payload,
-        created_at: event.created_at.as_millis(),
-        request_id: event.request_id.map(|id| id.to_string()),
-        conversation_id: event.conversation_id.map(|id| id.to_string()),
-    };
-    note_value(&event.payload);
-    diesel::insert_into(events::table).values(row).execute(c)?;
+/// Stores events and queues each for these endpoints.
+pub(crate) fn tell_all(
+    c: &mut AnyConnection,
+    told: &[Event],
+    takers: &[Id<kind::WebhookEndpoint>],
+) -> Result<(), TransactionError> {
+    let rows: Vec<_> = told.iter().map(EventRow::of).collect();
+    dialect::insert_events(c, &rows)?;
+    for event in told {
+        for endpoint in takers {
+            deliveries::queue(c, *endpoint, event)?;
+        }
+    }
     Ok(())
+}
+
+pub(crate) fn insert(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
+    diesel::insert_into(events::table).values(EventRow::of(event)).execute(c)?;
+    Ok(())
+}
+
+impl<'a> EventRow<'a> {
+    fn of(event: &'a Event) -> Self {
+        note_value(&event.payload);
+        Self {
+            id: event.id.to_string(),
+            account_id: event.account_id.to_string(),
+            source_id: event.source_id.map(|id| id.to_string()),
+            name: event.name.name(),
+            payload: &event.payload,
+            created_at: event.created_at.as_millis(),
+            request_id: event.request_id.map(|id| id.to_string()),
+            conversation_id: event.conversation_id.map(|id| id.to_string()),
+        }
+    }
 }
 
 /// Removes the content of deleted sources from their events. The events themselves stay.

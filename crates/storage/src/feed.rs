@@ -5,7 +5,7 @@ use cicerone_domain::content::StoredPassage;
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::{AgentContent, PassageFeed, Wanted, WholeContent};
 use cicerone_domain::{Error, Id, limits};
-use diesel::dsl::sql;
+use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
@@ -105,11 +105,11 @@ impl PassageFeed for Storage {
         source: Id<kind::Source>,
         version: u64,
     ) -> Result<Option<Vec<(i64, u64)>>, Error> {
-        let source = source.to_string();
-        self.at_version(source, version, |c, source| {
+        self.at_version(source.to_string(), version, true, |c, source, version| {
             let rows: Vec<(i64, Option<i64>)> = documents::table
                 .filter(documents::source_id.eq(source))
                 .filter(documents::version.is_not_null())
+                .filter(exists(source_at(source, version)))
                 .order(documents::position)
                 .select((documents::position, documents::version))
                 .load(c)?;
@@ -130,7 +130,8 @@ impl PassageFeed for Storage {
         after: Option<(i64, i64)>,
     ) -> Result<Option<Vec<(i64, StoredPassage)>>, Error> {
         let (source, wanted) = (source.to_string(), documents.to_vec());
-        self.at_version(source, version, move |c, source| {
+        let is_one_query = wanted.len() <= DOCUMENTS;
+        self.at_version(source, version, is_one_query, move |c, source, version| {
             let mut found = Vec::new();
             let (document, position) = after.unwrap_or((i64::MIN, i64::MIN));
             let is_behind = || {
@@ -145,6 +146,7 @@ impl PassageFeed for Storage {
                 let rows: Vec<(PassageRow, String)> = passages::table
                     .inner_join(documents::table.on(of_the_document))
                     .filter(passages::source_id.eq(source))
+                    .filter(exists(source_at(source, version)))
                     .filter(passages::document.eq_any(positions))
                     .filter(is_behind())
                     .order((passages::document, passages::position))
@@ -252,28 +254,41 @@ fn with_source(
 }
 
 impl Storage {
-    /// Runs `work`, which reads a source. Returns `None` if the source is not at `version`.
+    /// Runs `work`, which reads what a source has at `version`, and finds nothing if the source is not at it. Returns
+    /// `None` if the source is not at `version`.
+    ///
+    /// A single query sees a consistent state by itself. If it finds something, the source is at the version.
     pub(crate) async fn at_version<T, F>(
         &self,
         source: String,
         version: u64,
+        is_one_query: bool,
         work: F,
-    ) -> Result<Option<T>, Error>
+    ) -> Result<Option<Vec<T>>, Error>
     where
         T: Send + 'static,
-        F: Fn(&mut AnyConnection, &str) -> Result<T, TransactionError> + Send + 'static,
+        F: Fn(&mut AnyConnection, &str, i64) -> Result<Vec<T>, TransactionError> + Send + 'static,
     {
+        let version = wide(version);
         self.db
             .read(move |c| {
+                if is_one_query {
+                    let found = work(c, &source, version)?;
+                    if !found.is_empty() {
+                        return Ok(Some(found));
+                    }
+                }
                 transaction(c, Begin::Snapshot, |c| {
-                    let found: i64 = sources::table
-                        .filter(sources::id.eq(&source))
-                        .filter(sources::version.eq(wide(version)))
-                        .count()
-                        .get_result(c)?;
-                    if found == 0 { Ok(None) } else { work(c, &source).map(Some) }
+                    let found: i64 = source_at(&source, version).count().get_result(c)?;
+                    if found == 0 { Ok(None) } else { work(c, &source, version).map(Some) }
                 })
             })
             .await
     }
+}
+
+/// The source, if it is at this version.
+#[diesel::dsl::auto_type(no_type_alias)]
+pub(crate) fn source_at<'a>(source: &'a str, version: i64) -> _ {
+    sources::table.filter(sources::id.eq(source)).filter(sources::version.eq(version))
 }

@@ -379,15 +379,21 @@ fn train(
     let account = source.account_id;
     let generation = raise_generation(c, &source.agent_id.to_string())?;
     show(c, &source, generation)?;
-    let source = source.train(Trained {
-        character_count: extracted.character_count(),
-        title: extracted.title.clone(),
-        version: narrow("agents.index_generation", generation)?,
-        partial: PartialReading::of(extracted),
-    });
+    let version = narrow("agents.index_generation", generation)?;
+    let source = source.train(trained_with(extracted, version));
     let source = end(c, job, source, event, now)?;
     bytes::check(c, quota, account, 0)?;
     Ok(source)
+}
+
+/// What a source is trained with at a version of its agent's content.
+fn trained_with(extracted: &Extracted, version: u64) -> Trained {
+    Trained {
+        character_count: extracted.character_count(),
+        title: extracted.title.clone(),
+        version,
+        partial: PartialReading::of(extracted),
+    }
 }
 
 /// Ends a job with a failure.

@@ -26,7 +26,7 @@ pub(crate) use content::{
     DocumentRow, PassageRow, Placed, TextRow, insert, read_warnings, remove_unseen, unseen,
 };
 pub(crate) use document_ids::{DocumentIds, DocumentKey};
-pub(crate) use intake::{Intake, clear, show};
+pub(crate) use intake::{Intake, clear, clear_all, show, show_all, store_whole};
 pub(crate) use pairs::add as add_pairs;
 use row::NewSourceRow;
 pub(crate) use row::{HeldSourceRow, SourceRow};
@@ -62,9 +62,31 @@ pub(crate) fn content_of(
 
 /// Writes a source's state.
 pub(crate) fn update_state(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
-    diesel::update(sources::table.find(source.id.to_string()))
-        .set(StateRow::of(source)?)
-        .execute(c)?;
+    Ok(dialect::update_state(c, &source.id.to_string(), &StateRow::of(source)?)?)
+}
+
+/// Writes the states of sources. Those whose columns are the same are written by one statement.
+pub(crate) fn update_states<'a>(
+    c: &mut AnyConnection,
+    changed: impl Iterator<Item = &'a Source>,
+) -> Result<(), TransactionError> {
+    let mut alike: Vec<(StateRow, Vec<String>)> = Vec::new();
+    for source in changed {
+        let (row, id) = (StateRow::of(source)?, source.id.to_string());
+        match alike.iter_mut().find(|(other, _)| *other == row) {
+            Some((_, ids)) => ids.push(id),
+            None => alike.push((row, vec![id])),
+        }
+    }
+    for (row, ids) in alike {
+        match ids.as_slice() {
+            [id] => dialect::update_state(c, id, &row)?,
+            ids => {
+                let alike = sources::table.filter(sources::id.eq_any(ids));
+                diesel::update(alike).set(row).execute(c)?;
+            }
+        }
+    }
     Ok(())
 }
 

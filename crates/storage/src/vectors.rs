@@ -83,8 +83,16 @@ impl TryFrom<SpaceRow> for Space {
 /// This is one statement of the transaction that ends a job, and it runs without an embeddings upstream too. If an
 /// upstream is set later, the sources that lack vectors are known, whichever server processed them.
 pub(crate) fn expect(c: &mut AnyConnection, source: &Source) -> Result<(), TransactionError> {
-    let Some(trained) = source.state.searchable() else { return Ok(()) };
-    let row = StateRow {
+    expect_all(c, std::slice::from_ref(source))
+}
+
+/// The same for several sources.
+pub(crate) fn expect_all(
+    c: &mut AnyConnection,
+    sources: &[Source],
+) -> Result<(), TransactionError> {
+    let lacking = sources.iter().filter_map(|source| Some((source, source.state.searchable()?)));
+    let rows = lacking.map(|(source, trained)| StateRow {
         source_id: source.id.to_string(),
         account_id: source.account_id.to_string(),
         version: wide(trained.version),
@@ -93,9 +101,8 @@ pub(crate) fn expect(c: &mut AnyConnection, source: &Source) -> Result<(), Trans
         embedded_to: NONE_YET,
         due_at: 0,
         halvings: 0,
-    };
-    dialect::expect_vectors(c, &row)?;
-    Ok(())
+    });
+    Ok(dialect::expect_vectors(c, &rows.collect::<Vec<_>>())?)
 }
 
 /// The spaces of a model with these settings, newest first.

@@ -1,6 +1,7 @@
 //! Statements about vectors.
 
 use diesel::prelude::*;
+use diesel::upsert::excluded;
 
 use super::ROWS;
 use crate::connection::AnyConnection;
@@ -29,30 +30,39 @@ pub(crate) fn next_without_vectors(
     }
 }
 
-/// Says that a source lacks vectors at the version of `row`, unless it is known at that version. Its vectors, and the
-/// space that they are of, stay.
-pub(crate) fn expect_vectors(c: &mut AnyConnection, row: &StateRow) -> QueryResult<()> {
+/// Says that sources lack vectors at the versions of these rows, except those that are known at that version. Their
+/// vectors, and the spaces that they are of, stay.
+pub(crate) fn expect_vectors(c: &mut AnyConnection, rows: &[StateRow]) -> QueryResult<()> {
     // In the whole module, it would compete with the method of the same name.
     use diesel::query_dsl::methods::FilterDsl;
 
-    let statement = || {
-        let statement = diesel::insert_into(source_vectors::table)
-            .values(row)
-            .on_conflict(source_vectors::source_id)
-            .do_update()
-            .set((
-                source_vectors::version.eq(row.version),
-                source_vectors::is_complete.eq(row.is_complete),
-                source_vectors::embedded_to.eq(row.embedded_to),
-                source_vectors::due_at.eq(row.due_at),
-                source_vectors::halvings.eq(row.halvings),
-            ));
-        FilterDsl::filter(statement, source_vectors::version.ne(row.version))
+    let changes = || {
+        (
+            source_vectors::version.eq(excluded(source_vectors::version)),
+            source_vectors::is_complete.eq(excluded(source_vectors::is_complete)),
+            source_vectors::embedded_to.eq(excluded(source_vectors::embedded_to)),
+            source_vectors::due_at.eq(excluded(source_vectors::due_at)),
+            source_vectors::halvings.eq(excluded(source_vectors::halvings)),
+        )
     };
+    let is_other = || source_vectors::version.ne(excluded(source_vectors::version));
+    let key = source_vectors::source_id;
     match c {
-        AnyConnection::Postgres(c) => statement().execute(c)?,
-        AnyConnection::Sqlite(c) => statement().execute(c)?,
-    };
+        AnyConnection::Postgres(c) => {
+            for rows in rows.chunks(ROWS) {
+                let insert = diesel::insert_into(source_vectors::table).values(rows);
+                let upsert = insert.on_conflict(key).do_update().set(changes());
+                FilterDsl::filter(upsert, is_other()).execute(c)?;
+            }
+        }
+        AnyConnection::Sqlite(c) => {
+            for row in rows {
+                let insert = diesel::insert_into(source_vectors::table).values(row);
+                let upsert = insert.on_conflict(key).do_update().set(changes());
+                FilterDsl::filter(upsert, is_other()).execute(c)?;
+            }
+        }
+    }
     Ok(())
 }
 

@@ -168,6 +168,15 @@ pub(super) fn lease(
         .execute(c)?;
     let source = source.begin_work();
     update_state(c, &source)?;
+    claimed(job, source, token)
+}
+
+/// A job that was leased with this token.
+pub(super) fn claimed(
+    job: &JobRow,
+    source: Source,
+    token: &str,
+) -> Result<ClaimedJob, TransactionError> {
     let lease =
         Lease { job_id: id("jobs.id", &job.id)?, source_id: source.id, token: token.to_owned() };
     let attempts = narrow("jobs.attempts", job.attempts)?;

@@ -170,29 +170,40 @@ pub(crate) fn insert(
     source: &Source,
     documents: &[Placed<'_>],
 ) -> Result<(), TransactionError> {
-    let placed = documents.iter().map(|placed| (placed.document, placed.id, placed.cut));
-    insert_documents(c, source, placed)?;
+    let owner = Owner::of(source);
+    let placed = documents.iter().map(|placed| (&owner, placed.document, placed.id, placed.cut));
+    insert_documents(c, placed)?;
     let passages = documents.iter().flat_map(|placed| {
         let passages = placed.cut.passages(placed.first_passage);
-        passages.map(|passage| (placed.document, passage))
+        passages.map(|passage| (&owner, placed.document, passage))
     });
-    insert_passages(c, source, passages)
+    insert_passages(c, passages)
 }
 
-/// Adds documents at these positions and with these ids, without a version and without passages.
+/// The source of rows, as columns.
+pub(super) struct Owner {
+    source_id: String,
+    account_id: String,
+}
+
+impl Owner {
+    pub(super) fn of(source: &Source) -> Self {
+        Self { source_id: source.id.to_string(), account_id: source.account_id.to_string() }
+    }
+}
+
+/// Adds documents of these sources at these positions and with these ids, without a version and without passages.
 ///
 /// Rows are made for one statement at a time, so that little of the text is in memory twice.
 pub(super) fn insert_documents<'a>(
     c: &mut AnyConnection,
-    source: &Source,
-    documents: impl Iterator<Item = (i64, Id<kind::Document>, &'a CutDocument)> + Clone,
+    documents: impl Iterator<Item = (&'a Owner, i64, Id<kind::Document>, &'a CutDocument)> + Clone,
 ) -> Result<(), TransactionError> {
-    let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
-    let rows = documents.clone().map(|(position, id, CutDocument { document, .. })| {
+    let rows = documents.clone().map(|(owner, position, id, CutDocument { document, .. })| {
         Ok(DocumentRow {
-            source_id: source_id.clone(),
+            source_id: owner.source_id.clone(),
             position,
-            account_id: account_id.clone(),
+            account_id: owner.account_id.clone(),
             version: None,
             url: document.url.clone(),
             title: document.title.clone(),
@@ -207,25 +218,23 @@ pub(super) fn insert_documents<'a>(
     let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let size = |row: &DocumentRow| of(&row.title) + of(&row.warnings);
     in_batches(rows, size, |rows| dialect::insert_documents(c, rows))?;
-    let rows = documents.map(|(position, _, cut)| {
-        let text = &cut.document.text;
-        Ok(TextRow { source_id: &source_id, position, account_id: &account_id, text })
+    let rows = documents.map(|(owner, position, _, cut)| {
+        let (source_id, account_id) = (owner.source_id.as_str(), owner.account_id.as_str());
+        Ok(TextRow { source_id, position, account_id, text: &cut.document.text })
     });
     in_batches(rows, |row| row.text.len(), |rows| dialect::insert_texts(c, rows))
 }
 
-/// Adds passages, each with the position of its document, which exists.
-pub(super) fn insert_passages(
+/// Adds passages of these sources, each with the position of its document, which exists.
+pub(super) fn insert_passages<'a>(
     c: &mut AnyConnection,
-    source: &Source,
-    passages: impl Iterator<Item = (i64, Passage)>,
+    passages: impl Iterator<Item = (&'a Owner, i64, Passage)>,
 ) -> Result<(), TransactionError> {
-    let (source_id, account_id) = (source.id.to_string(), source.account_id.to_string());
-    let rows = passages.map(|(document, passage)| {
+    let rows = passages.map(|(owner, document, passage)| {
         Ok(PassageRow {
-            source_id: source_id.clone(),
+            source_id: owner.source_id.clone(),
             position: passage.position,
-            account_id: account_id.clone(),
+            account_id: owner.account_id.clone(),
             document,
             title: passage.title,
             heading: passage.heading,

@@ -5,14 +5,17 @@
 
 use std::sync::Arc;
 
-use cicerone_domain::content::Extracted;
+use cicerone_domain::content::{CutDocument, Extracted};
 use cicerone_domain::id::kind;
 use cicerone_domain::{Id, Source, SourceType};
 use diesel::dsl::max;
 use diesel::prelude::*;
 
-use super::content::{BATCH_BYTES, insert_documents, insert_passages, remove_unseen, unseen};
+use super::content::{
+    BATCH_BYTES, Owner, insert_documents, insert_passages, remove_unseen, unseen,
+};
 use super::document_ids::{DocumentIds, DocumentKey};
+use crate::columns::wide;
 use crate::connection::{AnyConnection, note_value};
 use crate::error::TransactionError;
 use crate::schema::{crawls, document_texts, documents, passages};
@@ -171,10 +174,61 @@ impl Intake {
             next.documents += 1;
             next.passages = None;
         }
-        insert_documents(c, source, new.into_iter())?;
-        insert_passages(c, source, passages.into_iter())?;
+        let owner = Owner::of(source);
+        let new = new.into_iter().map(|(position, id, cut)| (&owner, position, id, cut));
+        insert_documents(c, new)?;
+        let passages = passages.into_iter();
+        insert_passages(c, passages.map(|(document, passage)| (&owner, document, passage)))?;
         Ok(next)
     }
+
+    /// The documents and where they are placed, in their order.
+    fn placed(&self) -> impl Iterator<Item = (i64, Id<kind::Document>, &CutDocument)> + Clone {
+        let named = self.extracted.documents.iter().zip(self.ids.iter());
+        named.map(|(cut, id)| (cut.document.position, *id, cut))
+    }
+}
+
+/// Stores all of several sources that show nothing yet: everything of a table by one statement, or a few.
+pub(crate) fn store_whole(
+    c: &mut AnyConnection,
+    sources: &[(&Source, &Intake)],
+) -> Result<(), TransactionError> {
+    let owned: Vec<_> =
+        sources.iter().map(|(source, intake)| (Owner::of(source), *intake)).collect();
+    let documents = owned.iter().flat_map(|(owner, intake)| {
+        intake.placed().map(move |(position, id, cut)| (owner, position, id, cut))
+    });
+    insert_documents(c, documents)?;
+    let passages = owned.iter().flat_map(|(owner, intake)| {
+        let mut first = 0;
+        intake.placed().flat_map(move |(document, _, cut)| {
+            let passages = cut.passages(first);
+            first += wide(cut.stretches.len());
+            passages.map(move |passage| (owner, document, passage))
+        })
+    });
+    insert_passages(c, passages)
+}
+
+/// Removes all content of several sources, as [`clear`] does.
+pub(crate) fn clear_all(c: &mut AnyConnection, sources: &[String]) -> Result<(), TransactionError> {
+    diesel::delete(documents::table.filter(documents::source_id.eq_any(sources))).execute(c)?;
+    diesel::delete(crawls::table.filter(crawls::source_id.eq_any(sources))).execute(c)?;
+    Ok(())
+}
+
+/// Sets the version of everything of these sources that was stored without one.
+pub(crate) fn show_all(
+    c: &mut AnyConnection,
+    sources: &[String],
+    version: i64,
+) -> Result<(), TransactionError> {
+    let unseen = documents::table
+        .filter(documents::source_id.eq_any(sources))
+        .filter(documents::version.is_null());
+    diesel::update(unseen).set(documents::version.eq(version)).execute(c)?;
+    Ok(())
 }
 
 /// Removes all content of a source: before an attempt, what an earlier one left.

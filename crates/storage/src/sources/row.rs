@@ -10,6 +10,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 
 use super::StateRow;
+use crate::bytes;
 use crate::columns::{id, named, time};
 use crate::connection::note_value;
 use crate::error::TransactionError;
@@ -98,6 +99,7 @@ pub(super) struct NewSourceRow<'a> {
     managed_key: Option<String>,
     managed_hash: Option<String>,
     guarded: bool,
+    stored_bytes: i64,
 }
 
 impl<'a> NewSourceRow<'a> {
@@ -122,6 +124,7 @@ impl<'a> NewSourceRow<'a> {
             managed_key,
             managed_hash,
             guarded: source.guarded,
+            stored_bytes: bytes::of_content(source),
         })
     }
 }

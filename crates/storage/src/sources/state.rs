@@ -10,16 +10,16 @@ use crate::schema::sources;
 
 /// The columns that change while a source is processed. `version` is set if there is searchable
 /// content; `character_count`, `title` and `partially_read` belong to it.
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[derive(PartialEq, Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = sources, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(crate) struct StateRow {
-    status: String,
-    error_message: Option<String>,
-    character_count: Option<i64>,
-    title: Option<String>,
-    version: Option<i64>,
-    progress: Option<String>,
-    partially_read: Option<String>,
+    pub(crate) status: String,
+    pub(crate) error_message: Option<String>,
+    pub(crate) character_count: Option<i64>,
+    pub(crate) title: Option<String>,
+    pub(crate) version: Option<i64>,
+    pub(crate) progress: Option<String>,
+    pub(crate) partially_read: Option<String>,
 }
 
 impl StateRow {

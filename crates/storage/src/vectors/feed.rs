@@ -65,7 +65,7 @@ impl VectorFeed for Storage {
         space: i64,
         after: Option<i64>,
     ) -> Result<Option<Vec<(i64, Option<Vector>)>>, Error> {
-        self.at_version(source.to_string(), version, move |c, source| {
+        self.at_version(source.to_string(), version, false, move |c, source, _| {
             let rows: Vec<(i64, Vec<u8>)> = passage_vectors::table
                 .filter(passage_vectors::source_id.eq(source))
                 .filter(passage_vectors::space.eq(space))

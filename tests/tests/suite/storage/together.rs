@@ -121,6 +121,55 @@ async fn jobs_end_together_except_those_whose_source_was_deleted() {
 }
 
 #[tokio::test]
+async fn jobs_that_end_together_leave_what_each_would_leave_alone() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let queued = texts(world, &agent, 4).await;
+        // One of them ended alone.
+        let (first, alike) = claim(world).await;
+        let alone = finished(&first, "Rome has seven hills.");
+        let (storage, now) = (&world.storage, world.now());
+        let ended = storage.finish_trained(&alone.lease, alone.extracted, alone.event, now).await;
+        assert!(ended.unwrap().is_some());
+        let ended: Vec<_> =
+            alike.iter().map(|job| finished(job, "Rome has seven hills.")).collect();
+        let stored = storage.finish_together(world.account, ended, now).await.unwrap();
+        assert_eq!(stored.len(), 3);
+        for (stored, id) in stored.into_iter().zip(&queued[1..]) {
+            let found = storage.find_source(&world.scope(), *id).await.unwrap();
+            assert_eq!(found.map(|source| source.state), stored.map(|source| source.state));
+        }
+        let like_first = |table, columns: &str, key| {
+            let (columns, of_first) = (columns.to_owned(), format!("{key} = '{}'", queued[0]));
+            let same = columns.split(", ").map(|column| {
+                format!("coalesce(CAST({column} AS TEXT), '') = (SELECT coalesce(CAST({column} AS TEXT), '') \
+                         FROM {table} WHERE {of_first})")
+            });
+            world.count_where(table, &same.collect::<Vec<_>>().join(" AND "))
+        };
+        let state = "status, error_message, character_count, title, progress, partially_read, stored_bytes, \
+                     vector_bytes";
+        assert_eq!(like_first("sources", state, "id"), 4);
+        let document = "position, url, title, page_count, character_count, is_pair, stored_bytes";
+        assert_eq!(like_first("documents", document, "source_id"), 4);
+        let passage = "position, document, title, heading, url, page, text, is_pair, language";
+        assert_eq!(like_first("passages", passage, "source_id"), 4);
+        assert_eq!(like_first("document_texts", "position, text", "source_id"), 4);
+        let vectors = "space, is_complete, embedded_to, due_at, halvings";
+        assert_eq!(like_first("source_vectors", vectors, "source_id"), 4);
+        assert_eq!(like_first("events", "name, created_at", "source_id"), 4);
+        assert_eq!(world.count("jobs"), 0);
+        let shown = "version = (SELECT version FROM sources WHERE sources.id = source_id)";
+        for table in ["documents", "source_vectors"] {
+            assert_eq!(world.count_where(table, shown), 4, "{table}");
+        }
+        let total = "stored_bytes = (SELECT sum(stored_bytes) FROM sources)";
+        assert_eq!(world.count_where("accounts", total), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn if_one_is_beyond_the_quota_none_is_stored() {
     on_each(async |world| {
         let agent = world.agent().await;
