@@ -219,13 +219,7 @@ impl ConversationStore for Storage {
         turn: Turn,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error> {
-        if completion.is_none() && self.db.commits_apart() && turn::can_be_gathered(&turn) {
-            return self.append_gathered(turn).await;
-        }
-        self.db
-            .of(turn.conversation.account_id)
-            .write_completing(completion, move |c| turn::append(c, &turn))
-            .await
+        self.append(turn, completion).await
     }
 
     async fn count_reply(

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cicerone_domain::conversation::Turn;
+use cicerone_domain::idempotency::Completion;
 use cicerone_domain::{Error, Id, kind};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -47,9 +48,24 @@ impl Waiting {
 }
 
 impl Storage {
+    /// Stores a turn.
+    pub(super) async fn append(
+        &self,
+        turn: Turn,
+        completion: Option<Completion<Turn>>,
+    ) -> Result<Turn, Error> {
+        if completion.is_none() && self.db.commits_apart() && turn::can_be_gathered(&turn) {
+            return self.append_gathered(turn).await;
+        }
+        self.db
+            .of(turn.conversation.account_id)
+            .write_completing(completion, move |c| turn::append(c, &turn))
+            .await
+    }
+
     /// Stores a turn, with others of its account if there are any. Once begun it continues even if the caller goes
     /// away.
-    pub(super) async fn append_gathered(&self, turn: Turn) -> Result<Turn, Error> {
+    async fn append_gathered(&self, turn: Turn) -> Result<Turn, Error> {
         let account = turn.conversation.account_id;
         let (reply, outcome) = oneshot::channel();
         if self.gathered.add(account, Waiting { turn, since: Instant::now(), reply }) {
