@@ -28,7 +28,7 @@ def main():
             "speed": lambda: speed.speed(browser),
             "units": lambda: units.units(browser),
             "newcomer": lambda: newcomer.newcomer(browser, address),
-            "keyboard": lambda: keyboard.keyboard(browser),
+            "keyboard": lambda: keyboard.keyboard(browser, address),
             "museum": lambda: made.update(museum.build(site, address)),
             "restricted": lambda: restricted.restricted(browser, made),
             "look": lambda: look.look(browser, made, museum.views(made), axe),

@@ -53,7 +53,12 @@ def visit(browser, address, width=1000, height=760, allowed=(), **options):
     page.on("request", lambda request: faults.append(f"foreign request: {request.url}") if not request.url.startswith((SERVER, origin, "data:")) else None)
     page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     page.goto(address)
-    yield page
+    try:
+        yield page
+    except BaseException as error:
+        # What failed before may be why.
+        error.add_note("\n".join([*faults, *page.locator(".trouble").all_text_contents()]))
+        raise
     context.close()
     assert not faults, "\n".join(faults)
 

@@ -95,7 +95,7 @@ function openShortcuts() {
   });
 }
 
-let lastG = 0;
+let lastG = -Infinity;
 
 /** @param {KeyboardEvent} event @param {boolean} isOpen Whether a dialog is open. */
 export function shortcuts(event, isOpen) {
@@ -118,7 +118,7 @@ export function shortcuts(event, isOpen) {
     event.preventDefault();
     /** @type {HTMLElement} */ (first).focus();
   } else if (event.timeStamp - lastG < 1200) {
-    lastG = 0;
+    lastG = -Infinity;
     const agent = currentAgent();
     const view = [...(agent ? agentViews(agent.id) : []), ...accountViews()].find((each) => each.key === event.key);
     if (!view) return;

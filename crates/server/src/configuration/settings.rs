@@ -127,7 +127,9 @@ pub(crate) struct HttpSection {
     pub(crate) connections_at_once: usize,
     /// Failed authentications per minute of one client address; `0` for no limit.
     pub(crate) failed_authentications_per_minute: u32,
-    /// Requests per minute of one client address for public pages, which need no key; `0` for no limit.
+    /// Requests per minute of one client address that need no key: for public pages, and of widgets, which send one whenever
+    /// a page that embeds them is opened, and a few in a conversation. Raise it if many visitors share an address; `0` for no
+    /// limit.
     pub(crate) public_requests_per_minute: u32,
     /// Address ranges of proxies in front of the server. For a request from one of them,
     /// `X-Forwarded-For` gives the address of the client.
