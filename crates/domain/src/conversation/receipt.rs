@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::content::Passage;
 use crate::id::{Id, kind};
@@ -61,7 +61,7 @@ pub struct Receipt {
 }
 
 /// A word of the question.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ReceiptTerm {
     /// The analysed form.
     #[serde(rename = "t")]
@@ -75,7 +75,7 @@ pub struct ReceiptTerm {
 }
 
 /// A passage that was found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ReceiptHit {
     /// Its source.
     #[serde(rename = "s")]
@@ -104,7 +104,7 @@ pub struct ReceiptHit {
 }
 
 /// A stage of the reply.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ReceiptStage {
     /// Its name in metrics.
     #[serde(rename = "n")]
@@ -177,8 +177,10 @@ impl Receipt {
         self.stages = stages.into_iter().map(stage).collect();
     }
 
-    /// The stored form, of at most [`RECEIPT_BYTES`](limits::RECEIPT_BYTES): what does not fit is left out, terms
-    /// first, then hits, each from the last. `None` if the rest is still too large.
+    /// The stored form: JSON with one-letter keys. Words, hits and stages are arrays in the order of their fields, because
+    /// keys would be a third of what a turn writes; those with keys, as they were stored before, are read too. It has at most
+    /// [`RECEIPT_BYTES`](limits::RECEIPT_BYTES): what does not fit is left out, terms first, then hits, each from the last.
+    /// `None` if the rest is still too large.
     ///
     /// # Errors
     ///
@@ -193,6 +195,35 @@ impl Receipt {
                 return Ok(None);
             }
         }
+    }
+}
+
+impl Serialize for ReceiptTerm {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.text, self.weight, self.is_context).serialize(serializer)
+    }
+}
+
+impl Serialize for ReceiptHit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self {
+            source_id,
+            document_id,
+            position,
+            score,
+            coverage,
+            is_relevant,
+            is_sent,
+            is_cited,
+        } = self;
+        (source_id, document_id, position, score, coverage, is_relevant, is_sent, is_cited)
+            .serialize(serializer)
+    }
+}
+
+impl Serialize for ReceiptStage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.name, self.millis).serialize(serializer)
     }
 }
 
@@ -326,10 +357,26 @@ mod tests {
         assert_eq!((receipt.prompt_tokens, receipt.completion_tokens), (7, 3));
         let encoded = receipt.clone().encode().unwrap().unwrap();
         assert!(!encoded.as_str().contains("secret"), "{encoded:?}");
-        assert!(encoded.as_str().contains(r#"{"n":"read","t":1.5}"#), "{encoded:?}");
+        assert!(encoded.as_str().contains(r#"["read",1.5]"#), "{encoded:?}");
         let read: Receipt = serde_json::from_str(encoded.as_str()).unwrap();
         assert_eq!(read, receipt);
         assert_eq!(read.confidence, 0.0);
+    }
+
+    #[test]
+    fn receipts_with_keys_are_read() {
+        let stored = r#"{"r":null,"g":3,"m":null,"b":0,"p":1,"o":2,"x":0,"v":false,"c":0.5,"f":0.25,
+            "q":[{"t":"tower","w":2.5,"x":true}],
+            "h":[{"s":"src_0123456789","d":"doc_0123456789","p":4,"w":1.5,"c":1.0,"r":true,"m":true,"u":false}],
+            "s":[{"n":"read","t":1.5}]}"#;
+        let read: Receipt = serde_json::from_str(stored).unwrap();
+        assert_eq!((read.terms[0].text.as_str(), read.terms[0].is_context), ("tower", true));
+        assert_eq!((read.hits[0].position, read.hits[0].is_cited), (4, false));
+        let written: serde_json::Value =
+            serde_json::from_str(read.clone().encode().unwrap().unwrap().as_str()).unwrap();
+        assert_eq!(written["q"], serde_json::json!([["tower", 2.5, true]]));
+        let again: Receipt = serde_json::from_value(written).unwrap();
+        assert_eq!(again, read);
     }
 
     #[test]

@@ -35,9 +35,13 @@ const BATCH: usize = 256;
 /// How long units are added to a commit: the next ones wait for it. The unit in progress is
 /// finished.
 const SLICE: Duration = Duration::from_millis(10);
-/// How long a commit waits for more units while several callers write, so that more of them share
-/// its cost. A single write is not delayed.
+/// How long a commit waits at most for more units while several callers write, so that more of them
+/// share its cost. A single write is not delayed.
 const GATHER: Duration = Duration::from_millis(1);
+/// The pause between two looks for more units, if few are expected.
+const LOOK: Duration = Duration::from_micros(50);
+/// Units that are few.
+const FEW: usize = 8;
 /// Units that may wait in the queue; further callers wait until there is room.
 const QUEUE: usize = 1_024;
 /// Units of one party that are queued or in a batch, if no other party writes. As many are in
@@ -254,15 +258,13 @@ fn drain(
 ) {
     let mut connection = Some(connection);
     let mut line = Line::default();
-    let mut are_several = false;
+    let mut expected = 0;
     let mut is_released = false;
     loop {
         if line.is_empty() {
             let Some(first) = units.blocking_recv() else { return };
             line.push(first);
-            if are_several {
-                std::thread::sleep(GATHER);
-            }
+            gather(&units, expected);
         }
         while let Ok(unit) = units.try_recv() {
             line.push(unit);
@@ -274,7 +276,7 @@ fn drain(
         }
         let mut batch = Vec::new();
         let committed = carry_out(&mut connection, url, &mut line, &mut batch);
-        are_several = batch.len() > 1;
+        expected = expected_after(batch.len(), expected);
         let (mut deletions, others): (Vec<_>, Vec<_>) =
             batch.into_iter().partition(|unit| lacks_space(unit.as_ref(), &committed));
         is_released = !deletions.is_empty() && reserve.is_some_and(Reserve::release);
@@ -288,6 +290,22 @@ fn drain(
         if let Some(connection) = &mut connection {
             checkpoints.after_commit(connection);
         }
+    }
+}
+
+/// The units of a commit that the next one waits for: as many as a recent one had. Two callers do not wait for a third one,
+/// and if fewer than before write, each wait for the missing ones is followed by one for fewer.
+fn expected_after(committed: usize, expected: usize) -> usize {
+    committed.max(expected - expected.div_ceil(8))
+}
+
+/// Waits until the expected number of units has arrived, one of which was taken from the queue.
+fn gather(queue: &mpsc::Receiver<Box<dyn Unit>>, expected: usize) {
+    // Many rarely arrive together, and looking for them would cost more than it gains.
+    let pause = if expected > FEW { GATHER } else { LOOK };
+    let began = Instant::now();
+    while queue.len() + 1 < expected && began.elapsed() < GATHER {
+        std::thread::sleep(pause);
     }
 }
 
