@@ -10,6 +10,7 @@ mod conversations;
 mod gaps;
 mod idempotency;
 mod keys;
+mod pace;
 mod quotas;
 mod sites;
 mod sources;

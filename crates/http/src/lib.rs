@@ -45,6 +45,7 @@ mod server;
 mod slim;
 mod stages;
 mod stream;
+mod turn;
 mod unread;
 mod visitors;
 mod widget;

@@ -8,8 +8,8 @@ use cicerone_domain::job::Reclaim;
 use cicerone_domain::meaning::CurrentSpace;
 use cicerone_domain::ports::{Embedder, PassageIndex, VectorStore as _, WorkSignal};
 use cicerone_domain::services::{
-    Agents, Audit, Checks, ConversationLimits, Conversations, GapPorts, Gaps, Idempotency, Keys,
-    Quotas, Sites, Sources, Uploads, Webhooks, Widgets,
+    Agents, Audit, Checks, Conversations, GapPorts, Gaps, Idempotency, Keys, Quotas, Sites,
+    Sources, Uploads, Webhooks, Widgets,
 };
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
@@ -90,7 +90,7 @@ impl Parts {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
         let (signal, told) = (WorkSignal::default(), WorkSignal::default());
-        let limits = ConversationLimits { replies: configuration.settings.http.replies_at_once };
+        let limits = configuration.settings.conversations();
 
         let quotas = configuration.settings.quotas();
         let quotas = Quotas::new(storage.clone(), quotas, clock.clone());

@@ -6,6 +6,7 @@ mod handling;
 mod search;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::access::Scope;
 use crate::agent::{AgentProfile, AgentStatus};
@@ -26,6 +27,7 @@ use crate::ports::{
 };
 use crate::public_url::PublicUrl;
 use crate::retrieval::{AgentVersion, Hit, Query};
+use crate::services::pace::{Paces, Progress};
 use crate::services::quotas::{QuotaPass, Quotas};
 use crate::services::thinking::Thinking;
 use crate::widget::VisitorScope;
@@ -58,11 +60,14 @@ pub struct ConversationLimits {
     /// Replies in progress at once; beyond, [`Error::Overloaded`]. As many again are kept for accounts
     /// that have fewer than their share of them.
     pub replies: usize,
+    /// The longest time that a reply may be expected to take, without the time in which it waits for
+    /// other machines; if those in progress would take longer, [`Error::Overloaded`].
+    pub longest_wait: Duration,
 }
 
 impl Default for ConversationLimits {
     fn default() -> Self {
-        Self { replies: 512 }
+        Self { replies: 512, longest_wait: Duration::from_millis(250) }
     }
 }
 
@@ -76,6 +81,7 @@ pub struct Conversations {
     entropy: Arc<dyn Entropy>,
     quotas: Quotas,
     replies: FairPool<Id<kind::Account>>,
+    paces: Paces,
     /// The turns of work that takes processor time: searches, and replies of a local model.
     thinking: Thinking,
     exports: export::Exports,
@@ -93,6 +99,7 @@ pub struct Accepted {
     question: Message,
     stages: Stages,
     permit: FairPermit<Id<kind::Account>>,
+    progress: Progress,
     pass: QuotaPass,
     /// The visitor who asks.
     visitor: Option<Arc<VisitorScope>>,
@@ -111,7 +118,7 @@ impl Conversations {
     ) -> Self {
         let places = u64::try_from(bounds.replies).unwrap_or(u64::MAX);
         let replies = FairPool::new(places, places);
-        let thinking = Thinking::default();
+        let (paces, thinking) = (Paces::new(bounds.longest_wait), Thinking::default());
         let (exports, public_url) = (export::Exports::default(), None);
         let signal = WorkSignal::default();
         Self {
@@ -122,6 +129,7 @@ impl Conversations {
             entropy,
             quotas,
             replies,
+            paces,
             thinking,
             exports,
             public_url,
@@ -143,7 +151,8 @@ impl Conversations {
 
     /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation,
     /// [`Error::Conflict`] for a conversation of another agent and for a new one on a paused agent,
-    /// [`Error::Overloaded`] beyond the account's share of the replies in progress,
+    /// [`Error::Overloaded`] beyond the account's share of the replies in progress and if those in progress would
+    /// take longer than the longest wait,
     /// [`Error::QuotaExceeded`] beyond what the account may use. `stages` are told how the reply proceeds, from
     /// here until it is stored.
     pub async fn accept(
@@ -153,7 +162,11 @@ impl Conversations {
         stages: Stages,
     ) -> Result<Accepted, Error> {
         stages.begin(Stage::Read);
-        let permit = self.replies.try_acquire(scope.account, 1).ok_or(Error::Overloaded)?;
+        let progress = self.paces.begin(scope.account).ok_or(Error::Overloaded)?;
+        let Some(permit) = self.replies.try_acquire(scope.account, 1) else {
+            self.paces.refuse();
+            return Err(Error::Overloaded);
+        };
         let now = self.clock.now();
         let context = self
             .store
@@ -171,7 +184,12 @@ impl Conversations {
         };
         let pass = self.quotas.admit(scope.account).await?;
         let visitor = scope.visitor.clone();
-        Ok(Accepted { context, message, question, stages, permit, pass, visitor })
+        Ok(Accepted { context, message, question, stages, permit, progress, pass, visitor })
+    }
+
+    /// Whether messages have been refused within the last second because too many are sent.
+    pub fn is_refusing(&self) -> bool {
+        self.paces.is_refusing()
     }
 
     /// Answers an accepted message and stores both together, or only counts the reply, as its
@@ -187,13 +205,23 @@ impl Conversations {
         tokens: Option<TokenSink>,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error> {
-        let Accepted { context, mut message, question, stages, permit, pass, visitor } = accepted;
+        let Accepted {
+            context,
+            mut message,
+            question,
+            stages,
+            permit,
+            mut progress,
+            pass,
+            visitor,
+        } = accepted;
         let ConversationContext { agent, conversation } = context;
         let (conversation, stored) = conversation.unzip();
         let history = message.handling.history.take().or(stored).unwrap_or_default();
 
         let version = AgentVersion::of(&agent);
-        let rewritten = self.rewritten(&agent.profile, &history, &message.text, &stages).await;
+        let rewritten = self.rewritten(&agent.profile, &history, &message.text, &stages);
+        let rewritten = progress.elsewhere(rewritten).await;
         let floor = agent.profile.answer_floor;
         let query = match &rewritten {
             Some(Rewritten { question, .. }) => {
@@ -202,7 +230,7 @@ impl Conversations {
             None => Query { text: message.text.to_string(), context: context_of(&history), floor },
         };
         // The account takes no turn at the processors while it waits for another machine.
-        let vector = self.index.meaning(version, &query, &stages).await;
+        let vector = progress.elsewhere(self.index.meaning(version, &query, &stages)).await;
         let by_meaning = vector.is_some();
         stages.begin(Stage::Wait);
         let mut turn = Some(self.thinking.turn(agent.account_id).await);
@@ -220,7 +248,8 @@ impl Conversations {
         let keeps_receipt = agent.profile.receipts && message.handling.is_kept;
         let mut receipt = keeps_receipt.then(|| Receipt::of_search(asked, &found));
         let passages: Vec<Hit> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
-        if !self.model.is_local(&agent.profile) {
+        let is_local = self.model.is_local(&agent.profile);
+        if !is_local {
             turn = None;
         }
         let lists_sources = agent.profile.source_list;
@@ -234,11 +263,12 @@ impl Conversations {
             stages: stages.clone(),
         };
         stages.begin(Stage::Model);
-        let mut answered = self
-            .model
-            .reply(request, tokens)
-            .await
-            .map_err(|error| Error::ModelUnavailable(Box::new(error)))?;
+        let answered = self.model.reply(request, tokens);
+        let answered = match is_local {
+            true => answered.await,
+            false => progress.elsewhere(answered).await,
+        };
+        let mut answered = answered.map_err(|error| Error::ModelUnavailable(Box::new(error)))?;
         drop(turn);
         if let Some(Rewritten { tokens, .. }) = rewritten {
             answered.tokens.prompt = answered.tokens.prompt.saturating_add(tokens.prompt);
@@ -300,6 +330,7 @@ impl Conversations {
             self.store.count_refused_reply(account, usage).await?;
         }
         // The reply counts as in progress until it is stored.
+        progress.end();
         drop((permit, pass));
         stored
     }

@@ -8,9 +8,10 @@ use crate::fairness::{FairPermit, FairPool, Urgency};
 use crate::id::{Id, kind};
 
 /// Searches and local replies at once for each processor, and as many in reserve for accounts that have
-/// fewer than their share. More would not be done sooner, and each further one delays those that come
-/// next.
-const TURNS_A_PROCESSOR: usize = 2;
+/// fewer than their share. One would do if none waited with its turn; but a task waits in the queue of its
+/// thread, behind everything else that the thread does for connections. Each further one delays those that
+/// come next.
+const TURNS_A_PROCESSOR: usize = 8;
 
 /// Shares the processor between accounts for work that takes milliseconds. A runtime polls its tasks in
 /// the order in which they became ready, so that a thousand of one account would come before one of

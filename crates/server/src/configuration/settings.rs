@@ -118,6 +118,10 @@ pub(crate) struct HttpSection {
     /// Replies in progress for one account; further requests are answered with 503 and
     /// `Retry-After`. Other accounts have a reserve beyond this number.
     pub(crate) replies_at_once: usize,
+    /// The longest time in milliseconds that a reply is expected to take, without the time in which it waits for an
+    /// upstream. If an account's replies in progress would take longer at the pace of the last ones, further requests
+    /// are answered with 503 and `Retry-After`; 64 may always be in progress.
+    pub(crate) longest_wait_ms: u64,
     /// Files that one account may upload at once; further uploads are answered with 503 and
     /// `Retry-After`. Other accounts have a reserve beyond this number. Each upload takes up to 10
     /// MiB of disk space.

@@ -26,6 +26,7 @@ use crate::openapi::schema::string;
 use crate::response::{Answer, StoredResponse, keep};
 use crate::stages::StageTimes;
 use crate::stream::stream_reply;
+use crate::turn;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Conversations, Method::POST, "/v1/conversations", handle)
@@ -151,7 +152,7 @@ async fn reply(
     times: &StageTimes,
 ) -> Result<Turn, Error> {
     let accepted = app.conversations.accept(&caller.scope, message, times.stages()).await?;
-    let turn = app.conversations.answer(accepted, tokens, completion).await?;
+    let turn = turn::answer(app, accepted, tokens, completion).await?;
     times.record();
     Ok(turn)
 }

@@ -18,6 +18,7 @@ use crate::response::{Answer, StoredResponse, keep};
 use crate::stages::StageTimes;
 use crate::stream::script::Script;
 use crate::stream::stream_reply;
+use crate::turn;
 
 /// A request that was read.
 pub(super) struct Asked {
@@ -145,7 +146,7 @@ async fn reply(
     let complete = move |turn: &Turn| frame.complete(turn);
     let completion = completion.map(|completion| completion.over(complete.clone()));
     let accepted = app.conversations.accept(&caller.scope, message, times.stages()).await?;
-    let turn = app.conversations.answer(accepted, tokens, completion).await?;
+    let turn = turn::answer(app, accepted, tokens, completion).await?;
     times.record();
     Ok(complete(&turn))
 }

@@ -21,6 +21,7 @@ use crate::error::RequestError;
 use crate::response::{Answer, keep, ok};
 use crate::stages::StageTimes;
 use crate::stream::stream_reply;
+use crate::turn;
 use crate::visitors::bounds::InProgress;
 use crate::visitors::visit::{Visit, carried_out, reported};
 use crate::visitors::{Bound, Found};
@@ -140,7 +141,7 @@ impl Reply {
         if !app.widgets.count_message(widget).await? {
             return Err(Bound::of_day(app.clock.now()).into());
         }
-        let turn = app.conversations.answer(accepted, tokens, None).await.map_err(told)?;
+        let turn = turn::answer(&app, accepted, tokens, None).await.map_err(told)?;
         self.times.record();
         drop(self.in_progress);
         Ok(Made { turn, shows_sources: widget.look.show_sources })

@@ -18,6 +18,7 @@ impl Settings {
         let positive = [
             ("http.threads", http.threads.is_none_or(|threads| threads > 0)),
             ("http.replies_at_once", http.replies_at_once > 0),
+            ("http.longest_wait_ms", http.longest_wait_ms > 0),
             ("http.uploads_at_once", http.uploads_at_once > 0),
             ("http.connections_at_once", http.connections_at_once > 0),
             ("http.head_seconds", http.head_seconds > 0),

@@ -51,10 +51,12 @@ impl Default for Settings {
 
 impl Default for HttpSection {
     fn default() -> Self {
-        let http = HttpSettings::default();
+        let (http, conversations) = (HttpSettings::default(), ConversationLimits::default());
         Self {
             threads: None,
-            replies_at_once: ConversationLimits::default().replies,
+            replies_at_once: conversations.replies,
+            longest_wait_ms: u64::try_from(conversations.longest_wait.as_millis())
+                .unwrap_or(u64::MAX),
             uploads_at_once: http.uploads_at_once,
             connections_at_once: http.connections_at_once,
             failed_authentications_per_minute: http.failed_authentications_per_minute,

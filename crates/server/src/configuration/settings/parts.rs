@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cicerone_domain::services::ConversationLimits;
 use cicerone_domain::usage::DefaultQuotas;
 use cicerone_http::{ConsoleSettings, HttpSettings};
 use cicerone_ingestion::{CrawlSettings, OcrSettings, SandboxSettings};
@@ -52,6 +53,13 @@ impl Settings {
             // The other half is left to the keys of the account.
             visitor_replies: self.http.replies_at_once.div_ceil(2),
             ..default
+        }
+    }
+
+    pub(crate) fn conversations(&self) -> ConversationLimits {
+        ConversationLimits {
+            replies: self.http.replies_at_once,
+            longest_wait: Duration::from_millis(self.http.longest_wait_ms),
         }
     }
 

@@ -1,0 +1,221 @@
+//! How soon replies of an account are done, and when further ones would come too late.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::id::{Id, kind};
+
+/// Replies of an account that may be in progress however slowly they are done.
+const ALWAYS: u32 = 64;
+/// The least time over which the pace is measured. Shorter interruptions, such as a commit that waits for the disk, are
+/// no overload.
+const WINDOW: Duration = Duration::from_millis(100);
+/// How long after a refusal others are expected.
+const REFUSING: Duration = Duration::from_secs(1);
+
+/// Refuses replies for which the server would need too long, from the pace of those before: by Little's law, one that
+/// begins takes about as long as those in progress take to be done one after the other. Time in which a reply waits for
+/// another machine does not count, for that is no work of this one.
+#[derive(Debug, Clone)]
+pub(super) struct Paces {
+    longest_wait: Duration,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Of the accounts with replies in progress.
+    accounts: HashMap<Id<kind::Account>, Pace>,
+    refused: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct Pace {
+    in_progress: u32,
+    /// The mean time from one reply to the next in the last [`WINDOW`]; zero in the first one.
+    between: Duration,
+    /// When the current window began.
+    since: Option<Instant>,
+    /// Replies that were done in it.
+    done: u32,
+}
+
+/// A reply in progress, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Progress {
+    paces: Paces,
+    account: Id<kind::Account>,
+    is_counted: bool,
+}
+
+impl Paces {
+    /// Refuses replies that would take longer than this.
+    pub(super) fn new(longest_wait: Duration) -> Self {
+        Self { longest_wait, state: Arc::default() }
+    }
+
+    /// Begins a reply, unless it would be done too late.
+    pub(super) fn begin(&self, account: Id<kind::Account>) -> Option<Progress> {
+        let mut state = self.lock();
+        let pace = state.accounts.entry(account).or_default();
+        if pace.is_slower_than(self.longest_wait) {
+            state.refused = Some(Instant::now());
+            return None;
+        }
+        pace.in_progress += 1;
+        Some(Progress { paces: self.clone(), account, is_counted: true })
+    }
+
+    /// Notes that a reply was refused for another reason.
+    pub(super) fn refuse(&self) {
+        self.lock().refused = Some(Instant::now());
+    }
+
+    /// Whether replies have been refused within the last second.
+    pub(super) fn is_refusing(&self) -> bool {
+        self.lock().refused.is_some_and(|last| last.elapsed() < REFUSING)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A state is whole after every statement.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pace {
+    fn is_slower_than(&self, longest: Duration) -> bool {
+        self.in_progress >= ALWAYS && self.between.saturating_mul(self.in_progress) > longest
+    }
+
+    /// Counts one less, which was done at this time, or was not done.
+    fn leave(&mut self, done: Option<Instant>) {
+        self.in_progress = self.in_progress.saturating_sub(1);
+        let Some(now) = done else { return };
+        let window = now.saturating_duration_since(*self.since.get_or_insert(now));
+        self.done += 1;
+        if window >= WINDOW {
+            self.between = window / self.done;
+            self.since = Some(now);
+            self.done = 0;
+        }
+    }
+}
+
+impl Progress {
+    /// Waits for another machine.
+    pub(super) async fn elsewhere<T>(&mut self, work: impl Future<Output = T>) -> T {
+        self.leave(None);
+        let outcome = work.await;
+        self.paces.lock().accounts.entry(self.account).or_default().in_progress += 1;
+        self.is_counted = true;
+        outcome
+    }
+
+    /// The reply is done.
+    pub(super) fn end(mut self) {
+        self.leave(Some(Instant::now()));
+    }
+
+    fn leave(&mut self, done: Option<Instant>) {
+        if !std::mem::take(&mut self.is_counted) {
+            return;
+        }
+        let mut state = self.paces.lock();
+        let Some(pace) = state.accounts.get_mut(&self.account) else { return };
+        pace.leave(done);
+        if pace.in_progress == 0 {
+            state.accounts.remove(&self.account);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.leave(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+    use std::time::{Duration, Instant};
+
+    use super::{ALWAYS, Pace, Paces};
+    use crate::clock::SystemEntropy;
+    use crate::id::Id;
+
+    const LONGEST: Duration = Duration::from_millis(100);
+    const EACH: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn replies_that_would_come_too_late_are_refused() {
+        let mut pace = Pace { in_progress: 600, ..Pace::default() };
+        let mut now = Instant::now();
+        let mut end = |pace: &mut Pace, count: u32, each: Duration| {
+            for _ in 0..count {
+                now += each;
+                pace.leave(Some(now));
+            }
+        };
+        end(&mut pace, 100, EACH);
+        assert!(!pace.is_slower_than(LONGEST), "nothing is known yet: {pace:?}");
+        end(&mut pace, 1, EACH);
+        assert!(pace.is_slower_than(LONGEST), "{pace:?}");
+        end(&mut pace, 398, EACH);
+        assert!(pace.is_slower_than(LONGEST), "{pace:?}");
+        end(&mut pace, 2, EACH);
+        assert!(!pace.is_slower_than(LONGEST), "{pace:?}");
+    }
+
+    #[test]
+    fn short_interruptions_and_few_replies_are_no_overload() {
+        let mut pace = Pace { in_progress: 500, ..Pace::default() };
+        let mut now = Instant::now();
+        for each in [EACH * 15].into_iter().chain([EACH / 10; 2_000]) {
+            now += each;
+            pace.leave(Some(now));
+            pace.in_progress = 500;
+            assert!(!pace.is_slower_than(LONGEST), "{pace:?}");
+        }
+        for _ in 0..5 {
+            now += Duration::from_secs(1);
+            pace.leave(Some(now));
+        }
+        pace.in_progress = ALWAYS - 1;
+        assert!(!pace.is_slower_than(LONGEST), "{pace:?}");
+        pace.in_progress = ALWAYS;
+        assert!(pace.is_slower_than(LONGEST), "{pace:?}");
+    }
+
+    #[test]
+    fn a_reply_counts_until_it_ends_unless_it_waits_for_another_machine() {
+        let (paces, account) = (Paces::new(LONGEST), Id::random(&SystemEntropy));
+        let in_progress = || paces.lock().accounts.get(&account).map(|pace| pace.in_progress);
+        let mut first = paces.begin(account).unwrap();
+        let second = paces.begin(account).unwrap();
+        assert_eq!(in_progress(), Some(2));
+        {
+            let mut waits = pin!(first.elsewhere(std::future::pending::<()>()));
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(waits.as_mut().poll(&mut context).is_pending());
+            assert_eq!(in_progress(), Some(1));
+        }
+        drop(first);
+        assert_eq!(in_progress(), Some(1));
+        second.end();
+        assert_eq!(in_progress(), None);
+    }
+
+    #[test]
+    fn refusals_are_remembered_for_a_while_and_concern_one_account() {
+        let (paces, account) = (Paces::new(LONGEST), Id::random(&SystemEntropy));
+        assert!(!paces.is_refusing());
+        let pace = Pace { in_progress: 600, between: EACH, ..Pace::default() };
+        paces.lock().accounts.insert(account, pace);
+        assert!(paces.begin(account).is_none());
+        assert!(paces.is_refusing());
+        assert!(paces.begin(Id::random(&SystemEntropy)).is_some());
+    }
+}
