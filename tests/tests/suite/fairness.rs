@@ -1,12 +1,17 @@
 //! While one account floods the server, another account is still served.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use cicerone_tests::scenario::id;
 use cicerone_tests::{Client, Server, Site};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 use crate::world::program;
 
@@ -62,6 +67,49 @@ async fn replies_and_streams_of_one_account_do_not_refuse_those_of_another() {
     }
     drop(asked);
     reply.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn replies_that_would_come_too_late_are_refused_and_those_of_another_account_are_not() {
+    let folder = TempDir::new().unwrap();
+    let settings = "[http]\nlongest_wait_ms = 1\n";
+    let server = server(&folder, settings, &[("CICERONE_RATE_LIMIT_PER_MINUTE", "0")]);
+    let (flood, other) = (Arc::new(server.client()), server.account("other"));
+    let mut bodies = Vec::new();
+    for client in [flood.as_ref(), &other] {
+        let agent = client.agent().await;
+        let text = client.text(&agent, "The museum opens at nine.").await;
+        client.trained(&text).await;
+        bodies.push(json!({ "agent_id": agent, "message": "When does the museum open?" }));
+    }
+    // More than are always accepted, each asking again and again.
+    let (is_over, refused) = (Arc::new(AtomicBool::new(false)), Arc::new(Notify::new()));
+    let mut askers = JoinSet::new();
+    for _ in 0..150 {
+        let (flood, body) = (Arc::clone(&flood), bodies[0].clone());
+        let (is_over, refused) = (Arc::clone(&is_over), Arc::clone(&refused));
+        askers.spawn(async move {
+            while !is_over.load(Ordering::Relaxed) {
+                let answer = flood.post("/v1/conversations", body.clone()).await;
+                if answer.status != 200 {
+                    answer.refused(503, "service_unavailable");
+                    assert!(answer.header("retry-after").is_some());
+                    refused.notify_one();
+                }
+            }
+        });
+    }
+    tokio::time::timeout(Duration::from_secs(60), refused.notified()).await.unwrap();
+    for _ in 0..5 {
+        let reply = other.post("/v1/conversations", bodies[1].clone()).await.expect(200);
+        assert!(reply["reply"].as_str().unwrap().contains("nine"), "{reply}");
+    }
+    is_over.store(true, Ordering::Relaxed);
+    while let Some(asker) = askers.join_next().await {
+        asker.unwrap();
+    }
+    // It is itself again.
+    flood.post("/v1/conversations", bodies[0].clone()).await.expect(200);
 }
 
 #[tokio::test]

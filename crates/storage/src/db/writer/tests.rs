@@ -9,7 +9,7 @@ use diesel::sql_types::BigInt;
 use tokio::sync::oneshot;
 
 use super::super::Party;
-use super::{Line, Purpose, Unit, Work, Writer, commit_together};
+use super::{Line, Purpose, Unit, Work, Writer, commit_together, expected_after};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::error::TransactionError;
 use crate::reserve::Reserve;
@@ -59,6 +59,19 @@ fn a_refusal_beside_changes_that_were_rolled_back_is_not_delivered() {
         let outcome = outcome.blocking_recv().unwrap();
         assert!(matches!(outcome, Err(Error::Unavailable(_))), "{outcome:?}");
     }
+}
+
+#[test]
+fn a_commit_waits_for_as_many_changes_as_recent_ones_had() {
+    assert_eq!([expected_after(1, 0), expected_after(1, 1), expected_after(2, 1)], [1, 1, 2]);
+    // One of two callers has gone: only one commit waits for it.
+    assert_eq!(expected_after(1, 2), 1);
+    let mut expected = 64;
+    let commits = (0..).take_while(|_| {
+        expected = expected_after(4, expected);
+        expected > 4
+    });
+    assert!(commits.count() < 30);
 }
 
 #[tokio::test]
