@@ -5,8 +5,10 @@ import contextlib
 import hashlib
 import hmac
 import json
+import re
 import time
 import urllib.parse
+import urllib.request
 
 from playwright.sync_api import expect
 
@@ -30,8 +32,10 @@ def website():
         if path == "/style.css":
             return 200, "text/css", STYLE.encode()
         token, _, attributes = urllib.parse.unquote(path[1:]).partition("?")
-        attributes = "".join(f" {each}" for each in attributes.split("&") if each)
-        page = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Museum by the sea</title><link rel="stylesheet" href="/style.css"></head><body><main><h1>Museum by the sea</h1><p>Welcome. <a href="#tower">The tower</a> can be climbed from April to October.</p><div id="place"></div></main><script src="{SERVER}/widget.js" data-token="{token}"{attributes} async></script></body></html>'
+        # A query of the script's address, as some sites add it to renew what browsers keep.
+        query = "?v=2" if "v=2" in attributes else ""
+        attributes = "".join(f" {each}" for each in attributes.split("&") if each and each != "v=2")
+        page = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Museum by the sea</title><link rel="stylesheet" href="/style.css"></head><body><main><h1>Museum by the sea</h1><p>Welcome. <a href="#tower">The tower</a> can be climbed from April to October.</p><div id="place"></div></main><script src="{SERVER}/widget.js{query}" data-token="{token}"{attributes} async></script></body></html>'
         return 200, "text/html; charset=utf-8", page.encode(), {"Content-Security-Policy": POLICY}
 
     with world.site(answer) as address:
@@ -101,6 +105,7 @@ def widget(browser, axe):
     with website() as site:
         made = make(agent, origins=[site], **look_of)
         embedded(browser, site, made)
+        pinned(browser, agent, make(agent))
         foreign(browser, made)
         identities(browser, site, make(agent, origins=[site], identity="optional"))
         keys_alone(browser, site, made)
@@ -170,9 +175,28 @@ def embedded(browser, site, made):
         expect(page.locator(".bubble")).to_have_count(0)
         assert page.evaluate("localStorage.length") == 0
     # Inline, at once.
-    with visit(browser, f"{site}/{made['token']}?data-target=%23place") as page:
+    with visit(browser, f"{site}/{made['token']}?data-target=%23place&v=2") as page:
         expect(page.locator("#place").get_by_role("button", name=OPENS)).to_be_visible()
         expect(page.locator(".launcher")).to_be_hidden()
+
+
+def pinned(browser, agent, made):
+    """The snippet of the console names a script that is there, and its hash. Saving changes nothing that somebody else has changed."""
+    with world.console(browser) as page:
+        world.settled(page)
+        world.go(page, f"#/agents/{agent}/widgets/{made['id']}")
+        page.get_by_role("button", name="Checked by hash").click()
+        expect(page.locator(".snippet code")).to_contain_text("integrity")
+        address, integrity = re.search(r'src="([^"]+)" integrity="sha384-([^"]+)"', page.locator(".snippet code").inner_text()).groups()
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            hash_of = base64.b64encode(hashlib.sha384(answer.read()).digest()).decode()
+            assert (hash_of, "immutable" in answer.headers["Cache-Control"]) == (integrity, True), address
+        page.get_by_label("Title", exact=True).fill("The guide")
+        api("PATCH", f"/v1/widgets/{made['id']}", {"greeting": "Written by somebody else"})
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("button", name="Save")).to_be_disabled()
+        saved = api("GET", f"/v1/widgets/{made['id']}")
+        assert (saved["title"], saved["greeting"]) == ("The guide", "Written by somebody else"), saved
 
 
 def foreign(browser, made):

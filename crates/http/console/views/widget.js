@@ -38,6 +38,12 @@ function bodyOf({ accent, scheme, position, ...values }) {
   return { ...values, origins: lines(values.origins), starters: lines(values.starters), title: values.title || null, greeting: values.greeting || null, texts, appearance: { accent, scheme, position }, limits };
 }
 
+/** The fields that were changed, so that those that somebody else has changed meanwhile stay as they are. @param {Form} form */
+function changesOf({ values, initial }) {
+  const before = bodyOf({ ...initial });
+  return Object.fromEntries(Object.entries(bodyOf({ ...values })).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])));
+}
+
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
 export function widgetView(context) {
   const { agent, widget: id } = context.params;
@@ -55,7 +61,7 @@ export function widgetView(context) {
   const base = (session.me.capabilities.public_url || new URL('.', document.baseURI).href).replace(/\/*$/, '/');
   const save = async (event) => {
     event.preventDefault();
-    const read = await form?.submit((key) => session.api.json('PATCH', path, { body: bodyOf(form?.values || {}), key }));
+    const read = await form?.submit((key) => session.api.json('PATCH', path, { body: form ? changesOf(form) : {}, key }));
     if (!read) return;
     form?.reset(valuesOf(read));
     widget.set(read);
@@ -122,7 +128,7 @@ export function widgetView(context) {
           <div class="stack wide beside-form">${preview(bodyOf({ ...form.values }), value.title || '', agent)}
             <section class="card stack"><h2>On your site</h2>
               ${choice('Version', [{ value: '', label: 'Always the newest' }, { value: 'pinned', label: 'Checked by hash' }], isPinned ? 'pinned' : '', pin)}
-              ${isPinned && !script ? notice('info', html`<p>Your browser computes the hash over https only.</p>`) : html`<div class="snippet">${copyable(snippet, 'the snippet')}</div>`}
+              ${isPinned && !script ? notice('info', html`<p>${isSecureContext ? 'The version of the script could not be read.' : 'Your browser computes the hash over https only.'}</p>`) : html`<div class="snippet">${copyable(snippet, 'the snippet')}</div>`}
               ${isPinned ? html`<p class="hint">An update of the server changes the address; sites then need the new snippet.</p>` : nothing}
               ${value.origins.length ? nothing : notice('warning', html`<p>No site may embed it yet.</p>`)}
               ${value.hosted_page ? html`<h2>To share</h2>${copyable(page, 'the address')}` : nothing}</section></div></div>
@@ -139,7 +145,10 @@ const linkTo = (page) => html`<a class="button" href=${page} target="_blank" rel
 
 /** The version of the widget's script that this server serves, and what `integrity` says of it. */
 async function hashes() {
-  const bytes = await (await fetch(new URL('widget.js', document.baseURI), { cache: 'no-cache' })).arrayBuffer();
-  const [short, long] = await Promise.all(['SHA-256', 'SHA-384'].map(async (name) => new Uint8Array(await crypto.subtle.digest(name, bytes))));
-  return { version: Array.from(short.slice(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join(''), integrity: `sha384-${btoa(String.fromCharCode(...long))}` };
+  const script = await fetch(new URL('widget.js', document.baseURI), { cache: 'no-cache' });
+  // The tag is the version in the path of the script.
+  const [version] = /[0-9a-f]+/.exec(script.headers.get('etag') || '') || [];
+  if (!version) throw new Error('the script of the widget has no tag');
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-384', await script.arrayBuffer()));
+  return { version, integrity: `sha384-${btoa(String.fromCharCode(...hash))}` };
 }

@@ -16,7 +16,7 @@ function subject(identity) {
 async function start({ src, dataset }) {
   const { token, target, open } = dataset;
   const isPage = 'page' in dataset;
-  const service = new Service(src.replace(/widget(\/[^/]+\/widget)?\.js$/, ''), token);
+  const service = new Service(src.replace(/widget(\/[^/]+\/widget)?\.js([?#].*)?$/, ''), token);
   const [, given] = isPage && /^#identity=(.+)/.exec(location.hash) || [];
   if (given) history.replaceState(null, '', location.pathname);
   service.identity = given || dataset.identity || null;
