@@ -1,7 +1,7 @@
 """What a key may not do is not offered, and an address of it says what is missing."""
 
 from playwright.sync_api import expect
-from world import api, console, go, settled
+from world import KEY, api, console, go, settled, sign_in
 
 NAVIGATION = ".sidebar nav a"
 
@@ -39,6 +39,7 @@ def restricted(browser, made):
         page.locator(".citation").first.click()
         expect(page.locator("dialog")).to_contain_text("nine")
         expect(page.get_by_role("link", name="Open the document")).to_have_count(0)
+    expired(browser, agent)
     # A key that is deleted while it is used signs the person out, with the reason.
     gone = issue("Gone", ["agents:read"], None)
     with console(browser, key=gone) as page:
@@ -53,6 +54,27 @@ def restricted(browser, made):
             page.wait_for_timeout(1_000)
         expect(page.get_by_label("API key")).to_be_visible()
         expect(page.locator(".notice")).to_be_visible()
+
+
+def expired(browser, agent):
+    """A key that the server refuses in the middle signs the person out; what was written is there for the next key of the account, until the person signs out."""
+    refusal = {"error": {"code": "unauthorized", "message": "the API key has expired"}}
+    with console(browser) as page:
+        settled(page)
+        go(page, f"#/agents/{agent}/settings")
+        name = page.get_by_label("Name", exact=True)
+        before = name.input_value()
+        name.fill("Guide of the museum")
+        page.route("**/v1/agents/*", lambda route: route.fulfill(status=401, json=refusal) if route.request.method == "PATCH" else route.fallback())
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".notice")).to_contain_text("expired")
+        sign_in(page, KEY)
+        expect(name).to_have_value("Guide of the museum")
+        page.get_by_role("button", name="Sign out").click()
+        # What was not sent would be lost.
+        page.locator("dialog").get_by_role("button", name="Sign out").click()
+        sign_in(page, KEY)
+        expect(name).to_have_value(before)
 
 
 def issue(name, permissions, agents):

@@ -34,6 +34,8 @@ let isDrawing = false;
 let isStarting = true;
 /** Whether the person has done nothing yet in this view, so that its heading has the focus. */
 let isNew = false;
+/** The account that was signed in last. */
+let account = '';
 
 function update() {
   if (isDrawing) return;
@@ -109,9 +111,12 @@ session.onChange = () => {
     current?.stop.abort();
     current = null;
     layers.closeAll();
-    forgetDrafts();
+    // If the server has refused the key, what was written is there for another key of the account.
+    if (!session.notice) forgetDrafts();
     return update();
   }
+  if (account && account !== session.me.account.id) forgetDrafts();
+  account = session.me.account.id;
   if (current) return update();
   navigate();
   learnContract().catch((error) => console.error(error));

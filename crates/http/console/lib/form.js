@@ -43,8 +43,14 @@ export class Form {
     delete this.errors[field];
     // Other values are another request.
     this.key = newKey();
-    if (this.name) drafts.set(this.name, this.values);
+    if (this.name) this.keep();
     this.update();
+  }
+
+  /** Keeps what was changed only: other fields show what the server has when the form is opened again. */
+  keep() {
+    if (this.isChanged) drafts.set(this.name, this.changes);
+    else drafts.delete(this.name);
   }
 
   get isChanged() {
