@@ -80,10 +80,14 @@ fn line(out: &mut Vec<u8>, cells: &[String]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Writes a cell. Programs for tables would take some beginnings for those of formulas, which can do harm: such a text
-/// begins with `'`, which they take for a mark of text.
+/// The beginnings that programs for tables take for those of formulas. Some read the wide forms of Chinese and Japanese
+/// keyboards as well.
+const OF_FORMULAS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+/// Writes a cell. A formula can do harm: a text that would be taken for one begins with `'`, which programs for tables take
+/// for a mark of text.
 fn cell(out: &mut Vec<u8>, text: &str) {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    let guard = if text.starts_with(OF_FORMULAS) { "'" } else { "" };
     if !text.contains([',', '"', '\r', '\n']) {
         out.extend([guard, text].iter().flat_map(|part| part.bytes()));
         return;
@@ -121,6 +125,9 @@ mod tests {
             ("\ta", "'\ta"),
             ("\r,", "\"'\r,\""),
             ("=\"a\"", "\"'=\"\"a\"\"\""),
+            ("\n=1", "\"'\n=1\""),
+            ("＝1", "'＝1"),
+            ("＠a", "'＠a"),
             (" =1", " =1"),
         ] {
             assert_eq!(written(text), cell, "{text:?}");
