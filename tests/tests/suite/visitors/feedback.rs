@@ -52,12 +52,24 @@ async fn a_visitor_rates_a_reply() {
         let rated = chat.of_visitor(&credential, "PUT", &path).json(&body).send().await.expect(200);
         assert_eq!((&rated["value"], &rated["comment"]), (&body["value"], &body["comment"]));
         let shown = chat.of_visitor(&credential, "GET", &conversation_of(&reply)).send().await;
-        assert_eq!(shown.expect(200)["messages"][1]["rating"], rated);
+        assert_eq!(shown.expect(200)["messages"][1]["rating"], json!({ "value": "down" }));
         assert_eq!(seen(&chat, &reply).await["ratings"], json!({ "up": 0, "down": 1 }));
         let body = json!({ "value": "up" });
         chat.of_visitor(&credential, "PUT", &path).json(&body).send().await.expect(200);
         assert_eq!(seen(&chat, &reply).await["ratings"], json!({ "up": 1, "down": 0 }));
     }
+}
+
+#[tokio::test]
+async fn what_the_owners_people_say_of_a_reply_is_not_told_to_the_visitor() {
+    let chat = Chat::new(&server().client(), json!({})).await;
+    let credential = chat.visitor().await;
+    let path = conversation_of(&chat.ask(&credential).await);
+    let body = json!({ "value": "down", "comment": "A notorious visitor." });
+    chat.owner.put(&format!("/v1{path}/messages/2/rating"), body).await.expect(200);
+    let shown = chat.of_visitor(&credential, "GET", &path).send().await;
+    assert!(!shown.text().contains("notorious"), "{}", shown.text());
+    assert_eq!(shown.expect(200)["messages"][1]["rating"], json!({ "value": "down" }));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `GET /w/{token}/conversations/{conversation_id}`
 
 use actix_web::http::Method;
-use cicerone_domain::conversation::PlacedMessage;
+use cicerone_domain::conversation::{PlacedMessage, Rating};
 use cicerone_domain::{Id, Role, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,7 +9,6 @@ use utoipa::ToSchema;
 use super::{SourceView, conversation_id, of_visitor, sources};
 use crate::context::{App, Incoming};
 use crate::endpoint::Endpoint;
-use crate::endpoints::RatingView;
 use crate::response::{Answer, ok};
 use crate::visitors::visit::Visit;
 
@@ -52,11 +51,25 @@ struct MessageView<'a> {
     content: &'a str,
     /// The sources that the message is based on, best first; empty if the widget does not show them.
     sources: Vec<SourceView>,
-    /// What the visitor thinks of the message; null if it is not rated.
+    /// Whether the message was rated good; null if it is not rated.
     #[schema(required)]
-    rating: Option<RatingView<'a>>,
+    rating: Option<RatingView>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
+}
+
+/// The rating of a message, as the visitor sees it: without the comment, which may be one of the owner's people.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = VisitorRating)]
+struct RatingView {
+    #[schema(pattern = "^(up|down)$")]
+    value: &'static str,
+}
+
+impl From<&Rating> for RatingView {
+    fn from(rating: &Rating) -> Self {
+        Self { value: rating.value.name() }
+    }
 }
 
 impl<'a> MessageView<'a> {
