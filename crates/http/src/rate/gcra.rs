@@ -28,6 +28,11 @@ impl Rate {
         Self::per(60 * 60 * SECOND, limit)
     }
 
+    /// So many requests per day; `None` if `limit` is 0, which means no limit.
+    pub(crate) fn per_day(limit: u32) -> Option<Self> {
+        Self::per(24 * 60 * 60 * SECOND, limit)
+    }
+
     fn per(period: u64, limit: u32) -> Option<Self> {
         let interval = period.checked_div(limit.into())?;
         Some(Self { limit, interval })

@@ -33,6 +33,12 @@ pub(crate) enum Bound {
         /// Seconds until the next message can be accepted.
         wait: u64,
     },
+    /// The ratings, wishes and addresses that visitors of a widget gave in a day.
+    #[error("this chat has taken many ratings and requests today; try again in {wait} s")]
+    Feedback {
+        /// Seconds until the next one can be accepted.
+        wait: u64,
+    },
     /// The replies of a widget, or of all widgets of its account, in progress.
     #[error("this chat is answering as many messages as it can at once; try again in a moment")]
     Replies,
@@ -64,6 +70,7 @@ impl Bound {
             Self::Replies => BUSY_SECONDS,
             Self::Address { wait }
             | Self::Visitor { wait }
+            | Self::Feedback { wait }
             | Self::Day { wait }
             | Self::Account { wait } => wait,
         }
@@ -73,7 +80,9 @@ impl Bound {
     pub(crate) const fn is_quota(self) -> bool {
         match self {
             Self::Day { .. } | Self::Account { .. } => true,
-            Self::Address { .. } | Self::Visitor { .. } | Self::Replies => false,
+            Self::Address { .. } | Self::Visitor { .. } | Self::Feedback { .. } | Self::Replies => {
+                false
+            }
         }
     }
 }
@@ -91,6 +100,7 @@ pub(super) struct Sender {
 pub(super) struct Limits {
     pub(super) per_address_and_minute: u32,
     pub(super) per_visitor_and_hour: u32,
+    pub(super) feedback_per_day: u32,
     pub(super) replies_at_once: u64,
 }
 
@@ -109,6 +119,7 @@ pub(crate) struct Bounds {
 struct Meters {
     addresses: Used<(Id<kind::Widget>, IpAddr)>,
     visitors: Used<(Id<kind::Widget>, Id<kind::Visitor>)>,
+    feedback: Used<Id<kind::Widget>>,
     since_sweep: u32,
 }
 
@@ -135,9 +146,36 @@ impl Bounds {
     /// Counts a message, or anything else that a visitor writes, against both limits, or against neither if one of them
     /// refuses it.
     pub(super) fn write(&self, sender: Sender, limits: Limits) -> Result<(), Bound> {
-        // Nanoseconds since the start are enough for 584 years.
-        let now = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX / 2);
-        self.meters.lock().unwrap_or_else(PoisonError::into_inner).write(sender, limits, now)
+        self.meters().write(sender, limits, self.now())
+    }
+
+    /// Whether a widget takes another rating, wish or address: an event is sent for each, so a widget takes as many in a day
+    /// as messages.
+    pub(super) fn feedback(&self, widget: Id<kind::Widget>, limits: Limits) -> Result<(), Bound> {
+        let rate = Rate::per_day(limits.feedback_per_day);
+        let reading = rate.map(|rate| self.meters().feedback.read(&widget, rate, self.now()));
+        reading
+            .and_then(|reading| reading.wait)
+            .map_or(Ok(()), |wait| Err(Bound::Feedback { wait }))
+    }
+
+    /// Counts one that was stored. Those that were refused use up nothing, so that nobody without a conversation can keep
+    /// others from giving theirs.
+    pub(super) fn feedback_given(&self, widget: Id<kind::Widget>, limits: Limits) {
+        let (mut meters, now) = (self.meters(), self.now());
+        if let Some(rate) = Rate::per_day(limits.feedback_per_day) {
+            let reading = meters.feedback.read(&widget, rate, now);
+            meters.feedback.spend(widget, &reading);
+        }
+    }
+
+    fn meters(&self) -> MutexGuard<'_, Meters> {
+        self.meters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nanoseconds since the start, which is enough for 584 years.
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX / 2)
     }
 
     /// Begins a reply.
@@ -191,6 +229,7 @@ impl Meters {
             self.since_sweep = 0;
             self.addresses.sweep(now);
             self.visitors.sweep(now);
+            self.feedback.sweep(now);
         }
     }
 }
@@ -219,8 +258,12 @@ mod tests {
     use super::{Bound, Bounds, Limits, Meters, Sender, lock};
 
     const MINUTE: u64 = 60_000_000_000;
-    const LIMITS: Limits =
-        Limits { per_address_and_minute: 4, per_visitor_and_hour: 2, replies_at_once: 2 };
+    const LIMITS: Limits = Limits {
+        per_address_and_minute: 4,
+        per_visitor_and_hour: 2,
+        feedback_per_day: 3,
+        replies_at_once: 2,
+    };
 
     fn sender(address: &str) -> Sender {
         Sender {
@@ -261,6 +304,20 @@ mod tests {
             assert_eq!(meters.write(neighbour, LIMITS, 0), Ok(()));
         }
         assert!(meters.write(neighbour, LIMITS, 0).is_err());
+    }
+
+    #[test]
+    fn a_widget_takes_so_much_feedback_in_a_day_and_what_was_refused_does_not_count() {
+        let (bounds, widget) = (Bounds::new(3), Id::random(&SystemEntropy));
+        for _ in 0..3 {
+            for _ in 0..10 {
+                assert_eq!(bounds.feedback(widget, LIMITS), Ok(()));
+            }
+            bounds.feedback_given(widget, LIMITS);
+        }
+        let Err(Bound::Feedback { wait }) = bounds.feedback(widget, LIMITS) else { panic!() };
+        assert!((8 * 60 * 60 - 60..=8 * 60 * 60).contains(&wait), "{wait}");
+        assert_eq!(bounds.feedback(Id::random(&SystemEntropy), LIMITS), Ok(()));
     }
 
     #[test]

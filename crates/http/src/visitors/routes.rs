@@ -29,7 +29,8 @@ const ABSENT: &str = "The widget's token is unknown, inactive or revoked.";
 const ABSENT_TOO: &str =
     "The widget's token is unknown, inactive or revoked, or the visitor has no such conversation.";
 const TOO_MANY: &str = "Too many requests from one address.";
-const TOO_MANY_WRITES: &str = "Too many requests from one address, or of one visitor.";
+const TOO_MANY_WRITES: &str = "Too many requests from one address or of one visitor, or too much feedback of a widget's \
+                               visitors in a day.";
 const FOREIGN: &str = "The page's origin is not one of the widget's.";
 const UNAVAILABLE: &str = "The database cannot be reached, or the server is overloaded.";
 

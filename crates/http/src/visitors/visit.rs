@@ -53,7 +53,7 @@ impl Visitors {
         context: &RequestContext,
         checks: impl Fn(&Widget) -> Result<(), RequestError>,
     ) -> Result<Arc<Found>, RequestError> {
-        let text = request.match_info().get(TOKEN).unwrap_or_default();
+        let text = token(request);
         let token: Option<WidgetToken> = text.parse().ok();
         if let Err(refusal) = app.gate.admit_stranger(context) {
             if let Some(found) = token.and_then(|token| self.remembered(&token)) {
@@ -170,6 +170,31 @@ impl Visit {
         Ok(Visitors::of(app)?.bounds.write(sender, self.limits())?)
     }
 
+    /// The same for a rating, a wish or an address, if the widget takes another one today.
+    pub(super) fn count_feedback(
+        &self,
+        app: &App,
+        visitor: Id<kind::Visitor>,
+    ) -> Result<(), RequestError> {
+        Visitors::of(app)?.bounds.feedback(self.widget().id, self.limits())?;
+        self.count(app, visitor)
+    }
+
+    /// Stores a rating, a wish or an address by `work`, and counts it if it was stored.
+    pub(super) async fn feed_back<T: Send + 'static>(
+        &self,
+        app: &App,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<T, RequestError> {
+        let (own, widget, limits) = (app.clone(), self.widget().id, self.limits());
+        let work = async move {
+            let stored = work.await?;
+            Visitors::of(&own)?.bounds.feedback_given(widget, limits);
+            Ok(stored)
+        };
+        carried_out(app, self.request_id(), work).await
+    }
+
     /// Begins a reply.
     pub(super) fn reply(&self, app: &App) -> Result<InProgress, RequestError> {
         let (account, widget) = (self.widget().account_id, self.widget().id);
@@ -182,9 +207,15 @@ impl Visit {
         Limits {
             per_address_and_minute: rate(limits.messages_per_address_per_minute),
             per_visitor_and_hour: rate(limits.messages_per_visitor_per_hour),
+            feedback_per_day: rate(limits.messages_per_day),
             replies_at_once: limits.replies_at_once,
         }
     }
+}
+
+/// The token in the path, as it was sent.
+pub(super) fn token(request: &HttpRequest) -> &str {
+    request.match_info().get(TOKEN).unwrap_or_default()
 }
 
 /// Carries out `work` to its end, even if the visitor goes away. A failure is logged at once.

@@ -88,6 +88,40 @@ async fn one_visitor_is_limited_from_every_address_and_for_everything_that_is_wr
 }
 
 #[tokio::test]
+async fn feedback_from_many_addresses_ends_at_the_days_bound_and_what_is_refused_does_not_count() {
+    let limits = json!({ "messages_per_day": 4 });
+    let fields = json!({ "limits": limits, "handoff": true, "lead": true });
+    let chat = Chat::new(&server().client(), fields).await;
+    let visitor = chat.visitor().await;
+    let path = conversation_of(&chat.ask(&visitor).await);
+    let give = async |n: u8, what: &str, body: Value| {
+        let request = chat.of_visitor(&visitor, "PUT", &format!("{path}/{what}"));
+        request.header("X-Forwarded-For", &format!("203.0.113.{n}")).json(&body).send().await
+    };
+    for n in 0..5 {
+        let request = chat.of_visitor(&visitor, "PUT", "/conversations/conv_0000000000/lead");
+        let request = request.header("X-Forwarded-For", &format!("203.0.113.{n}"));
+        let refused = request.json(&json!({ "email": "a@b.example" })).send().await;
+        refused.refused(404, "resource_not_found");
+    }
+    give(1, "lead", json!({ "email": "a@b.example" })).await.expect_nothing();
+    give(2, "handoff", json!({})).await.expect_nothing();
+    for (n, value) in [(3, "up"), (4, "down")] {
+        give(n, "messages/2/rating", json!({ "value": value })).await.expect(200);
+    }
+    for (what, body) in [
+        ("messages/2/rating", json!({ "value": "up" })),
+        ("handoff", json!({})),
+        ("lead", json!({ "email": "c@d.example" })),
+    ] {
+        let error = give(5, what, body).await.refused(429, "rate_limit_exceeded");
+        assert!(message(&error).contains("today"), "{error}");
+    }
+    // Messages have their own bound.
+    from(&chat, &visitor, "203.0.113.6").await.expect(200);
+}
+
+#[tokio::test]
 async fn messages_that_are_refused_do_not_use_up_the_day() {
     let limits = json!({ "messages_per_day": 1, "messages_per_address_per_minute": 100 });
     let chat = Chat::new(&server().client(), json!({ "limits": limits })).await;

@@ -12,7 +12,7 @@ use crate::body::{Body, Current};
 use crate::context::{App, Incoming};
 use crate::endpoint::Endpoint;
 use crate::response::Answer;
-use crate::visitors::visit::{Visit, carried_out};
+use crate::visitors::visit::Visit;
 
 pub(crate) fn endpoint() -> Endpoint {
     of_visitor(Method::PUT, "/w/{token}/conversations/{conversation_id}/lead", handle)
@@ -52,15 +52,15 @@ async fn handle(app: App, mut incoming: Incoming) -> Answer {
     let visit = Visit::of(&app, &incoming.request).await?;
     let visitor = visit.visitor(&app, &incoming.request)?;
     let lead = incoming.body_within::<LeaveLead>(&app, BODY_BYTES).await?;
-    visit.count(&app, visitor.visitor.id)?;
+    visit.count_feedback(&app, visitor.visitor.id)?;
     let id = conversation_id(&incoming.request)?;
     if !visit.widget().look.lead {
         return Err(Error::Conflict("this widget has no `lead`".to_owned()).into());
     }
     let work = {
         let app = app.clone();
-        async move { Ok(app.widgets.put_lead(&visitor, id, lead).await?) }
+        async move { app.widgets.put_lead(&visitor, id, lead).await }
     };
-    carried_out(&app, visit.request_id(), work).await?;
+    visit.feed_back(&app, work).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -8,7 +8,7 @@ use crate::context::{App, Incoming};
 use crate::endpoint::Endpoint;
 use crate::endpoints::{RateBody, RatingView, message_number};
 use crate::response::{Answer, ok};
-use crate::visitors::visit::{Visit, carried_out};
+use crate::visitors::visit::Visit;
 
 pub(crate) fn endpoint() -> Endpoint {
     of_visitor(
@@ -28,14 +28,14 @@ async fn handle(app: App, mut incoming: Incoming) -> Answer {
     let visit = Visit::of(&app, &incoming.request).await?;
     let visitor = visit.visitor(&app, &incoming.request)?;
     let rating = incoming.body_within::<RateBody>(&app, BODY_BYTES).await?;
-    visit.count(&app, visitor.visitor.id)?;
+    visit.count_feedback(&app, visitor.visitor.id)?;
     let id = conversation_id(&incoming.request)?;
     let number = message_number(&incoming.request)?;
     let work = {
         let app = app.clone();
         let scope = Scope::of_visitor(visitor);
-        async move { Ok(app.conversations.rate(&scope, id, number, rating).await?) }
+        async move { app.conversations.rate(&scope, id, number, rating).await }
     };
-    let rating = carried_out(&app, visit.request_id(), work).await?;
+    let rating = visit.feed_back(&app, work).await?;
     Ok(ok(&RatingView::from(&rating)))
 }
