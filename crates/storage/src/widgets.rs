@@ -178,6 +178,7 @@ impl WidgetStore for Storage {
 
     async fn count_widget_message(
         &self,
+        account: Id<kind::Account>,
         widget: Id<kind::Widget>,
         day: Day,
         most: u64,
@@ -193,7 +194,7 @@ impl WidgetStore for Storage {
             }
             counted => Ok(counted?),
         };
-        self.db.write(count).await
+        self.db.of(account).write(count).await
     }
 
     async fn visitor_conversations(

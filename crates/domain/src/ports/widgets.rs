@@ -97,10 +97,11 @@ pub trait WidgetStore: Send + Sync {
         token: &WidgetToken,
         now: Timestamp,
     ) -> Result<Option<OpenWidget>, Error>;
-    /// Counts a message of a widget on a day. Returns false, and counts nothing, if there are `most` already, or if the
-    /// widget does not exist.
+    /// Counts a message of an account's widget on a day. Returns false, and counts nothing, if there are `most` already.
+    /// Fails with [`Error::NotFound`] if the widget does not exist.
     async fn count_widget_message(
         &self,
+        account: Id<kind::Account>,
         widget: Id<kind::Widget>,
         day: Day,
         most: u64,

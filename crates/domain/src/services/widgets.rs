@@ -137,7 +137,8 @@ impl Widgets {
     /// Counts a message of a widget today. Returns false, and counts nothing, if it has had as many as it may on a day.
     pub async fn count_message(&self, widget: &Widget) -> Result<bool, Error> {
         let day = Day::of(self.clock.now());
-        self.store.count_widget_message(widget.id, day, widget.limits.messages_per_day).await
+        let most = widget.limits.messages_per_day;
+        self.store.count_widget_message(widget.account_id, widget.id, day, most).await
     }
 
     /// The visitor's conversations: see [`WidgetStore::visitor_conversations`].

@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use cicerone_domain::Error;
 
 use super::Visitors;
-use super::visit::Visit;
+use super::visit::{Visit, token};
 use crate::body::shown;
 use crate::context::App;
 use crate::response::Answer;
@@ -25,7 +25,7 @@ pub(super) async fn show(app: App, request: HttpRequest) -> Answer {
     let visit = Visit::of_page(&app, &request).await?;
     let widget = visit.widget();
     // The page speaks with the token that it was opened with: who has an old one does not learn the new one.
-    let token = request.match_info().get("token").unwrap_or_default();
+    let token = token(&request);
     if !widget.hosted_page {
         return Err(Error::not_found("widget", shown(token)).into());
     }

@@ -73,7 +73,8 @@ fn parse_conversation(text: &str) -> Result<Id<kind::Conversation>, Error> {
 }
 
 /// The error of a use case as a visitor may see it: without the account's limits and without other objects of the account.
-fn told(error: Error) -> RequestError {
+/// `token` is the widget's as the visitor knows it.
+fn told(error: Error, token: &str) -> RequestError {
     match error {
         Error::QuotaExceeded { until, now, .. } => {
             let wait = until.as_millis().saturating_sub(now.as_millis());
@@ -83,9 +84,9 @@ fn told(error: Error) -> RequestError {
         Error::Conflict(_) => {
             Error::Conflict("this chat takes no new conversations at the moment".to_owned()).into()
         }
-        // The agent was deleted since its widget was found.
-        Error::NotFound { what, .. } if what == kind::Agent::NAME => {
-            Error::not_found("widget", "").into()
+        // The widget or its agent was deleted since the widget was found. Visitors know neither id.
+        Error::NotFound { what, .. } if [kind::Agent::NAME, kind::Widget::NAME].contains(&what) => {
+            Error::not_found(kind::Widget::NAME, token).into()
         }
         other => other.into(),
     }
@@ -119,16 +120,18 @@ mod tests {
     #[test]
     fn a_visitor_learns_nothing_of_the_account() {
         let moment = Timestamp::from_millis;
+        let told = |error| told(error, "pub_x").problem();
         let what = "messages";
-        let error =
-            Error::QuotaExceeded { what, limit: 977, until: moment(61_500), now: moment(0) };
-        let problem = told(error).problem();
+        let problem =
+            told(Error::QuotaExceeded { what, limit: 977, until: moment(61_500), now: moment(0) });
         assert_eq!((problem.status.as_u16(), problem.code), (429, "quota_exceeded"));
         assert_eq!(problem.retry_after, Some(62));
         assert!(!problem.message.contains("977") && !problem.message.contains("account"));
         let error = Error::Conflict("it belongs to the agent `agent_8kd02JwQ1z`".to_owned());
-        assert!(!told(error).problem().message.contains("agent"));
-        let error = Error::not_found("agent", "agent_8kd02JwQ1z");
-        assert!(!told(error).problem().message.contains("agent"));
+        assert!(!told(error).message.contains("agent"));
+        for (what, id) in [("agent", "agent_8kd02JwQ1z"), ("widget", "wgt_8kd02JwQ1z")] {
+            let message = told(Error::not_found(what, id)).message;
+            assert_eq!(message, "no widget has the id `pub_x`");
+        }
     }
 }

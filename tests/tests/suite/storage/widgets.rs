@@ -206,7 +206,8 @@ async fn messages_of_a_day_are_counted_up_to_the_bound_and_kept_for_a_week() {
         let storage = &world.storage;
         let widget = add(world, &world.agent().await).await;
         let count = async |day, most| {
-            storage.count_widget_message(widget.id, Day::from_number(day), most).await.unwrap()
+            let day = Day::from_number(day);
+            storage.count_widget_message(widget.account_id, widget.id, day, most).await.unwrap()
         };
         assert!(count(10, 2).await && count(10, 2).await);
         assert!(!count(10, 2).await);
@@ -215,7 +216,8 @@ async fn messages_of_a_day_are_counted_up_to_the_bound_and_kept_for_a_week() {
         assert_eq!(storage.expire_widget_days(Day::from_number(11)).await.unwrap(), 0);
         assert!(count(10, 1).await && count(11, 2).await);
         storage.delete_widget(&world.scope(), widget.id, None).await.unwrap();
-        let counted = storage.count_widget_message(widget.id, Day::from_number(11), 9).await;
+        let (account, day) = (widget.account_id, Day::from_number(11));
+        let counted = storage.count_widget_message(account, widget.id, day, 9).await;
         assert_not_found(counted, "widget");
     })
     .await;

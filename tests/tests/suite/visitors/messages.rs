@@ -92,6 +92,20 @@ async fn nothing_of_the_account_is_told() {
 }
 
 #[tokio::test]
+async fn a_widget_that_was_just_deleted_tells_nothing_of_itself() {
+    for server in both() {
+        let chat = Chat::new(&server.client(), json!({})).await;
+        let visitor = chat.visitor().await;
+        chat.owner.delete(&format!("/v1/widgets/{}", chat.id)).await.expect_nothing();
+        // The server may still remember the token.
+        let answer = chat.send(&visitor, json!({ "message": QUESTION })).await;
+        let error = answer.refused(404, "resource_not_found");
+        let expected = format!("no widget has the id `{}`", chat.token);
+        assert_eq!(error["message"], expected);
+    }
+}
+
+#[tokio::test]
 async fn bad_bodies_are_refused_with_their_fields() {
     let chat = Chat::new(&server().client(), json!({})).await;
     let credential = chat.visitor().await;

@@ -23,7 +23,7 @@ use crate::stages::StageTimes;
 use crate::stream::stream_reply;
 use crate::turn;
 use crate::visitors::bounds::InProgress;
-use crate::visitors::visit::{Visit, carried_out, reported};
+use crate::visitors::visit::{Visit, carried_out, reported, token};
 use crate::visitors::{Bound, Found};
 use events::{KeptReply, VisitorEvent, VisitorTokens};
 
@@ -97,6 +97,7 @@ async fn handle(app: App, mut incoming: Incoming) -> Answer {
         scope: Scope::of_visitor(visitor),
         message,
         found: visit.found(),
+        token: token(&incoming.request).to_owned(),
         times,
         in_progress,
     };
@@ -121,6 +122,8 @@ struct Reply {
     scope: Scope,
     message: NewMessage,
     found: Arc<Found>,
+    /// The widget's, as the visitor knows it.
+    token: String,
     times: StageTimes,
     in_progress: InProgress,
 }
@@ -134,11 +137,12 @@ struct Made {
 impl Reply {
     async fn make(self, app: App, tokens: Option<TokenSink>) -> Result<Made, RequestError> {
         let widget = &self.found.open.widget;
+        let told = |error| told(error, &self.token);
         let stages = self.times.stages();
         let accepted = app.conversations.accept(&self.scope, self.message, stages).await;
         let accepted = accepted.map_err(told)?;
         // Only a message that was accepted is counted, so that refused ones do not use up the day.
-        if !app.widgets.count_message(widget).await? {
+        if !app.widgets.count_message(widget).await.map_err(told)? {
             return Err(Bound::of_day(app.clock.now()).into());
         }
         let turn = turn::answer(&app, accepted, tokens, None).await.map_err(told)?;
