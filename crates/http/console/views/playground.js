@@ -172,7 +172,7 @@ export function playground(context) {
         ${thread.open && !thread.isBusy && !thread.error ? html`<div class="row small quiet">Stopped. ${button({ label: 'Ask again', icon: 'rotate-ccw', small: true }, () => thread.send())}${button({ label: 'Change the question', icon: 'pencil', small: true }, takeBack)}</div>` : nothing}
         ${thread.conversation && can('conversations:read') && !thread.isBusy ? html`<p class="small quiet end-of-thread"><a href=${to(['agents', thread.agent, 'conversations', thread.conversation])}>Open in conversations</a></p>` : nothing}
       </section>`)}</div>
-      <div class="unseen" role="status">${isBusy() ? 'The agent is writing.' : isEmpty() ? '' : 'The reply is complete.'}</div>
+      <div class="unseen" role="status">${isBusy() ? 'The agent is writing.' : isEmpty() || threads.some((thread) => thread.open) ? '' : 'The reply is complete.'}</div>
       <form class="composer" @submit=${ask}><label class="unseen" for="question">Your question</label>
         <textarea id="question" name="question" rows="1" placeholder="Ask a question" autocomplete="off" aria-describedby="question-limit" .value=${text} @keydown=${press} @input=${(event) => write(textOf(event))}></textarea>
         <div class="row tight"><span class="limit ${characters(text) > LIMITS.message ? 'over' : ''}" id="question-limit">${number(characters(text))} / ${number(LIMITS.message)}</span>
