@@ -75,11 +75,11 @@ def make_agent(page):
 def ask_and_open(page):
     page.get_by_role("link", name="Playground", exact=True).click()
     page.get_by_label("Your question").fill("When was the lighthouse built?")
-    # The first request is lost. Sent again, it has the same idempotency key, so that it takes effect once.
+    # The first request fails. Sent again, it has the same idempotency key, so that it takes effect once.
     sent = []
-    page.route("**/v1/conversations", lambda route: (sent.append(route.request.headers["idempotency-key"]), route.abort()), times=1)
+    page.route("**/v1/conversations", lambda route: (sent.append(route.request.headers["idempotency-key"]), route.fulfill(status=503, json={"error": {"code": "overloaded", "message": "the server is overloaded"}})), times=1)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    expect(page.get_by_role("alert")).to_contain_text("overloaded")
     expect(page.locator(".playground [role=status]")).to_be_empty()
     with page.expect_request("**/v1/conversations") as again:
         page.get_by_role("button", name="Try again").click()
