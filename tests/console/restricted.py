@@ -40,6 +40,23 @@ def restricted(browser, made):
         expect(page.locator("dialog")).to_contain_text("nine")
         expect(page.get_by_role("link", name="Open the document")).to_have_count(0)
     expired(browser, agent)
+    # The next key learns nothing of what the key before has seen.
+    with console(browser) as page:
+        settled(page)
+        go(page, f"#/agents/{agent}/playground")
+        expect(page.locator(".sidebar")).to_contain_text("Museum guide")
+        page.keyboard.press("Control+k")
+        expect(page.locator(".commands")).to_contain_text("Museum guide")
+        page.keyboard.press("Escape")
+        page.get_by_label("Your question").fill("A secret question")
+        page.get_by_role("button", name="Sign out").click()
+        sign_in(page, issue("Next", ["conversations:write"], [made["other"]]))
+        settled(page)
+        assert "Museum guide" not in page.locator("body").inner_text(), page.locator("body").inner_text()
+        page.keyboard.press("Control+k")
+        expect(page.locator(".commands")).to_contain_text("Sign out")
+        expect(page.locator(".commands")).not_to_contain_text("Museum guide")
+        assert page.get_by_label("Your question").input_value() == "" if page.get_by_label("Your question").count() else True
     # A key that is deleted while it is used signs the person out, with the reason.
     gone = issue("Gone", ["agents:read"], None)
     with console(browser, key=gone) as page:

@@ -5,11 +5,12 @@ import { forgetDrafts, hasDrafts } from './lib/form.js';
 import { toApiError } from './lib/load.js';
 import { here, match } from './lib/router.js';
 import { can, learnContract, session, signIn, storedKey } from './lib/session.js';
-import { frame, rememberAgent } from './ui/frame.js';
+import { forgetAgent, frame, rememberAgent } from './ui/frame.js';
 import * as layers from './ui/layers.js';
-import { shortcuts } from './ui/palette.js';
+import { forgetAgents, shortcuts } from './ui/palette.js';
 import { applyScheme } from './ui/scheme.js';
 import { empty, heading, linkButton, waiting } from './ui/parts.js';
+import { forgetQuestions } from './views/playground.js';
 import { routes } from './views/routes.js';
 import { signInView } from './views/sign-in.js';
 
@@ -106,16 +107,24 @@ const refused = (needs) => ({
   render: () => html`${heading('Not allowed')}${empty('key-round', 'Your key may not see this', html`It lacks ${needs.filter((each) => !can(each)).map((each, index) => html`${index ? ', ' : ''}<code>${each}</code>`)}. Sign in with a key that has it.`)}`,
 });
 
+/** Forgets what was written and not sent. */
+function forgetWritten() {
+  forgetDrafts();
+  forgetQuestions();
+}
+
 session.onChange = () => {
   if (!session.me) {
     current?.stop.abort();
     current = null;
     layers.closeAll();
     // If the server has refused the key, what was written is there for another key of the account.
-    if (!session.notice) forgetDrafts();
+    if (!session.notice) forgetWritten();
+    forgetAgent();
+    forgetAgents();
     return update();
   }
-  if (account && account !== session.me.account.id) forgetDrafts();
+  if (account && account !== session.me.account.id) forgetWritten();
   account = session.me.account.id;
   if (current) return update();
   navigate();

@@ -29,9 +29,9 @@ export function nameAgent(read) {
   session.onChange();
 }
 
-/** Forgets an agent that was deleted. @param {string} id */
+/** Forgets an agent that was deleted, or whichever it is, because another key may not see it. @param {string} [id] */
 export function forgetAgent(id) {
-  if (agent?.id === id) agent = null;
+  if (!id || agent?.id === id) agent = null;
 }
 
 /** The agent of the views that were visited last. */
@@ -98,7 +98,7 @@ export function frame(view, update) {
       <footer>
         <p class="who">${icon('key-round', 14)}<span class="clip" title=${session.me.api_key.name}>${session.me.api_key.name}</span></p>
         <div class="row tight">
-          <a class="button plain small square" href="docs" target="_blank" rel="noopener" title="API reference">${icon('file-text')}<span class="unseen">API reference</span></a>
+          <a class="button plain small square" href="docs" target="_blank" rel="noopener" title="Documentation">${icon('book-open')}<span class="unseen">Documentation</span></a>
           ${button({ label: `Colours: ${scheme()}. Change`, icon: { system: 'monitor', light: 'sun', dark: 'moon' }[scheme()], kind: 'plain', small: true, hidden: true }, () => {
             chooseScheme(nextScheme());
             update();

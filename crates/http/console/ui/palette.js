@@ -13,6 +13,11 @@ import { chooseScheme } from './scheme.js';
 /** The agents that were last read, for a palette that is filled at once. @type {any[]} */
 let agents = [];
 
+/** Forgets them, because another key may not see them. */
+export function forgetAgents() {
+  agents = [];
+}
+
 /** @returns {Command[]} */
 function commands() {
   const agent = currentAgent();

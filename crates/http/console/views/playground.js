@@ -15,6 +15,11 @@ const FRAME_MS = 16;
 /** Questions that were written and not sent, by agent. @type {Map<string, string>} */
 const drafts = new Map();
 
+/** Forgets them, because another person may come next. */
+export function forgetQuestions() {
+  drafts.clear();
+}
+
 /** A conversation that goes on here. */
 class Thread {
   /** @param {string} agent @param {() => void} update */
