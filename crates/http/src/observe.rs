@@ -28,6 +28,7 @@ use crate::compression::{Effort, WORTHWHILE_BYTES, gzip, prefers_gzip};
 use crate::connection::Link;
 use crate::context::{App, RequestContext, RequestId, RoutePattern};
 use crate::error::{Problem, RequestError};
+use crate::response::{HTML, JSON};
 use crate::room::Tenant;
 use crate::sent::Sent;
 use crate::unread::Body;
@@ -256,8 +257,9 @@ fn problem(error: &actix_web::Error, request_id: RequestId) -> Problem {
 fn stray(response: &HttpResponse) -> Option<Problem> {
     let status = response.status();
     let is_refusal = status.is_client_error() || status.is_server_error();
+    // The framework's own errors are plain text.
     let is_shaped =
-        response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+        response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == JSON || kind == HTML);
     (is_refusal && !is_shaped).then(|| Problem::of_status(status))
 }
 

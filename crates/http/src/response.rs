@@ -15,6 +15,8 @@ pub(crate) type Answer = Result<HttpResponse, RequestError>;
 
 /// The media type of every body that is not a stream, metrics or a page.
 pub(crate) const JSON: &str = "application/json";
+/// The content type of pages.
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
 /// The JSON text of a view.
 pub(crate) fn json_bytes(view: &impl Serialize) -> Vec<u8> {

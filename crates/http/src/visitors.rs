@@ -13,6 +13,7 @@ mod credential;
 mod jwt;
 mod origin;
 mod page;
+mod refusal;
 pub(crate) mod routes;
 mod script;
 mod visit;
@@ -23,7 +24,7 @@ use std::time::Duration;
 use actix_web::web;
 use actix_web::web::Bytes;
 use cicerone_domain::Error;
-use cicerone_domain::widget::{OpenWidget, WidgetToken};
+use cicerone_domain::widget::{IdentitySecret, OpenWidget, WidgetToken};
 use moka::sync::Cache;
 
 use crate::application::Application;
@@ -46,6 +47,8 @@ const TOKEN_LIFE: Duration = Duration::from_millis(900);
 const REMEMBERED_BYTES: u64 = 4 * 1_024 * 1_024;
 /// About what a widget takes beside its texts.
 const WIDGET_BYTES: usize = 1_024;
+/// What a text takes beside its characters.
+const TEXT_BYTES: usize = size_of::<String>();
 
 /// What the public routes share.
 pub(crate) struct Visitors {
@@ -63,14 +66,23 @@ struct Found {
     view: Bytes,
 }
 
+impl Found {
+    /// About what it takes in memory.
+    fn bytes(&self) -> usize {
+        let texts = self.open.widget.origins.as_slice().iter().map(String::as_str);
+        let secrets = self.open.secrets.iter().map(IdentitySecret::reveal);
+        let others: usize = texts.chain(secrets).map(|text| TEXT_BYTES + text.len()).sum();
+        // The widget's own texts are as long as what is made from them.
+        WIDGET_BYTES + 2 * self.view.len() + others
+    }
+}
+
 impl Visitors {
     /// The public routes of an application, if they are turned on.
     pub(crate) fn new(application: &Application) -> Option<Self> {
         let settings = &application.settings;
-        let bytes = |_: &WidgetToken, found: &Arc<Found>| {
-            // The widget's own texts are as long as what is made from them.
-            u32::try_from(WIDGET_BYTES + 2 * found.view.len()).unwrap_or(u32::MAX)
-        };
+        let bytes =
+            |_: &WidgetToken, found: &Arc<Found>| u32::try_from(found.bytes()).unwrap_or(u32::MAX);
         settings.widgets.then(|| Self {
             found: Cache::builder()
                 .max_capacity(REMEMBERED_BYTES)
@@ -118,5 +130,33 @@ pub(crate) fn configure(config: &mut web::ServiceConfig) {
             || async { Answer::Err(RequestError::Method { allow: "GET, HEAD".to_owned() }) };
         let resource = web::resource(path).app_data(RoutePattern(path));
         config.service(resource.route(get).route(head).default_service(web::to(refused)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::web::Bytes;
+    use cicerone_domain::widget::{
+        IdentitySecret, OpenWidget, Origins, Widget, WidgetName, WidgetToken,
+    };
+    use cicerone_domain::{Id, SystemEntropy, Timestamp};
+
+    use super::{Found, WIDGET_BYTES};
+
+    #[test]
+    fn origins_and_secrets_of_a_remembered_widget_count() {
+        let owner = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        let token = WidgetToken::generate(&SystemEntropy);
+        let name = WidgetName::parse("Shop").unwrap();
+        let now = Timestamp::from_millis(0);
+        let mut widget = Widget::new(Id::random(&SystemEntropy), owner, name, token, now);
+        let label = "a".repeat(60);
+        let origins: Vec<_> =
+            (0..20).map(|n| format!("https://{label}.{label}.{label}.{n}.example")).collect();
+        widget.origins = Origins::parse(&origins).unwrap();
+        let secrets = vec![IdentitySecret::generate(&SystemEntropy); 10];
+        let open = OpenWidget { widget, title: String::new(), secrets };
+        let found = Found { open, view: Bytes::new() };
+        assert!(found.bytes() > WIDGET_BYTES + 20 * 190 + 10 * 48, "{}", found.bytes());
     }
 }

@@ -6,11 +6,11 @@ use actix_web::http::header::{
 use actix_web::{HttpRequest, HttpResponse};
 use cicerone_domain::Error;
 
-use super::Visitors;
 use super::visit::{Visit, token};
+use super::{Visitors, refusal};
 use crate::body::shown;
 use crate::context::App;
-use crate::response::Answer;
+use crate::response::{Answer, HTML};
 
 pub(super) const PATH: &str = "/chat/{token}";
 /// Only this server's script and API, and no script, style or markup within the page. The sites in which the page may be
@@ -22,18 +22,25 @@ const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-p
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
 pub(super) async fn show(app: App, request: HttpRequest) -> Answer {
-    let visit = Visit::of_page(&app, &request).await?;
+    match found(&app, &request).await {
+        Err(error) => refusal::answer(&request, error),
+        shown => shown,
+    }
+}
+
+async fn found(app: &App, request: &HttpRequest) -> Answer {
+    let visit = Visit::of_page(app, request).await?;
     let widget = visit.widget();
     // The page speaks with the token that it was opened with: who has an old one does not learn the new one.
-    let token = token(&request);
+    let token = token(request);
     if !widget.hosted_page {
         return Err(Error::not_found("widget", shown(token)).into());
     }
-    let version = Visitors::of(&app)?.script.version();
+    let version = Visitors::of(app)?.script.version();
     let page = page(&visit.open().title, &widget.look.language, token, version);
     let policy = format!("{POLICY} {}", widget.origins.frame_ancestors());
     Ok(HttpResponse::Ok()
-        .content_type("text/html; charset=utf-8")
+        .content_type(HTML)
         .insert_header((CONTENT_SECURITY_POLICY, policy))
         .insert_header((REFERRER_POLICY, "no-referrer"))
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))

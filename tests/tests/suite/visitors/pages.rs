@@ -61,6 +61,36 @@ async fn the_hosted_page_loads_the_script_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn people_get_a_page_if_there_is_no_chat_or_too_much_is_asked() {
+    let server = server_with("public_requests_per_minute = 2\n", &[]);
+    let anonymous = server.client().anonymous();
+    let path = "/chat/pub_000000000000000000000000";
+    let asked = async |address: &str| {
+        let accepted = "text/html,application/xhtml+xml,*/*;q=0.8";
+        let request = anonymous.request("GET", path).header("Accept", accepted);
+        request.header("X-Forwarded-For", address).send().await
+    };
+    for (status, text) in [(404, "not available"), (404, "not available"), (429, "busy")] {
+        let page = asked("203.0.113.1").await;
+        assert_eq!(page.status, status, "{}", page.text());
+        assert!(page.text().contains(text), "{}", page.text());
+        assert_eq!(page.header("retry-after").is_some(), status == 429);
+        for (name, value) in [
+            ("content-type", "text/html; charset=utf-8"),
+            ("cache-control", "no-store"),
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+        ] {
+            assert_eq!(page.header(name), Some(value), "{name}");
+        }
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+    }
+    // Programs get the usual error.
+    anonymous.get(path).await.refused(404, "resource_not_found");
+}
+
+#[tokio::test]
 async fn the_hosted_page_has_an_icon_that_its_policy_allows() {
     let chat = Chat::new(&server().client(), json!({})).await;
     let anonymous = chat.owner.anonymous();
