@@ -284,7 +284,7 @@ def keys_alone(browser, site, made):
 
 def failures(browser, site, made):
     """What was written is not lost if a request fails or a stream breaks."""
-    with visit(browser, f"{site}/{made['token']}?data-open", allowed=("net::ERR", "status of 429")) as page:
+    with visit(browser, f"{site}/{made['token']}?data-open", allowed=("net::ERR", "status of 4")) as page:
         page.route("**/messages", lambda route: route.abort(), times=1)
         page.get_by_label("Your message").fill(OPENS)
         page.keyboard.press("Enter")
@@ -302,6 +302,13 @@ def failures(browser, site, made):
         ask(page, "Are dogs allowed?", "garden")
         expect(page.locator(".trouble")).to_be_empty()
         expect(page.locator(".bubble")).to_have_count(2)
+        # The conversation was deleted elsewhere: the message begins another one.
+        api("DELETE", f"/v1/conversations/{page.evaluate('window.__events')[-1][1]['conversation_id']}")
+        page.get_by_label("Your message").fill("Where are dogs welcome?")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("not available")
+        page.get_by_role("button", name="Try again").click()
+        expect(page.locator(".turn").last).to_contain_text("garden")
         refusal = {"error": {"code": "rate_limit_exceeded", "message": "too many messages at once; try again in 20 s"}}
         page.route("**/messages", lambda route: route.fulfill(status=429, headers={"Access-Control-Allow-Origin": site}, json=refusal), times=1)
         page.get_by_label("Your message").fill("When does it close?")

@@ -126,7 +126,7 @@ export function chatOf(service, config, texts, changed) {
       // What was written is not lost: it can be sent again.
       complain(reason(error), () => {
         for (const turn of both) turn.remove();
-        if (error.status === 404 || !service.isKnown) chat.id = null;
+        if (error.code === 'resource_not_found' || !service.isKnown) chat.id = null;
         ask(text);
       });
     }
@@ -148,7 +148,7 @@ export function chatOf(service, config, texts, changed) {
 
   /** Why something failed, in words for the visitor. @param {any} error */
   function reason({ code, status, message }) {
-    const own = { rate_limit_exceeded: texts.busy, quota_exceeded: texts.limit, broken: texts.broken, unauthorized: service.identity && texts.sign_in }[code];
+    const own = { rate_limit_exceeded: texts.busy, quota_exceeded: texts.limit, resource_not_found: texts.unavailable, broken: texts.broken, unauthorized: service.identity && texts.sign_in }[code];
     return own || (status ? message || texts.unavailable : texts.unreachable).replace(/^./, (/** @type {string} */ first) => first.toUpperCase());
   }
 
