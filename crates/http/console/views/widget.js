@@ -82,7 +82,7 @@ export function widgetView(context) {
   };
   const rotateSecret = async () => {
     let issued = null;
-    const isDone = await confirm({ title: 'Rotate the identity secret?', kind: 'primary', action: 'Rotate', text: 'Identities that are signed with the old one are accepted for 24 hours more.', work: async (key) => {
+    const isDone = await confirm({ title: 'Rotate the identity secret?', kind: 'primary', action: 'Rotate', text: 'Identities that are signed with the old one are accepted for 24 hours more. If somebody misuses it now, create another widget of this agent and delete this one instead: people who sign in keep their conversations.', work: async (key) => {
       issued = (await session.api.json('POST', `${path}/rotate_secret`, { key })).identity_secret;
     } });
     if (isDone) showSecret(issued);
