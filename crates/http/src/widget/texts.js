@@ -1,4 +1,4 @@
-/** Every string of the widget. `texts` of a widget replaces them by key. `{count}` and `{seconds}` are filled in. */
+/** Every string of the widget. `texts` of a widget replaces them by key. `{count}` is filled in. */
 export const TEXTS = {
   open: 'Open the chat',
   close: 'Close',
