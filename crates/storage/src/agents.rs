@@ -121,16 +121,22 @@ pub(crate) fn find(
     visible: &Visible,
     id: Id<kind::Agent>,
 ) -> Result<Option<Agent>, TransactionError> {
-    let mut query = agents::table
-        .filter(agents::id.eq(id.to_string()))
-        .filter(agents::account_id.eq(&visible.account))
-        .filter(agents::removed_at.is_null())
-        .select(AgentRow::as_select())
-        .into_boxed();
-    if let Some(ids) = &visible.agents {
-        query = query.filter(agents::id.eq_any(ids));
+    let id = id.to_string();
+    // A condition that is only sometimes there would keep the statement from being prepared once.
+    if visible.agents.as_ref().is_some_and(|ids| !ids.contains(&id)) {
+        return Ok(None);
     }
-    query.get_result(c).optional()?.map(Agent::try_from).transpose()
+    let query = agents::table
+        .filter(agents::id.eq(id))
+        .filter(agents::account_id.eq(&visible.account))
+        .filter(agents::removed_at.is_null());
+    // Written for both databases, Diesel would write the statement anew each time, for every reply.
+    let found: Option<AgentRow> = match c {
+        AnyConnection::Postgres(c) => query.select(AgentRow::as_select()).get_result(c),
+        AnyConnection::Sqlite(c) => query.select(AgentRow::as_select()).get_result(c),
+    }
+    .optional()?;
+    found.map(Agent::try_from).transpose()
 }
 
 /// Returns the agent. Fails if it is not in the scope.

@@ -43,27 +43,27 @@ use crate::scope::Visible;
 use crate::storage::Storage;
 use crate::usage::{self, StatisticsRow};
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = conversations, treat_none_as_default_value = false)]
-struct ConversationRow {
-    id: String,
-    account_id: String,
-    agent_id: String,
-    metadata: String,
-    message_count: i64,
-    created_at: i64,
-    updated_at: i64,
-    channel: String,
-    unanswered: i64,
-    rated_up: i64,
-    rated_down: i64,
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = conversations)]
+pub(crate) struct ConversationRow {
+    pub(crate) id: String,
+    pub(crate) account_id: String,
+    pub(crate) agent_id: String,
+    pub(crate) metadata: String,
+    pub(crate) message_count: i64,
+    pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
+    pub(crate) channel: String,
+    pub(crate) unanswered: i64,
+    pub(crate) rated_up: i64,
+    pub(crate) rated_down: i64,
     #[diesel(select_expression = sql::<Nullable<Text>>(EXISTING_WIDGET))]
     #[diesel(select_expression_type = SqlLiteral<Nullable<Text>>)]
-    widget_id: Option<String>,
-    visitor_id: Option<String>,
-    visitor: Option<String>,
-    handoff_requested_at: Option<i64>,
-    lead: Option<String>,
+    pub(crate) widget_id: Option<String>,
+    pub(crate) visitor_id: Option<String>,
+    pub(crate) visitor: Option<String>,
+    pub(crate) handoff_requested_at: Option<i64>,
+    pub(crate) lead: Option<String>,
 }
 
 /// The widget of a conversation, if it still exists.
@@ -101,17 +101,15 @@ struct HistoryRow {
 }
 
 /// A message to store.
-#[derive(Insertable)]
-#[diesel(table_name = messages, treat_none_as_default_value = false)]
 pub(crate) struct NewMessageRow<'a> {
-    conversation_id: String,
-    position: i64,
-    account_id: String,
-    role: &'static str,
-    content: &'a str,
-    sources_used: Option<String>,
-    created_at: i64,
-    receipt: Option<&'a str>,
+    pub(crate) conversation_id: String,
+    pub(crate) position: i64,
+    pub(crate) account_id: String,
+    pub(crate) role: &'static str,
+    pub(crate) content: &'a str,
+    pub(crate) sources_used: Option<String>,
+    pub(crate) created_at: i64,
+    pub(crate) receipt: Option<&'a str>,
 }
 
 impl TryFrom<ConversationRow> for Conversation {

@@ -5,6 +5,7 @@ mod agent_locks;
 mod checks;
 mod conversations;
 mod gaps;
+mod insertions;
 mod source_states;
 mod texts;
 mod turns;
@@ -37,10 +38,9 @@ use crate::storage::Limits;
 pub(crate) use account_bytes::add_account_bytes;
 pub(crate) use agent_locks::{hold_agent, lock_agent};
 pub(crate) use checks::{leased_check_run, next_check_run};
-pub(crate) use conversations::{
-    continue_conversation, insert_messages, insert_metadata, lock_conversation,
-};
+pub(crate) use conversations::{continue_conversation, insert_metadata, lock_conversation};
 pub(crate) use gaps::insert_gap_question_once;
+pub(crate) use insertions::{insert_conversation, insert_messages};
 pub(crate) use source_states::update_state;
 pub(crate) use texts::insert_texts;
 pub(crate) use turns::{TurnRow, Turns, insert_turns, takes_turns};

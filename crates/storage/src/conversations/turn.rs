@@ -3,7 +3,6 @@
 use cicerone_domain::conversation::{ConversationCounts, EncodedReceipt, Turn};
 use cicerone_domain::gap::GapReason;
 use cicerone_domain::{Conversation, Error};
-use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use super::{ConversationRow, MetadataRow, NewMessageRow};
@@ -12,7 +11,6 @@ use crate::connection::AnyConnection;
 use crate::dialect::{self, TurnRow, Turns};
 use crate::error::TransactionError;
 use crate::gaps;
-use crate::schema::conversations;
 use crate::usage::{self, StatisticsRow};
 
 /// Messages of a turn.
@@ -179,7 +177,7 @@ fn begin(c: &mut AnyConnection, turn: &Turn) -> Result<(), TransactionError> {
         handoff_requested_at: None,
         lead: None,
     };
-    match diesel::insert_into(conversations::table).values(&row).execute(c) {
+    match dialect::insert_conversation(c, &row) {
         Err(DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
             return Err(Error::not_found("agent", conversation.agent_id).into());
         }
