@@ -2,9 +2,9 @@
 
 mod additions;
 
-use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use foldhash::HashSet;
 use whatlang::Lang;
 
 use crate::fold::{lower, strip_marks};

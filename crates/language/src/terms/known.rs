@@ -4,8 +4,8 @@
 //! words.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
+use foldhash::HashMap;
 use whatlang::Lang;
 
 use super::Form;

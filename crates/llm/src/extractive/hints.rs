@@ -160,7 +160,8 @@ impl Wanted {
         let starts = || words.match_indices(' ').map(|(at, _)| at + 1);
         let asks = |phrases: &[&str]| {
             starts().filter_map(|at| words.get(at..)).any(|rest| {
-                phrases.iter().any(|phrase| {
+                let first = rest.as_bytes().first();
+                phrases.iter().filter(|phrase| phrase.as_bytes().first() == first).any(|phrase| {
                     rest.strip_prefix(phrase).is_some_and(|after| after.starts_with(' '))
                 })
             })

@@ -5,10 +5,10 @@
 //! one of the question are analysed, each of them once.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use cicerone_domain::retrieval::QueryTerm;
 use cicerone_language::{Language, Script, fold, terms};
+use foldhash::HashMap;
 
 /// The most words of the question that are searched for: the bits of a [`Mask`].
 const TERMS: usize = 64;
@@ -59,7 +59,7 @@ impl<'a> Matcher<'a> {
         words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         words.truncate(TERMS);
         let mut matcher = Self {
-            forms: HashMap::with_capacity(words.len()),
+            forms: HashMap::default(),
             grams: Vec::new(),
             beginnings: Vec::new(),
             first_bytes: [false; 256],
@@ -200,9 +200,10 @@ impl<'a> Matcher<'a> {
         };
         // "fly" and "flies" both become "fli": the last letter of a short word may change.
         let common = if word.len() > COMMON + 1 { COMMON } else { COMMON - 1 };
-        self.beginnings.iter().any(|beginning| {
-            let pairs = beginning.iter().zip(&own).take(common);
-            pairs.into_iter().all(|(a, b)| a == b || *a == '\0' || *b == '\0')
+        let agree = |a: char, b: char| a == b || a == '\0' || b == '\0';
+        let [first, second, third] = own;
+        self.beginnings.iter().any(|[a, b, c]| {
+            agree(*a, first) && agree(*b, second) && (common < COMMON || agree(*c, third))
         })
     }
 

@@ -1,10 +1,10 @@
 //! A question as words, analysed in each language of the passages.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use cicerone_domain::retrieval::Query;
 use cicerone_language::{Language, Term, grams, terms};
+use foldhash::HashMap;
 
 use super::ranking::bit;
 use super::weights::{CHARACTER, CONTEXT, CONTEXT_DECAY, OVERLAPPING_PAIR};
@@ -139,8 +139,8 @@ impl Analysed {
         let language = analyses.first().and_then(|(language, _)| *language);
         let mut analysed =
             Self { language, words: Vec::new(), pairs: Vec::new(), grams: Vec::new() };
-        let mut by_range: HashMap<(usize, usize), usize> = HashMap::new();
-        let mut by_form: HashMap<String, usize> = HashMap::new();
+        let mut by_range: HashMap<(usize, usize), usize> = HashMap::default();
+        let mut by_form: HashMap<String, usize> = HashMap::default();
         for (_, terms) in &analyses {
             neighbours(terms, |first, second| analysed.add_pair(first, second));
             for term in terms {

@@ -19,12 +19,19 @@ const SLACK: usize = 4;
 /// The score of each passage of an index, and what was found in it.
 #[derive(Default)]
 pub(super) struct Scratch {
-    scores: Vec<f32>,
-    words: Vec<u64>,
-    pieces: Vec<u64>,
+    passages: Vec<Scored>,
     /// The weight of the question's words that each pair's question contains; empty if there are no
     /// pairs.
     asked: Vec<f32>,
+}
+
+/// The score of a passage, and the words and the pieces of words that it has, one bit each: side by side, because they are
+/// written together.
+#[derive(Clone, Copy, Default)]
+struct Scored {
+    score: f32,
+    words: u64,
+    pieces: u64,
 }
 
 /// Lends the scratch memory of this thread.
@@ -41,16 +48,13 @@ impl Scratch {
         let numbers = snapshot.content.numbers() as usize;
         self.asked.clear();
         self.asked.resize(if snapshot.question_answer_pairs > 0 { numbers } else { 0 }, 0.0);
-        self.scores.clear();
-        self.scores.resize(numbers, 0.0);
-        for bits in [&mut self.words, &mut self.pieces] {
-            bits.clear();
-            bits.resize(numbers, 0);
-        }
+        self.passages.clear();
+        self.passages.resize(numbers, Scored::default());
         for (index, word) in looked.words.iter().enumerate() {
+            let bit = bit(index);
             let counts = word.messages & QUESTION != 0 && !word.is_compound;
             for place in &word.places {
-                add(&mut self.scores, &mut self.words, &place.impacts, place.weight, bit(index));
+                self.add(&place.impacts, place.weight, |passage| passage.words |= bit);
                 if place.is_question && counts {
                     let weight = word.likeness * word.question_weight;
                     self.add_asked(&place.impacts, weight);
@@ -59,11 +63,21 @@ impl Scratch {
         }
         for word in &looked.small_words {
             let weight = word.weight * field_factor(QUESTIONS);
-            add(&mut self.scores, &mut self.words, &word.impacts, weight, 0);
+            self.add(&word.impacts, weight, |_| ());
             self.add_asked(&word.impacts, word.weight);
         }
         for extra in &looked.extras {
-            add(&mut self.scores, &mut self.pieces, &extra.impacts, extra.weight, extra.bit);
+            self.add(&extra.impacts, extra.weight, |passage| passage.pieces |= extra.bit);
+        }
+    }
+
+    /// Adds the score of a term to the passages that have it, and marks them.
+    fn add(&mut self, impacts: &[Impact], factor: f32, mark: impl Fn(&mut Scored)) {
+        for impact in impacts {
+            if let Some(passage) = self.passages.get_mut(impact.number as usize) {
+                passage.score += factor * impact.value;
+                mark(passage);
+            }
         }
     }
 
@@ -85,7 +99,7 @@ impl Scratch {
     ) -> Vec<Candidate> {
         let mut best: Vec<(f32, u32)> = Vec::with_capacity(wanted * SLACK);
         let mut least = 0.0;
-        for (number, score) in (0_u32..).zip(&self.scores) {
+        for (number, Scored { score, .. }) in (0_u32..).zip(&self.passages) {
             if *score > least {
                 best.push((*score, number));
                 if best.len() == wanted * SLACK {
@@ -100,28 +114,19 @@ impl Scratch {
         }
         best.retain(|(_, number)| !exact.contains(number));
         let found = |number: u32| {
-            let at = number as usize;
-            let of = |bits: &[u64]| bits.get(at).copied().unwrap_or_default();
-            let asked = self.asked.get(at).copied().unwrap_or_default();
-            Found { words: of(&self.words), pieces: of(&self.pieces), asked }
+            let Scored { words, pieces, .. } = self.passage(number);
+            let asked = self.asked.get(number as usize).copied().unwrap_or_default();
+            Found { words, pieces, asked }
         };
         let of = |(score, number, is_exact)| {
             Candidate::new(snapshot, number, score, found(number), is_exact)
         };
-        let score = |number: u32| self.scores.get(number as usize).copied().unwrap_or_default();
-        let exact = exact.iter().map(|number| (score(*number) + EXACT, *number, true));
+        let exact = exact.iter().map(|number| (self.passage(*number).score + EXACT, *number, true));
         let best = best.into_iter().map(|(score, number)| (score, number, false));
         exact.chain(best).map(of).collect()
     }
-}
 
-/// Adds the score of a term to the passages that have it, and marks them.
-fn add(scores: &mut [f32], bits: &mut [u64], impacts: &[Impact], factor: f32, bit: u64) {
-    for impact in impacts {
-        let at = impact.number as usize;
-        if let (Some(score), Some(bits)) = (scores.get_mut(at), bits.get_mut(at)) {
-            *score += factor * impact.value;
-            *bits |= bit;
-        }
+    fn passage(&self, number: u32) -> Scored {
+        self.passages.get(number as usize).copied().unwrap_or_default()
     }
 }
