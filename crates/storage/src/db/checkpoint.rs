@@ -26,6 +26,8 @@ use crate::url::DatabaseUrl;
 const STEP: i32 = 4_000;
 /// The length in pages from which a log is restarted after it was copied.
 const LONG: i32 = 4_000;
+/// How often the rest is copied that was added meanwhile.
+const PASSES: usize = 8;
 /// The pause between two checks of the log.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The pause after a failure, for example on a full disk.
@@ -130,13 +132,24 @@ fn copy(woken: &Receiver<()>, mut connection: AnyConnection, is_nearly_copied: &
 
 /// Copies the new pages of the log if there are enough of them, and returns the state of the log
 /// afterwards.
+///
+/// SQLite forces the database file to the disk only if no change was added during the copying. That takes as long
+/// as the copied pages are many, so it must happen here, and not when the writer copies the last few: the passes
+/// become short enough to fit between two changes.
 fn copy_if_long(connection: &mut AnyConnection) -> QueryResult<Log> {
     let found = look(connection, "NOOP")?;
     if !found.is_behind() {
         return Ok(found);
     }
-    look(connection, "PASSIVE")?;
-    look(connection, "NOOP")
+    let mut log = found;
+    for _ in 0..PASSES {
+        look(connection, "PASSIVE")?;
+        log = look(connection, "NOOP")?;
+        if log.checkpointed >= log.log {
+            break;
+        }
+    }
+    Ok(log)
 }
 
 /// Copies the whole log into the database file and empties it. Returns `false` if other connections
