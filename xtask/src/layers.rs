@@ -32,14 +32,11 @@ const STANDALONE: [(&str, &[&str]); 3] = [
 
 /// Returns an error that lists every dependency that is not allowed.
 pub(crate) fn check() -> anyhow::Result<()> {
-    let mut wrong = Vec::new();
-    for package in process::packages(&["--no-deps"])? {
-        wrong.extend(wrong_arrows(&package));
-    }
+    let packages = process::packages(&["--no-deps"])?;
+    let mut wrong: Vec<String> = packages.iter().flat_map(wrong_arrows).collect();
     for (name, heavy) in STANDALONE {
         let package = format!("{OURS}{name}");
-        let tree = ["tree", "-p", &package, "-e", "normal", "--prefix=none"];
-        let tree = process::output(&tree)?;
+        let tree = process::output(&["tree", "-p", &package, "-e", "normal", "--prefix=none"])?;
         for heavy in heavy {
             if tree.lines().any(|line| line.split(' ').next() == Some(*heavy)) {
                 wrong.push(format!("`{package}` is used on its own and must not bring `{heavy}`"));

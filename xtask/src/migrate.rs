@@ -1,6 +1,6 @@
 //! Migrations of both databases, with the code that the server runs.
 
-use std::{fs, path::Path};
+use std::fs;
 
 use anyhow::{Context as _, ensure};
 use cicerone_storage::{DatabaseUrl, migrations};
@@ -101,14 +101,8 @@ fn new(name: &str) -> anyhow::Result<()> {
     for database in ["sqlite", "postgres"] {
         let folder = folders.join(database).join(&folder);
         fs::create_dir_all(&folder)?;
-        write(&folder.join("up.sql"), "-- What changes. The other database gets the same.\n")?;
-        write(&folder.join("down.sql"), "-- Takes it back.\n")?;
+        process::write(&folder.join("up.sql"), "-- As in the other database.\n")?;
+        process::write(&folder.join("down.sql"), "-- Takes it back.\n")?;
     }
-    Ok(())
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    fs::write(path, text).with_context(|| format!("writing `{}`", path.display()))?;
-    println!("wrote {}", path.display());
     Ok(())
 }

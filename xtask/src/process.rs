@@ -1,5 +1,6 @@
 //! Runs other programs from the project's root.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -9,6 +10,13 @@ use serde_json::Value;
 /// The project's root folder.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Writes a file and says so.
+pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    fs::write(path, text).with_context(|| format!("writing `{}`", path.display()))?;
+    println!("wrote {}", path.display());
+    Ok(())
 }
 
 /// Runs `cargo` with additional environment variables and shows its output.
@@ -42,8 +50,6 @@ pub(crate) fn exists(program: &str, arguments: &[&str]) -> bool {
     Command::new(program)
         .args(arguments)
         .current_dir(root())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+        .output()
+        .is_ok_and(|output| output.status.success())
 }
