@@ -181,7 +181,7 @@ async fn every_answer_of_a_route_of_widgets_is_provoked_by_a_test() {
         let responses = operation["responses"].as_object().unwrap();
         for status in responses.keys() {
             let is_tested = covers.cases.iter().any(|(case, _)| case.starts_with(status.as_str()));
-            let is_walked = visitors::WALKED.contains(&status.as_str());
+            let is_walked = visitors::WALKED.iter().any(|(walked, _)| walked == status);
             assert!(is_tested || is_walked, "no test provokes {status} of `{name}`");
         }
         for (case, _) in covers.cases {

@@ -42,8 +42,17 @@ pub(crate) const COVERS: [&Covers; 9] = [
     &feedback::HANDOFF,
     &feedback::LEAD,
 ];
-/// The statuses that are provoked on every route that describes them, by [`walks`].
-pub(crate) const WALKED: [&str; 8] = ["401", "403", "404", "413", "415", "429", "500", "503"];
+/// The statuses that are provoked on every route that describes them, and the walk that does so.
+pub(crate) const WALKED: [(&str, fn()); 8] = [
+    ("401", walks::without_a_credential_nothing_is_told),
+    ("403", walks::pages_of_other_origins_are_refused_and_may_not_read_why),
+    ("404", walks::tokens_that_lead_nowhere_are_all_alike),
+    ("413", walks::large_and_foreign_bodies_are_refused),
+    ("415", walks::large_and_foreign_bodies_are_refused),
+    ("429", walks::requests_of_an_address_are_limited_on_every_route),
+    ("500", walks::faults_of_the_server_are_told_without_their_causes),
+    ("503", walks::without_a_database_visitors_are_told_to_come_back),
+];
 
 const TEXT: &str = "Opening hours\n\nThe museum opens at nine o'clock. On Mondays it is closed.";
 const QUESTION: &str = "When does the museum open?";

@@ -103,7 +103,7 @@ async fn every_public_route_of_the_contract_is_walked_and_answers() {
 }
 
 #[tokio::test]
-async fn without_a_credential_nothing_is_told() {
+pub(super) async fn without_a_credential_nothing_is_told() {
     let place = Place::on(server()).await;
     let required = Chat::new(&place.chat.owner, json!({ "identity": "required" })).await;
     for route in describing("401").await {
@@ -134,7 +134,7 @@ async fn without_a_credential_nothing_is_told() {
 }
 
 #[tokio::test]
-async fn pages_of_other_origins_are_refused_and_may_not_read_why() {
+pub(super) async fn pages_of_other_origins_are_refused_and_may_not_read_why() {
     let place = Place::on(server()).await;
     for route in describing("403").await {
         let request = place.chat.bare(route.method, &place.path(&route));
@@ -149,7 +149,7 @@ async fn pages_of_other_origins_are_refused_and_may_not_read_why() {
 }
 
 #[tokio::test]
-async fn tokens_that_lead_nowhere_are_all_alike() {
+pub(super) async fn tokens_that_lead_nowhere_are_all_alike() {
     let owner = server().client();
     let mut tokens = vec!["pub_000000000000000000000000".to_owned(), "pub_".to_owned()];
     tokens.extend(
@@ -194,7 +194,7 @@ fn assert_absent(answer: &Answer, token: &str) {
 }
 
 #[tokio::test]
-async fn large_and_foreign_bodies_are_refused() {
+pub(super) async fn large_and_foreign_bodies_are_refused() {
     let place = Place::on(server()).await;
     for route in describing("413").await {
         let padding = |bytes: usize| {
@@ -225,7 +225,7 @@ async fn large_and_foreign_bodies_are_refused() {
 }
 
 #[tokio::test]
-async fn requests_of_an_address_are_limited_on_every_route() {
+pub(super) async fn requests_of_an_address_are_limited_on_every_route() {
     for route in describing("429").await {
         // As many as the place below needs.
         let server = server_with("public_requests_per_minute = 3\n", &[]);
@@ -247,7 +247,7 @@ async fn requests_of_an_address_are_limited_on_every_route() {
 }
 
 #[tokio::test]
-async fn faults_of_the_server_are_told_without_their_causes() {
+pub(super) async fn faults_of_the_server_are_told_without_their_causes() {
     let server = server_with("", &[]);
     let place = Place::on(&server).await;
     rename_tables(&server);
@@ -261,7 +261,7 @@ async fn faults_of_the_server_are_told_without_their_causes() {
 }
 
 #[tokio::test]
-async fn without_a_database_visitors_are_told_to_come_back() {
+pub(super) async fn without_a_database_visitors_are_told_to_come_back() {
     let Some(cluster) = Cluster::shared() else { return };
     let url = cluster.empty_database();
     let server = server_with("", &[("CICERONE_DATABASE_URL", &url.to_string())]);
