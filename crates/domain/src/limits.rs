@@ -302,6 +302,26 @@ pub const WIDGET_TOKEN_KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
 pub const WIDGET_LIFE_DAYS: i64 = 7;
 /// Longest title in a visitor's list of conversations; a longer question is cut.
 pub const VISITOR_TITLE_CHARS: usize = 80;
+/// Largest body of a visitor's request (32 KiB).
+pub const VISITOR_BODY_BYTES: usize = 32 * 1_024;
+/// Most conversations in a visitor's list.
+pub const VISITOR_CONVERSATIONS: usize = 20;
+/// Most messages of a conversation that its visitor is shown.
+pub const VISITOR_MESSAGES: usize = 100;
+/// Most bytes of the texts and citations of these messages together (256 KiB).
+pub const VISITOR_MESSAGES_BYTES: usize = 256 * 1_024;
+/// Longest signed identity of a visitor, in bytes.
+pub const IDENTITY_BYTES: usize = 4_096;
+/// Longest user id in a signed identity.
+pub const IDENTITY_SUBJECT_CHARS: usize = 200;
+/// Longest name in a signed identity.
+pub const IDENTITY_NAME_CHARS: usize = 100;
+/// Longest email address in a signed identity.
+pub const IDENTITY_EMAIL_CHARS: usize = 254;
+/// How far ahead a signed identity may expire: a day.
+pub const IDENTITY_LIFE_SECONDS: u32 = 24 * 60 * 60;
+/// By how much the clocks of the server and of the site that signs may differ.
+pub const IDENTITY_LEEWAY_SECONDS: u32 = 60;
 /// Longest message with which a visitor asks for a person.
 pub const HANDOFF_MESSAGE_CHARS: usize = 1_000;
 /// Longest address that a visitor leaves.

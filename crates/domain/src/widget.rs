@@ -1,6 +1,7 @@
 //! Widgets: public ways to an agent; their visitors, and what visitors leave.
 
 mod given;
+mod identity;
 mod look;
 mod origins;
 mod secret;
@@ -16,6 +17,7 @@ use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 
 pub use given::{GivenLimits, GivenWidget, LimitsPatch, WidgetPatch};
+pub use identity::{BadIdentity, Identity, IdentityClaims};
 pub use look::{Appearance, AppearancePatch, GivenAppearance, Look, Scheme, Side, TEXT_KEYS};
 pub use origins::Origins;
 pub use secret::{

@@ -358,7 +358,7 @@ fn open(
     }
     let Some((row, agent)) = found else { return Ok(None) };
     let (widget, secrets) = row.read()?;
-    let title = widget.look.title.clone().unwrap_or(agent);
+    let title = widget.look.title().map_or(agent, str::to_owned);
     Ok(Some(OpenWidget { widget, title, secrets: secrets.live(now) }))
 }
 

@@ -8,21 +8,17 @@ use crate::error::FieldError;
 use crate::limits;
 use crate::text::{check_length, check_not_blank};
 
-/// What a widget looks like and says: all that its page needs.
+/// What a widget looks like and says: all that its page needs. Its texts are checked by [`WidgetPatch`](super::WidgetPatch),
+/// which alone changes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
-    /// The title; `None` for the agent's name.
-    pub title: Option<String>,
-    /// What the widget says before the first question.
-    pub greeting: Option<String>,
-    /// Questions that a visitor can ask by a click.
-    pub starters: Vec<String>,
-    /// A BCP 47 tag.
-    pub language: String,
+    pub(super) title: Option<String>,
+    pub(super) greeting: Option<String>,
+    pub(super) starters: Vec<String>,
+    pub(super) language: String,
     /// Colours and place.
     pub appearance: Appearance,
-    /// Texts that replace the widget's own, by key.
-    pub texts: BTreeMap<String, String>,
+    pub(super) texts: BTreeMap<String, String>,
     /// Whether replies show their sources.
     pub show_sources: bool,
     /// Whether visitors may ask for a person.
@@ -44,6 +40,33 @@ impl Default for Look {
             handoff: false,
             lead: false,
         }
+    }
+}
+
+impl Look {
+    /// The title; `None` for the agent's name.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// What the widget says before the first question.
+    pub fn greeting(&self) -> Option<&str> {
+        self.greeting.as_deref()
+    }
+
+    /// Questions that a visitor can ask by a click.
+    pub fn starters(&self) -> &[String] {
+        &self.starters
+    }
+
+    /// A BCP 47 tag.
+    pub fn language(&self) -> &str {
+        &self.language
+    }
+
+    /// Texts that replace the widget's own, by key.
+    pub const fn texts(&self) -> &BTreeMap<String, String> {
+        &self.texts
     }
 }
 
@@ -89,8 +112,7 @@ pub const TEXT_KEYS: [&str; 35] = [
 /// Colours and place of a widget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Appearance {
-    /// `#rrggbb` in lower case.
-    pub accent: String,
+    accent: String,
     /// Light or dark.
     pub scheme: Scheme,
     /// The side of the page.
@@ -100,6 +122,13 @@ pub struct Appearance {
 impl Default for Appearance {
     fn default() -> Self {
         Self { accent: "#2f5bd7".to_owned(), scheme: Scheme::Auto, position: Side::Right }
+    }
+}
+
+impl Appearance {
+    /// The colour of what can be clicked, as `#rrggbb` in lower case.
+    pub fn accent(&self) -> &str {
+        &self.accent
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::identity::Identity;
 use crate::conversation::{Channel, Conversation};
 use crate::error::FieldError;
 use crate::id::{Id, kind};
@@ -20,6 +21,19 @@ pub struct Visitor {
     pub name: Option<String>,
     /// The user's address, if the owner's site has told it.
     pub email: Option<String>,
+}
+
+impl Visitor {
+    /// A browser without an identity.
+    pub const fn anonymous(id: Id<kind::Visitor>) -> Self {
+        Self { id, subject: None, name: None, email: None }
+    }
+
+    /// A user of the owner's site.
+    pub fn identified(id: Id<kind::Visitor>, identity: Identity) -> Self {
+        let (subject, name, email) = identity.into_parts();
+        Self { id, subject: Some(subject), name, email }
+    }
 }
 
 /// What a visitor may see: the visitor's own conversations with one agent.
@@ -74,20 +88,36 @@ impl TextRule for HandoffMessageRule {
     }
 }
 
-/// How a visitor can be reached.
+/// How a visitor can be reached. Only [`Lead::parse`] makes one from what a visitor sends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lead {
-    /// The visitor's name.
-    pub name: Option<String>,
-    /// The visitor's address.
-    pub email: String,
-    /// The visitor's number.
-    pub phone: Option<String>,
-    /// What the visitor says.
-    pub message: Option<String>,
+    name: Option<String>,
+    email: String,
+    phone: Option<String>,
+    message: Option<String>,
 }
 
 impl Lead {
+    /// The visitor's name.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The visitor's email address.
+    pub fn email(&self) -> &str {
+        &self.email
+    }
+
+    /// The visitor's telephone number.
+    pub fn phone(&self) -> Option<&str> {
+        self.phone.as_deref()
+    }
+
+    /// What the visitor says.
+    pub fn message(&self) -> Option<&str> {
+        self.message.as_deref()
+    }
+
     /// Checks the fields. The address has one `@` with something on both sides and no white space.
     ///
     /// # Errors

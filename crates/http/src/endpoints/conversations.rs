@@ -163,10 +163,10 @@ struct LeadView<'a> {
 impl<'a> From<&'a Lead> for LeadView<'a> {
     fn from(lead: &'a Lead) -> Self {
         Self {
-            name: lead.name.as_deref(),
-            email: &lead.email,
-            phone: lead.phone.as_deref(),
-            message: lead.message.as_deref(),
+            name: lead.name(),
+            email: lead.email(),
+            phone: lead.phone(),
+            message: lead.message(),
         }
     }
 }

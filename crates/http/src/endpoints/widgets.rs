@@ -138,16 +138,16 @@ impl<'a> From<&'a Widget> for WidgetView<'a> {
             origins: widget.origins.as_slice(),
             hosted_page: widget.hosted_page,
             identity: widget.identity.name(),
-            title: look.title.as_deref(),
-            greeting: look.greeting.as_deref(),
-            starters: &look.starters,
-            language: &look.language,
+            title: look.title(),
+            greeting: look.greeting(),
+            starters: look.starters(),
+            language: look.language(),
             appearance: AppearanceView {
-                accent: &look.appearance.accent,
+                accent: look.appearance.accent(),
                 scheme: look.appearance.scheme.name(),
                 position: look.appearance.position.name(),
             },
-            texts: &look.texts,
+            texts: look.texts(),
             show_sources: look.show_sources,
             handoff: look.handoff,
             lead: look.lead,
@@ -197,7 +197,7 @@ impl AppearanceBody {
     fn given(self) -> GivenAppearance {
         let default = Appearance::default();
         GivenAppearance {
-            accent: self.accent.or(default.accent),
+            accent: self.accent.or(default.accent().to_owned()),
             scheme: self.scheme.or(default.scheme.name().to_owned()),
             position: self.position.or(default.position.name().to_owned()),
         }
@@ -342,7 +342,7 @@ macro_rules! widget_body {
                     title: self.title.or_none(Ok::<_, cicerone_domain::Error>)?,
                     greeting: self.greeting.or_none(Ok::<_, cicerone_domain::Error>)?,
                     starters: self.starters.or(Vec::new()),
-                    language: self.language.or(look.language),
+                    language: self.language.or(look.language().to_owned()),
                     appearance: self.appearance.or(super::AppearanceBody::nulls()).map(super::AppearanceBody::given),
                     texts: self.texts.or(std::collections::BTreeMap::new()),
                     show_sources: self.show_sources.or(look.show_sources),

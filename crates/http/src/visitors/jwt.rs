@@ -5,36 +5,17 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cicerone_domain::Timestamp;
+use cicerone_domain::widget::{BadIdentity, Identity, IdentityClaims};
+use cicerone_domain::{Timestamp, limits};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use sha2::Sha256;
 
-/// The longest token, in bytes.
-const TOKEN_BYTES: usize = 4_096;
 /// The only algorithm.
 const ALGORITHM: &str = "HS256";
 /// The only type.
 const TYPE: &str = "JWT";
-/// How far ahead a token may expire, in seconds.
-const LONGEST_LIFE: f64 = 24.0 * 60.0 * 60.0;
-/// By how much the clocks of the two servers may differ, in seconds.
-const LEEWAY: f64 = 60.0;
-/// The longest `sub`, `name` and `email`, in characters.
-const SUBJECT_CHARS: usize = 200;
-const NAME_CHARS: usize = 100;
-const EMAIL_CHARS: usize = 254;
-
-/// What a token says about a visitor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Identity {
-    /// The user of the owner's site.
-    pub(super) subject: String,
-    pub(super) name: Option<String>,
-    pub(super) email: Option<String>,
-}
-
 /// Why a token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadToken {
@@ -52,20 +33,8 @@ pub(super) enum BadToken {
     Signature,
     #[error("the claims of the identity are not a JSON object, or a claim has a wrong type")]
     Claims,
-    #[error("the identity has no `sub`, or one that is not of 1 to 200 characters")]
-    Subject,
-    #[error("the identity has no `exp`")]
-    NoExpiry,
-    #[error("the identity has expired")]
-    Expired,
-    #[error("the `exp` of the identity is more than 24 hours ahead")]
-    TooLasting,
-    #[error("the `nbf` or `iat` of the identity is in the future")]
-    TooEarly,
-    #[error("the `name` of the identity must have at most 100 characters")]
-    Name,
-    #[error("the `email` of the identity must have at most 254 characters")]
-    Email,
+    #[error(transparent)]
+    Identity(#[from] BadIdentity),
 }
 
 #[derive(Deserialize)]
@@ -74,16 +43,6 @@ struct Header {
     typ: Option<String>,
     #[serde(default, deserialize_with = "is_present")]
     crit: bool,
-}
-
-#[derive(Deserialize)]
-struct Claims {
-    sub: Option<String>,
-    exp: Option<f64>,
-    nbf: Option<f64>,
-    iat: Option<f64>,
-    name: Option<String>,
-    email: Option<String>,
 }
 
 fn is_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
@@ -96,7 +55,7 @@ pub(super) fn verify<'a>(
     secrets: impl IntoIterator<Item = &'a [u8]>,
     now: Timestamp,
 ) -> Result<Identity, BadToken> {
-    if token.len() > TOKEN_BYTES {
+    if token.len() > limits::IDENTITY_BYTES {
         return Err(BadToken::TooLong);
     }
     let (signed, signature) = token.rsplit_once('.').ok_or(BadToken::Malformed)?;
@@ -123,40 +82,14 @@ pub(super) fn verify<'a>(
     if !secrets.into_iter().any(fits) {
         return Err(BadToken::Signature);
     }
-    read::<Claims>(claims).ok_or(BadToken::Claims)?.check(now)
+    let claims: IdentityClaims = read(claims).ok_or(BadToken::Claims)?;
+    Ok(claims.check(now)?)
 }
 
 /// A part of a token: JSON in base64url.
 fn read<T: DeserializeOwned>(part: &str) -> Option<T> {
     let bytes = URL_SAFE_NO_PAD.decode(part).ok()?;
     serde_json::from_slice(&bytes).ok()
-}
-
-impl Claims {
-    fn check(self, now: Timestamp) -> Result<Identity, BadToken> {
-        #[expect(clippy::cast_precision_loss, reason = "seconds of this age are exact")]
-        let now = now.as_millis() as f64 / 1_000.0;
-        let exp = self.exp.ok_or(BadToken::NoExpiry)?;
-        if exp <= now - LEEWAY {
-            return Err(BadToken::Expired);
-        }
-        if exp > now + LONGEST_LIFE + LEEWAY {
-            return Err(BadToken::TooLasting);
-        }
-        if [self.nbf, self.iat].into_iter().flatten().any(|time| time > now + LEEWAY) {
-            return Err(BadToken::TooEarly);
-        }
-        let is_text = |text: &str, most| !text.contains('\0') && text.chars().count() <= most;
-        let subject = self.sub.filter(|text| !text.is_empty() && is_text(text, SUBJECT_CHARS));
-        let subject = subject.ok_or(BadToken::Subject)?;
-        if self.name.as_deref().is_some_and(|name| !is_text(name, NAME_CHARS)) {
-            return Err(BadToken::Name);
-        }
-        if self.email.as_deref().is_some_and(|email| !is_text(email, EMAIL_CHARS)) {
-            return Err(BadToken::Email);
-        }
-        Ok(Identity { subject, name: self.name, email: self.email })
-    }
 }
 
 #[cfg(test)]

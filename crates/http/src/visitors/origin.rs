@@ -10,6 +10,7 @@ use actix_web::http::header::{
 };
 use cicerone_domain::PublicUrl;
 use cicerone_domain::content::cut_at_word;
+use cicerone_domain::limits::WIDGET_ORIGIN_BYTES;
 
 use crate::error::RequestError;
 
@@ -17,8 +18,6 @@ use crate::error::RequestError;
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The headers of an answer that a page may read.
 const EXPOSED: HeaderValue = HeaderValue::from_static("Retry-After, X-Request-Id");
-/// The longest origin: a scheme, a name of 253 bytes and a port.
-const ORIGIN_BYTES: usize = 300;
 /// Characters of a refused origin that the refusal repeats.
 const SHOWN_CHARS: usize = 100;
 
@@ -68,7 +67,7 @@ pub(super) fn check(
             Some(_) => Err(RequestError::ForeignOrigin { value: String::new() }),
         };
     };
-    let text = value.to_str().ok().filter(|text| text.len() <= ORIGIN_BYTES);
+    let text = value.to_str().ok().filter(|text| text.len() <= WIDGET_ORIGIN_BYTES);
     let host = || headers.get(HOST).and_then(|host| host.to_str().ok());
     let is_own = |origin: &str| {
         own && (host().is_some_and(|host| is_at(origin, host))

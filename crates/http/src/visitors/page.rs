@@ -37,7 +37,7 @@ async fn found(app: &App, request: &HttpRequest) -> Answer {
         return Err(Error::not_found("widget", shown(token)).into());
     }
     let version = Visitors::of(app)?.script.version();
-    let page = page(&visit.open().title, &widget.look.language, token, version);
+    let page = page(&visit.open().title, widget.look.language(), token, version);
     let policy = format!("{POLICY} {}", widget.origins.frame_ancestors());
     Ok(HttpResponse::Ok()
         .content_type(HTML)

@@ -22,9 +22,6 @@ use crate::body::shown;
 use crate::endpoint::{Endpoint, Tag};
 use crate::error::RequestError;
 
-/// The largest body of a visitor.
-const BODY_BYTES: usize = 32 * 1_024;
-
 const ABSENT: &str = "The widget's token is unknown, inactive or revoked.";
 const ABSENT_TOO: &str =
     "The widget's token is unknown, inactive or revoked, or the visitor has no such conversation.";

@@ -144,16 +144,15 @@ impl Visit {
             (true, IdentityRule::None | IdentityRule::Optional) => {
                 let id = Visitors::of(app)?.credentials.read(widget.agent_id, credential);
                 let id = id.ok_or_else(|| refused("the visitor's credential is not valid"))?;
-                Visitor { id, subject: None, name: None, email: None }
+                Visitor::anonymous(id)
             }
             (false, IdentityRule::Optional | IdentityRule::Required) => {
                 let secrets = self.open().secrets.iter().map(|secret| secret.reveal().as_bytes());
                 let identity = jwt::verify(credential, secrets, app.clock.now())
                     .map_err(|error| RequestError::Visitor(error.to_string().into()))?;
                 let id =
-                    Visitors::of(app)?.credentials.identified(widget.agent_id, &identity.subject);
-                let jwt::Identity { subject, name, email } = identity;
-                Visitor { id, subject: Some(subject), name, email }
+                    Visitors::of(app)?.credentials.identified(widget.agent_id, identity.subject());
+                Visitor::identified(id, identity)
             }
         };
         Ok(VisitorScope {

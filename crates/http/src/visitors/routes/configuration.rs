@@ -62,15 +62,15 @@ impl<'a> From<&'a OpenWidget> for ConfigurationView<'a> {
         let (widget, look) = (&open.widget, &open.widget.look);
         Self {
             title: &open.title,
-            greeting: look.greeting.as_deref(),
-            starters: look.starters.iter().map(String::as_str).collect(),
-            language: &look.language,
+            greeting: look.greeting(),
+            starters: look.starters().iter().map(String::as_str).collect(),
+            language: look.language(),
             appearance: AppearanceView {
-                accent: &look.appearance.accent,
+                accent: look.appearance.accent(),
                 scheme: look.appearance.scheme.name(),
                 position: look.appearance.position.name(),
             },
-            texts: &look.texts,
+            texts: look.texts(),
             show_sources: look.show_sources,
             identity: widget.identity.name(),
             handoff: look.handoff,

@@ -2,6 +2,7 @@
 
 use actix_web::http::Method;
 use cicerone_domain::conversation::{PlacedMessage, Rating};
+use cicerone_domain::limits::{VISITOR_MESSAGES, VISITOR_MESSAGES_BYTES};
 use cicerone_domain::{Id, Role, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,10 +15,7 @@ use crate::visitors::visit::Visit;
 
 pub(super) const PATH: &str = "/w/{token}/conversations/{conversation_id}";
 /// The most bytes that making the answer takes: the messages, their sources, and the text of both.
-const MAKING: usize = 4 * MESSAGES_BYTES;
-/// The most messages of the answer, and the most bytes of their texts and citations together.
-const MESSAGES: usize = 100;
-const MESSAGES_BYTES: usize = 256 * 1_024;
+const MAKING: usize = 4 * VISITOR_MESSAGES_BYTES;
 
 pub(crate) fn endpoint() -> Endpoint {
     of_visitor(Method::GET, PATH, handle)
@@ -91,7 +89,7 @@ async fn handle(app: App, incoming: Incoming) -> Answer {
     let visitor = visit.visitor(&app, &incoming.request)?;
     let id = conversation_id(&incoming.request)?;
     visit.context.expect_bytes(&app, MAKING).await?;
-    let found = app.widgets.conversation(&visitor, id, MESSAGES, MESSAGES_BYTES);
+    let found = app.widgets.conversation(&visitor, id, VISITOR_MESSAGES, VISITOR_MESSAGES_BYTES);
     let (conversation, messages) = found.await?;
     let shows_sources = visit.widget().look.show_sources;
     Ok(ok(&ConversationView {

@@ -3,11 +3,12 @@
 use actix_web::HttpResponse;
 use actix_web::http::Method;
 use cicerone_domain::Error;
+use cicerone_domain::limits::VISITOR_BODY_BYTES;
 use cicerone_domain::widget::Lead;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{BODY_BYTES, TOO_MANY_WRITES, conversation_id, of_visitor};
+use super::{TOO_MANY_WRITES, conversation_id, of_visitor};
 use crate::body::{Body, Current};
 use crate::context::{App, Incoming};
 use crate::endpoint::Endpoint;
@@ -51,7 +52,7 @@ impl Body for LeaveLead {
 async fn handle(app: App, mut incoming: Incoming) -> Answer {
     let visit = Visit::of(&app, &incoming.request).await?;
     let visitor = visit.visitor(&app, &incoming.request)?;
-    let lead = incoming.body_within::<LeaveLead>(&app, BODY_BYTES).await?;
+    let lead = incoming.body_within::<LeaveLead>(&app, VISITOR_BODY_BYTES).await?;
     visit.count_feedback(&app, visitor.visitor.id)?;
     let id = conversation_id(&incoming.request)?;
     if !visit.widget().look.lead {

@@ -1,6 +1,7 @@
 //! `GET /w/{token}/conversations`
 
 use actix_web::http::Method;
+use cicerone_domain::limits::VISITOR_CONVERSATIONS;
 use cicerone_domain::widget::VisitorConversation;
 use cicerone_domain::{Id, Timestamp, kind};
 use serde::Serialize;
@@ -11,9 +12,6 @@ use crate::context::{App, Incoming};
 use crate::endpoint::Endpoint;
 use crate::response::{Answer, ok};
 use crate::visitors::visit::Visit;
-
-/// The most conversations of the answer.
-const CONVERSATIONS: usize = 20;
 
 pub(crate) fn endpoint() -> Endpoint {
     of_visitor(Method::GET, "/w/{token}/conversations", handle)
@@ -60,6 +58,6 @@ impl<'a> From<&'a VisitorConversation> for ItemView<'a> {
 async fn handle(app: App, incoming: Incoming) -> Answer {
     let visit = Visit::of(&app, &incoming.request).await?;
     let visitor = visit.visitor(&app, &incoming.request)?;
-    let found = app.widgets.conversations(&visitor, CONVERSATIONS).await?;
+    let found = app.widgets.conversations(&visitor, VISITOR_CONVERSATIONS).await?;
     Ok(ok(&ListView { data: found.iter().map(ItemView::from).collect() }))
 }

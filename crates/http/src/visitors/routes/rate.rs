@@ -2,8 +2,9 @@
 
 use actix_web::http::Method;
 use cicerone_domain::Scope;
+use cicerone_domain::limits::VISITOR_BODY_BYTES;
 
-use super::{BODY_BYTES, TOO_MANY_WRITES, conversation_id, of_visitor};
+use super::{TOO_MANY_WRITES, conversation_id, of_visitor};
 use crate::context::{App, Incoming};
 use crate::endpoint::Endpoint;
 use crate::endpoints::{RateBody, RatingView, message_number};
@@ -27,7 +28,7 @@ pub(crate) fn endpoint() -> Endpoint {
 async fn handle(app: App, mut incoming: Incoming) -> Answer {
     let visit = Visit::of(&app, &incoming.request).await?;
     let visitor = visit.visitor(&app, &incoming.request)?;
-    let rating = incoming.body_within::<RateBody>(&app, BODY_BYTES).await?;
+    let rating = incoming.body_within::<RateBody>(&app, VISITOR_BODY_BYTES).await?;
     visit.count_feedback(&app, visitor.visitor.id)?;
     let id = conversation_id(&incoming.request)?;
     let number = message_number(&incoming.request)?;

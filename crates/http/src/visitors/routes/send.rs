@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::conversation::{Channel, Metadata, Turn};
+use cicerone_domain::limits::VISITOR_BODY_BYTES;
 use cicerone_domain::ports::TokenSink;
 use cicerone_domain::services::{Handling, NewMessage};
 use cicerone_domain::{Error, Id, MessageText, Scope, Timestamp, kind};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{BODY_BYTES, SourceView, of_visitor, parse_conversation, sources, told};
+use super::{SourceView, of_visitor, parse_conversation, sources, told};
 use crate::body::{Body, Current};
 use crate::change::Executed;
 use crate::context::{App, Incoming};
@@ -80,7 +81,7 @@ impl Body for SendAsVisitor {
 async fn handle(app: App, mut incoming: Incoming) -> Answer {
     let visit = Visit::of(&app, &incoming.request).await?;
     let visitor = visit.visitor(&app, &incoming.request)?;
-    let sent = incoming.body_within::<SendAsVisitor>(&app, BODY_BYTES).await?;
+    let sent = incoming.body_within::<SendAsVisitor>(&app, VISITOR_BODY_BYTES).await?;
     visit.count(&app, visitor.visitor.id)?;
     let in_progress = visit.reply(&app)?;
     let times = StageTimes::new(visit.context.authenticated_in.get());

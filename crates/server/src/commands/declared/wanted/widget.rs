@@ -31,14 +31,14 @@ pub(super) fn widget(
         identity: entry.identity.or(IdentityRule::default().name().to_owned()),
         title: entry.title.or_none(),
         greeting: entry.greeting.or_none(),
-        starters: entry.starters.or(look.starters),
-        language: entry.language.or(look.language),
+        starters: entry.starters.or(look.starters().to_vec()),
+        language: entry.language.or(look.language().to_owned()),
         appearance: match entry.appearance {
             Field::Absent => None,
             Field::Null => Some(appearance(AppearanceEntry::nulls())),
             Field::Value(entry) => Some(appearance(entry)),
         },
-        texts: entry.texts.or(look.texts),
+        texts: entry.texts.or(look.texts().clone()),
         show_sources: entry.show_sources.or(look.show_sources),
         handoff: entry.handoff.or(look.handoff),
         lead: entry.lead.or(look.lead),
@@ -116,7 +116,7 @@ fn given_of<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
 fn appearance(entry: AppearanceEntry) -> GivenAppearance {
     let default = Appearance::default();
     GivenAppearance {
-        accent: entry.accent.or(default.accent),
+        accent: entry.accent.or(default.accent().to_owned()),
         scheme: entry.scheme.or(default.scheme.name().to_owned()),
         position: entry.position.or(default.position.name().to_owned()),
     }
