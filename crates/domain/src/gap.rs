@@ -323,7 +323,9 @@ pub struct CheckedGap {
 
 #[cfg(test)]
 mod tests {
-    use super::{GapChange, GapLimit, GapStatus};
+    use super::{Gap, GapChange, GapLimit, GapStatus};
+    use crate::clock::SystemEntropy;
+    use crate::id::Id;
     use crate::timestamp::Timestamp;
 
     #[test]
@@ -338,6 +340,25 @@ mod tests {
         ] {
             assert_eq!(status.joined_by(at(asked), since.map(at)), after);
         }
+    }
+
+    #[test]
+    fn a_gap_is_searched_for_once_in_each_generation_unless_a_reply_in_it_was_rated_down() {
+        let gap = |rated_down, checked_generation| Gap {
+            id: Id::random(&SystemEntropy),
+            status: GapStatus::Open,
+            source_id: None,
+            checked_generation,
+            question: "Is it open?".to_owned(),
+            unanswered: 1,
+            rated_down,
+            first_asked_at: Timestamp::from_millis(1),
+            last_asked_at: Timestamp::from_millis(2),
+            examples: Vec::new(),
+        };
+        assert!(gap(0, None).is_due(7) && gap(0, Some(6)).is_due(7));
+        assert!(!gap(0, Some(7)).is_due(7));
+        assert!(!gap(1, None).is_due(7) && !gap(1, Some(6)).is_due(7));
     }
 
     #[test]

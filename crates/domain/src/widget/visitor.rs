@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::identity::Identity;
-use crate::conversation::{Channel, Conversation};
 use crate::error::FieldError;
 use crate::id::{Id, kind};
 use crate::limits;
@@ -47,16 +46,6 @@ pub struct VisitorScope {
     pub widget_id: Id<kind::Widget>,
     /// The visitor.
     pub visitor: Visitor,
-}
-
-impl VisitorScope {
-    /// Whether a conversation is the visitor's.
-    pub fn sees(&self, conversation: &Conversation) -> bool {
-        conversation.account_id == self.account_id
-            && conversation.agent_id == self.agent_id
-            && conversation.channel == Channel::Widget
-            && conversation.visitor.as_ref().is_some_and(|visitor| visitor.id == self.visitor.id)
-    }
 }
 
 /// A conversation in the list of its visitor.
