@@ -1,4 +1,7 @@
-use super::{Check, CheckResult, CheckRun, GivenCheck, RunStatus, RunTrigger, parse_checks};
+use super::{
+    Check, CheckResult, CheckRun, Comparison, ComparisonOutcome, GivenCheck, RunStatus, RunTrigger,
+    parse_checks,
+};
 use crate::clock::SystemEntropy;
 use crate::conversation::{Citation, CitedPassage, Message, Role};
 use crate::{Error, Id, Timestamp, limits};
@@ -121,6 +124,7 @@ fn an_event_tells_what_fails_now_and_did_not_before() {
     assert!(tells(&run(&["a"]), None));
     assert!(tells(&run(&["a"]), Some(&run(&[]))));
     assert!(tells(&run(&["a"]), Some(&run(&["a", "b"]))));
+    assert!(tells(&run(&["a"]), Some(&run(&["b"]))), "as many, and others");
     assert!(!tells(&run(&["a"]), Some(&run(&["a"]))));
     assert!(!tells(&CheckRun { status: RunStatus::Failed, ..run(&["a"]) }, None));
     let long = "long ".repeat(500);
@@ -132,4 +136,19 @@ fn an_event_tells_what_fails_now_and_did_not_before() {
     );
     assert_eq!(payload["data"]["questions"].as_array().unwrap().len(), 20);
     assert!(event.payload.len() < 10_000);
+}
+
+#[test]
+fn a_refusal_names_a_lost_answer_and_not_another_failure() {
+    let results = run(&["Never answered?", "When does it open?"]).results;
+    let compared = |lost: &[&str]| Comparison {
+        began_at: Timestamp::from_millis(0),
+        outcome: ComparisonOutcome::Compared {
+            results: results.clone(),
+            lost: lost.iter().map(|question| (*question).to_owned()).collect(),
+        },
+    };
+    let refusal = compared(&["When does it open?"]).refusal().unwrap();
+    assert!(refusal.ends_with("1 of 2 checks would fail, first `When does it open?`"), "{refusal}");
+    assert_eq!(compared(&[]).refusal(), None);
 }

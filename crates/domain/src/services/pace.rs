@@ -190,6 +190,17 @@ mod tests {
     }
 
     #[test]
+    fn the_last_reply_of_an_account_changes_nothing_for_others() {
+        let paces = Paces::new(LONGEST);
+        let [one, other] = [(); 2].map(|()| Id::random(&SystemEntropy));
+        let (reply, _other) = (paces.begin(one).unwrap(), paces.begin(other).unwrap());
+        reply.end();
+        let state = paces.lock();
+        assert!(!state.accounts.contains_key(&one));
+        assert_eq!(state.accounts.get(&other).map(|pace| pace.in_progress), Some(1));
+    }
+
+    #[test]
     fn a_reply_counts_until_it_ends_unless_it_waits_for_another_machine() {
         let (paces, account) = (Paces::new(LONGEST), Id::random(&SystemEntropy));
         let in_progress = || paces.lock().accounts.get(&account).map(|pace| pace.in_progress);

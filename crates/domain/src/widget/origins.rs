@@ -182,6 +182,7 @@ mod tests {
             "https://site.example.evil",
             "https://a.site.example",
             "https://shop.example:8443",
+            "https://.shop.example:8443",
             "https://.shop.example:8443/",
             "https://a.shop.example",
             "https://evilshop.example:8443",

@@ -173,7 +173,10 @@ impl IdentitySecrets {
 
 #[cfg(test)]
 mod tests {
-    use super::{IdentitySecret, IdentitySecrets, WidgetToken};
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+    use super::{IdentitySecret, IdentitySecrets, SECRET_PREFIX, WidgetToken};
     use crate::{Error, SystemEntropy, Timestamp, limits};
 
     #[test]
@@ -193,7 +196,10 @@ mod tests {
         assert_eq!(secret.reveal().len(), 48);
         assert_eq!(secret.reveal().parse(), Ok(secret.clone()));
         assert!(!format!("{secret:?}").contains(secret.reveal()));
-        assert!("wids_AAAA".parse::<IdentitySecret>().is_err());
+        for bytes in [0, 31, 33] {
+            let wrong = format!("{SECRET_PREFIX}{}", URL_SAFE_NO_PAD.encode(vec![1; bytes]));
+            assert!(wrong.parse::<IdentitySecret>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -115,6 +115,13 @@ mod tests {
     }
 
     #[test]
+    fn a_user_stays_the_same_visitor_in_later_versions() {
+        let credentials = Credentials::new(&[7; 32]);
+        let visitor = credentials.identified("agent_0000000000".parse().unwrap(), "user-7");
+        assert_eq!(visitor.to_string(), "vis_D7G8Rowj7Q");
+    }
+
+    #[test]
     fn a_user_is_one_visitor_of_an_agent_and_another_of_another_agent() {
         let credentials = Credentials::new(&[7; 32]);
         let [agent, other] = [(); 2].map(|()| Id::random(&SystemEntropy));
