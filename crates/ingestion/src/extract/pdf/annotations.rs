@@ -172,6 +172,7 @@ fn write(text: &str, place: kurbo::Rect, shown: &mut Shown, visible: Option<kurb
             start,
             end: start + Vec2::new(place.width().max(size), 0.0),
             along: Vec2::new(1.0, 0.0),
+            spacing: 0.0,
             size,
             is_bold: false,
             string: shown.next_string(),

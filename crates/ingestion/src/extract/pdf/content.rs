@@ -315,6 +315,7 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
             start,
             end,
             along: along / length,
+            spacing: frame.state.spacing(code.is_space) / frame.state.size * length,
             size,
             is_bold: font.is_bold || frame.state.is_stroked(),
             string: self.shown.strings,

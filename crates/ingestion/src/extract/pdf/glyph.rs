@@ -17,6 +17,8 @@ pub(super) struct Glyph {
     pub(super) end: Point,
     /// The direction of its line, of length 1.
     pub(super) along: Vec2,
+    /// The space in points that the page states to follow it: that between characters, and between words if it is a blank.
+    pub(super) spacing: f64,
     /// The size of its type in points.
     pub(super) size: f64,
     pub(super) is_bold: bool,

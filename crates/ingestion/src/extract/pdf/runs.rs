@@ -80,8 +80,13 @@ struct Open {
     to: f64,
     /// The level of that glyph.
     last_level: f64,
+    /// The string that shows that glyph, and the space that the page states to follow it.
+    string: u32,
+    spacing: f64,
     /// A blank follows that glyph.
     is_blank: bool,
+    /// How wide the page states the gap after that glyph to be, if one blank of its string makes it.
+    stated: f64,
     pieces: Vec<Piece>,
     largest: f64,
     bold: usize,
@@ -118,7 +123,10 @@ impl Open {
             from,
             to,
             last_level: level,
+            string: glyph.string,
+            spacing: glyph.spacing,
             is_blank: false,
+            stated: 0.0,
             pieces: Vec::new(),
             largest: 0.0,
             bold: 0,
@@ -141,6 +149,8 @@ impl Open {
         if glyph.text.is_blank() {
             // A blank has no place of its own, but among letters whose order is found by their places: the next glyph
             // says how wide it is.
+            let is_only = !self.is_blank && glyph.string == self.string;
+            self.stated = if is_only { self.spacing + (to - from) + glyph.spacing } else { 0.0 };
             self.is_blank = true;
             if self.right_to_left > 0 {
                 let text = " ".to_owned();
@@ -156,7 +166,8 @@ impl Open {
             && to < self.start + BACK * size;
         let gap = if is_leftwards { self.start - to } else { from - self.end };
         let is_back = gap < -BACK * size && from < self.start - LEVEL * size;
-        if gap > CELL_GAP * size || !is_leftwards && is_back {
+        // Where letters are set apart, the blank between two words may be as wide as the gap between two cells.
+        if gap - self.stated.max(0.0) > CELL_GAP * size || !is_leftwards && is_back {
             return false;
         }
         let least = match self.last_char().is_some_and(is_ideograph) {
@@ -168,7 +179,8 @@ impl Open {
             self.pieces.push(Piece { from, to: from, text, is_apart: false, gap: 0.0 });
         }
         self.push(glyph, self.is_blank, gap / size - least);
-        self.is_blank = false;
+        (self.string, self.spacing) = (glyph.string, glyph.spacing);
+        (self.is_blank, self.stated) = (false, 0.0);
         self.last_level = level;
         (self.start, self.end) = (from, to.max(from));
         self.from = self.from.min(from);

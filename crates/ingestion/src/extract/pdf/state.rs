@@ -55,12 +55,17 @@ impl State<'_> {
 
     /// The way to the next glyph, in text space.
     pub(super) fn step(&self, advance: Vec2, is_vertical: bool, is_space: bool) -> Vec2 {
-        let space = self.char_space + if is_space { self.word_space } else { 0.0 };
+        let space = self.spacing(is_space);
         if is_vertical {
             Vec2::new(0.0, advance.y * self.size + space)
         } else {
             Vec2::new((advance.x * self.size + space) * self.stretch, 0.0)
         }
+    }
+
+    /// The space that follows a glyph, in text space that is not stretched.
+    pub(super) fn spacing(&self, is_space: bool) -> f64 {
+        self.char_space + if is_space { self.word_space } else { 0.0 }
     }
 
     /// The way that a number in an array of strings moves.

@@ -253,6 +253,12 @@ fn words_whose_letters_are_far_apart_are_whole_if_blanks_part_them() {
         let content = format!("BT /F 12 Tf {spacing} Tc 72 700 Td (Last ship of the year) Tj ET");
         assert_eq!(text(&content), "Last ship of the year", "{spacing}");
     }
+    // Words as far apart as cells of a table, in type that is narrowed: the page states both spaces.
+    let content = "BT /F 12 Tf 80 Tz 12 Tw 7 Tc 72 700 Td (Last ship in May) Tj ET";
+    assert_eq!(text(content), "Last ship in May");
+    // The same gap by a number is one between cells.
+    let content = "BT /F 12 Tf 72 700 Td [(Ship )-1800(Berth )-1800(Keeper)] TJ ET";
+    assert_eq!(text(content), "Ship   Berth   Keeper");
 }
 
 #[test]
