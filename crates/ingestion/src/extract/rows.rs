@@ -15,23 +15,31 @@ const NAME_CHARS: usize = 40;
 /// The rows of a table (`| cell | cell |`) in lines. A table that is longer than a passage becomes several parts, apart
 /// by an empty line, and each begins with the first `headers` rows. If the table does not state its header, `headers` is
 /// 0, and the first row is taken for one if its cells are names.
+///
+/// A line of dashes follows a header that the table states, so that it is known as one.
 pub(super) fn table(rows: &[impl AsRef<str>], headers: usize) -> String {
+    let line = if (1..rows.len()).contains(&headers) { separator(rows) } else { String::new() };
     let headers = if headers > 0 { headers } else { usize::from(begins_with_names(rows)) };
     let (head, body) = rows.split_at(headers.min(rows.len()));
     let header_bytes: usize = head.iter().map(|row| row.as_ref().len() + 1).sum();
     let is_long = rows.iter().map(chars).sum::<usize>() > WHOLE;
     let repeats = is_long && (1..=HEADER_BYTES).contains(&header_bytes);
-    let header_chars: usize = head.iter().map(chars).sum();
+    let header_chars = head.iter().map(chars).sum::<usize>() + line.len();
     let mut text = String::new();
     let mut filled = 0;
-    for row in head.iter().chain(body.iter().take(1)) {
+    let begin = |text: &mut String| {
+        head.iter().map(AsRef::as_ref).chain([line.as_str()]).for_each(|row| push_line(text, row));
+    };
+    begin(&mut text);
+    filled += header_chars;
+    for row in body.iter().take(1) {
         push_line(&mut text, row.as_ref());
         filled += chars(row);
     }
     for row in body.iter().skip(1) {
         if repeats && filled + chars(row) > PART {
             text.push('\n');
-            head.iter().for_each(|row| push_line(&mut text, row.as_ref()));
+            begin(&mut text);
             filled = header_chars;
         }
         push_line(&mut text, row.as_ref());
@@ -40,7 +48,16 @@ pub(super) fn table(rows: &[impl AsRef<str>], headers: usize) -> String {
     text
 }
 
+/// The line between a header and the rows, for as many columns as the first row has.
+fn separator(rows: &[impl AsRef<str>]) -> String {
+    let columns = rows.first().map_or(0, |row| row.as_ref().matches(" | ").count() + 1);
+    format!("|{}", " --- |".repeat(columns))
+}
+
 fn push_line(text: &mut String, row: &str) {
+    if row.is_empty() {
+        return;
+    }
     if !text.is_empty() {
         text.push('\n');
     }
@@ -116,7 +133,7 @@ mod tests {
     fn a_header_of_several_rows_is_repeated_whole() {
         let mut rows = rows("|  | Water | Remarks |", 100);
         rows.insert(1, "| Berth | 2026 | 2026 |".to_owned());
-        let header = rows[..2].join("\n");
+        let header = rows[..2].join("\n") + "\n| --- | --- | --- |\n";
         let text = table(&rows, 2);
         assert!(text.split("\n\n").count() > 2);
         assert!(text.split("\n\n").all(|part| part.starts_with(&header)));
@@ -129,7 +146,7 @@ mod tests {
             assert_eq!(table(&rows, 0), rows.join("\n"));
         }
         let long = rows(&format!("| {} | b | c |", "a".repeat(HEADER_BYTES)), 500);
-        assert_eq!(table(&long, 1), long.join("\n"));
+        assert_eq!(table(&long, 1).replace("\n| --- | --- | --- |", ""), long.join("\n"));
         assert_eq!(table(&[] as &[&str], 3), "");
     }
 

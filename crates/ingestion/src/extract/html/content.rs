@@ -32,9 +32,10 @@ pub(super) fn of(document: &Document) -> Selection {
     let region = region::stated(document, &weights);
     let page = || roots(document).find(|root| root.name() == Some("html"));
     let Some(bounds) = region.or_else(page) else { return found(document) };
-    let whole = Selection::of_region(document, &bounds, &weights);
+    let mut whole = Selection::of_region(document, &bounds, &weights);
     let is_reference = is_reference(&bounds);
-    if is_reference && region.is_some() {
+    if is_reference && let Some(region) = &region {
+        lead::add(document, region, &weights, lead::Of::Manual, &mut whole);
         return whole;
     }
     let found = found(document);
@@ -51,7 +52,7 @@ pub(super) fn of(document: &Document) -> Selection {
         met.add_prose(document, &whole, &weights);
     }
     if let Some(region) = &region {
-        lead::add(document, region, &weights, &mut met);
+        lead::add(document, region, &weights, lead::Of::Article, &mut met);
     }
     if is_reference { met } else { teasers::without(document, met) }
 }

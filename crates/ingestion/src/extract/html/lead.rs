@@ -1,7 +1,7 @@
 //! The lines between the title of a page and the text that it states: a summary, the caption of the first picture.
 //!
 //! Publishing systems put them beside the element of the text, so that what a page states about itself begins behind
-//! them.
+//! them. Manuals do so with the name of a command and what it is for, under a heading of its own.
 
 use select::document::Document;
 use select::node::Node;
@@ -12,16 +12,28 @@ use super::weights::{Weights, weight_of};
 
 /// A line with fewer letters and digits is a date, a name or something to click.
 const LINE: usize = 60;
+/// ... unless a heading below the title of a manual announces it.
+const ANNOUNCED: usize = 12;
 /// ... and so is one with at least one part in so many of them in links.
 const LINKED: usize = 3;
 /// What has more letters and digits is a text of its own.
 const LEAD: usize = 1_200;
+
+/// What the lines lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// A text that is told, whose headings may be followed by a date and a name.
+    Article,
+    /// A text to look things up in.
+    Manual,
+}
 
 /// Adds the lines that lead to the text of a page, which begins at `region`.
 pub(super) fn add(
     document: &Document,
     region: &Node<'_>,
     weights: &Weights,
+    of: Of,
     selection: &mut Selection,
 ) {
     let before = (0..region.index()).rev().filter_map(|index| document.nth(index));
@@ -29,6 +41,9 @@ pub(super) fn add(
     let is_inside = |node: &Node<'_>| {
         std::iter::successors(Some(*node), Node::parent).any(|above| above.index() == title.index())
     };
+    let headings = before.clone().take_while(|node| node.index() > title.index());
+    let first_heading =
+        headings.filter(is_heading).last().map_or(usize::MAX, |heading| heading.index());
     let mut lines: Vec<Line<'_>> = Vec::new();
     for text in before.take_while(|node| node.index() > title.index()) {
         let Some(letters) = text.as_text().filter(|letters| !letters.trim().is_empty()) else {
@@ -45,7 +60,9 @@ pub(super) fn add(
         line.texts.push(text);
     }
     lines.retain(|line| {
-        line.all >= LINE
+        let is_announced =
+            of == Of::Manual && line.block.index() > first_heading && !is_heading(&line.block);
+        line.all >= if is_announced { ANNOUNCED } else { LINE }
             && line.linked * LINKED < line.all
             && !std::iter::successors(Some(line.block), Node::parent)
                 .any(|above| is_left_out(&above, weights))
@@ -53,6 +70,10 @@ pub(super) fn add(
     if lines.iter().map(|line| line.all).sum::<usize>() <= LEAD {
         lines.iter().flat_map(|line| &line.texts).for_each(|text| selection.add_text(text));
     }
+}
+
+fn is_heading(node: &Node<'_>) -> bool {
+    matches!(node.name(), Some("h2" | "h3" | "h4" | "h5" | "h6"))
 }
 
 /// The texts of one block.

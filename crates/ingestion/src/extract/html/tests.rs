@@ -43,7 +43,7 @@ fn structure_becomes_markdown() {
 fn tables_of_data_are_rows_and_tables_of_layout_are_not() {
     let data = "<table><caption>Fees</caption><thead><tr><th>Berth<th>Price</thead>\
         <tr><td>short <i>stay</i><td>5 | 6 €<tr><td><td></table>";
-    assert_eq!(text(data), "Fees\n\n| Berth | Price |\n| short stay | 5 \\| 6 € |");
+    assert_eq!(text(data), "Fees\n\n| Berth | Price |\n| --- | --- |\n| short stay | 5 \\| 6 € |");
     let layout = "<table><tr><td><h2>News</h2><p>One.</p><td><p>Two.</p></table>";
     assert_eq!(text(layout), "## News\n\nOne.\n\nTwo.");
 }
@@ -175,7 +175,7 @@ fn addresses_that_links_hide_and_pictures_that_say_something_are_told() {
         <table><tr><th>Berth<th>Water<tr><td>short<td><img alt=yes></table></main>";
     let expected = "Write to the pilots (pilot@h.example) or call the office (+4940123456). \
         Fill in the application (/berth.pdf), or apply here (https://h.example/apply). See the tides. \
-        Map of the outer harbour\n\n| Berth | Water |\n| short | yes |";
+        Map of the outer harbour\n\n| Berth | Water |\n| --- | --- |\n| short | yes |";
     assert_eq!(text(html), expected);
 }
 
@@ -191,7 +191,7 @@ fn cells_over_several_rows_and_columns_leave_the_others_in_their_columns() {
     let html = "<table><tr><th>Day<th>From<th>To<tr><td rowspan=2>Monday<td>9<td>12<tr><td>14<td>18
         <tr><td>Sunday<td colspan=2>closed</table>";
     let expected =
-        "| Day | From | To |\n| Monday | 9 | 12 |\n| Monday | 14 | 18 |\n| Sunday | closed |  |";
+        "| Day | From | To |\n| --- | --- | --- |\n| Monday | 9 | 12 |\n| Monday | 14 | 18 |\n| Sunday | closed |  |";
     assert_eq!(text(html), expected);
 }
 

@@ -49,3 +49,18 @@ fn what_stands_before_the_title_is_left_out() {
     );
     assert!(text(&html).starts_with("The pier is"), "{}", text(&html));
 }
+
+#[test]
+fn the_name_of_a_command_before_its_manual_is_kept() {
+    let manual = |name: &str| {
+        text(&format!(
+            "<body><div id=header><h1>harbour-moor(1)</h1><p>Last updated 2026-11-02 by Ada</p>{name}</div>
+             <div id=content><h2>SYNOPSIS</h2><pre>harbour-moor [--fast] SHIP</pre><p>{}</p></div>",
+            prose("pier").repeat(3)
+        ))
+    };
+    let text = manual("<h2>NAME</h2><p>harbour-moor - Moor a ship</p>");
+    assert!(text.starts_with("harbour-moor - Moor a ship\n\n## SYNOPSIS"), "{text}");
+    let text = manual("");
+    assert!(text.starts_with("## SYNOPSIS"), "{text}");
+}
