@@ -14,8 +14,10 @@ use super::matcher::{Mask, Matcher};
 use super::readings::Readings;
 use super::units::Kind;
 
-/// The longest reply in characters, unless a single piece needs more.
+/// The longest reply in characters, unless a single piece needs more: from running text, and from a text about
+/// something technical, where the next definition or example is often the one that was asked for.
 const REPLY_CHARS: usize = 300;
+const TECHNICAL_REPLY_CHARS: usize = 450;
 /// The approximate length of a token in characters.
 const CHARS_A_TOKEN: usize = 4;
 /// The number of passages that are read.
@@ -25,7 +27,7 @@ const BESIDE: f32 = 0.1;
 /// The factor for a sentence whose words of the question are already covered.
 const COVERED: f32 = 0.3;
 /// A further sentence needs this share of the score of the best one.
-const WORTH_ADDING: f32 = 0.5;
+const WORTH_ADDING: f32 = 0.3;
 
 /// The sentences to quote.
 #[derive(Debug, Default)]
@@ -62,7 +64,7 @@ pub(super) fn sentences<'a>(
         read = read_in(Spelling::Similar);
     }
     let tokens = usize::try_from(request.profile.max_tokens.get()).unwrap_or(usize::MAX);
-    let limit = tokens.saturating_mul(CHARS_A_TOKEN).min(REPLY_CHARS);
+    let limit = tokens.saturating_mul(CHARS_A_TOKEN);
     let is_asked = |read: &Read<'_>| read.own.iter().any(|own| matcher.is_asked(*own));
     let answers_itself = matcher.has_context() && read.iter().any(is_asked);
     let mut pick =
@@ -149,6 +151,11 @@ impl<'a> Pick<'a, '_> {
         let is_first = self.order.is_empty();
         if !is_first && (self.chars + chars > self.limit || self.repeats(read, unit)) {
             return false;
+        }
+        if is_first {
+            let is_technical = read.quoted.reading.is_technical;
+            let usual = if is_technical { TECHNICAL_REPLY_CHARS } else { REPLY_CHARS };
+            self.limit = self.limit.min(usual);
         }
         self.chars += chars;
         if !self.order.contains(&passage) {

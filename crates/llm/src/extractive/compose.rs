@@ -52,6 +52,12 @@ fn gap(before: &Unit, unit: &Unit, text: &str) -> &'static str {
     if before.kind != Kind::Sentence || unit.kind != Kind::Sentence {
         return "\n";
     }
+    // A value stands on a line of its own.
+    if before.block != unit.block
+        && !text.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟', '”', '"', ')'])
+    {
+        return "\n";
+    }
     let inner = text.trim_end_matches(['”', '’', '）']);
     let is_wide = inner.ends_with(['。', '！', '？', '」', '』']);
     if is_wide { "" } else { " " }

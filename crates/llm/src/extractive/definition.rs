@@ -40,8 +40,27 @@ const PURPOSES: [(&str, &str); 6] = [
 /// The beginnings of requests for a definition.
 const REQUESTS: [&str; 4] = ["meaning of ", "definition of ", "define ", "what is the meaning of "];
 /// Words that join a subject with its definition.
-const COPULAS: [&str; 12] =
-    ["is", "are", "was", "were", "ist", "sind", "est", "es", "è", "é", "means", "—"];
+const COPULAS: [&str; 14] =
+    ["is", "are", "was", "were", "ist", "sind", "est", "es", "è", "é", "means", "—", "–", "-"];
+/// What a name may be followed by: "The VACUUM command rebuilds …".
+const KINDS: [&str; 16] = [
+    "attribute",
+    "clause",
+    "command",
+    "field",
+    "file",
+    "function",
+    "keyword",
+    "macro",
+    "method",
+    "option",
+    "parameter",
+    "pragma",
+    "setting",
+    "statement",
+    "type",
+    "variable",
+];
 /// Words before a subject that are not part of its name.
 const ARTICLES: [&str; 17] = [
     "a", "an", "the", "ein", "eine", "der", "die", "das", "un", "une", "le", "la", "el", "una",
@@ -55,7 +74,11 @@ const BEFORE_SUBJECT: usize = 24;
 
 /// The subject of a question for a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Subject(String);
+pub(super) struct Subject {
+    name: String,
+    /// The question asks what it does or is for.
+    is_purpose: bool,
+}
 
 impl Subject {
     /// The subject of `question`, if it asks what something is.
@@ -71,7 +94,7 @@ impl Subject {
         let openings = REQUESTS.iter().chain(&OPENINGS);
         let rest = || openings.into_iter().find_map(|opening| question.strip_prefix(opening));
         let name = name(purpose.or_else(rest)?);
-        (!name.is_empty()).then_some(Self(name))
+        (!name.is_empty()).then_some(Self { name, is_purpose: purpose.is_some() })
     }
 
     /// Whether one of the units of `text` defines the subject.
@@ -85,30 +108,54 @@ impl Subject {
     /// Whether `sentence` defines the subject: it begins with the name and a word such as "is".
     pub(super) fn is_defined_by(&self, sentence: &str) -> bool {
         let bytes = sentence.as_bytes();
-        let beginning = bytes.get(..self.0.len() + BEFORE_SUBJECT).unwrap_or(bytes);
+        let beginning = bytes.get(..self.name.len() + BEFORE_SUBJECT).unwrap_or(bytes);
         if !self.may_be_in(beginning) {
             return false;
         }
         if let Some(term) = defined_term(sentence) {
             let term = name(&term.to_lowercase());
             let mut names = term.split([',', ' ', '=', '[', '(']).map(str::trim);
-            if term == self.0 || names.any(|name| name == self.0) {
+            if term == self.name || names.any(|name| name == self.name) {
                 return true;
             }
         }
         let sentence = sentence.strip_prefix("- ").unwrap_or(sentence);
         let sentence = name(&sentence.to_lowercase());
-        let rest = sentence.strip_prefix(&self.0).and_then(|rest| rest.strip_prefix(' '));
-        let word = rest.and_then(|rest| rest.split_whitespace().next());
-        word.is_some_and(|word| COPULAS.contains(&word))
+        let Some(rest) = without_name(&sentence, &self.name) else { return false };
+        let mut words = rest.split_whitespace();
+        let word = words.next().unwrap_or_default();
+        let (word, is_kind) = match KINDS.contains(&word) {
+            true => (words.next().unwrap_or_default(), true),
+            false => (word, false),
+        };
+        COPULAS.contains(&word) || self.is_purpose && is_verb(word, is_kind)
     }
+}
+
+/// What follows the name at the beginning of a text, if a word ends there. A hyphen is as good as a space.
+fn without_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let beginning = text.get(..name.len())?;
+    let is_same = |(a, b): (u8, u8)| a == b || matches!((a, b), (b'-', b' ') | (b' ', b'-'));
+    let rest = text.get(name.len()..)?;
+    let ends = rest.chars().next().is_none_or(|next| next == ' ');
+    (ends && beginning.bytes().zip(name.bytes()).all(is_same)).then_some(rest)
+}
+
+/// Whether a word may be a verb in the third person, which says what something does; after what kind of thing it is, any
+/// such word is one.
+fn is_verb(word: &str, is_kind: bool) -> bool {
+    let is_long = word.len() > if is_kind { 3 } else { 4 };
+    is_long
+        && word.ends_with('s')
+        && !word.ends_with("ss")
+        && word.bytes().all(|b| b.is_ascii_lowercase())
 }
 
 impl Subject {
     /// Whether the text contains the first word of the subject, in upper or lower case. Works for
     /// ASCII words only.
     fn may_be_in(&self, text: &[u8]) -> bool {
-        let word = self.0.split(' ').next().unwrap_or_default().as_bytes();
+        let word = self.name.split(' ').next().unwrap_or_default().as_bytes();
         let (Some(first), true) = (word.first(), word.is_ascii()) else { return true };
         let is_word = |at: usize| {
             text.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word))

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use cicerone_language::defined_term;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::matcher::{Word, words};
-use super::units::{self, Unit};
+use super::units::{self, Kind, Unit};
 
 /// The size of the cache in bytes.
 const BYTES: u64 = 16 * 1_024 * 1_024;
@@ -21,6 +22,8 @@ const ENTRIES: usize = 2_048;
 pub(super) struct Reading {
     pub(super) units: Box<[Unit]>,
     pub(super) words: Box<[Word]>,
+    /// The text has code, or defines options or other code.
+    pub(super) is_technical: bool,
 }
 
 /// The readings of texts by their content, so that a changed passage gets a new reading.
@@ -33,10 +36,25 @@ impl Readings {
         if let Some(reading) = self.0.get(text) {
             return reading;
         }
-        let (units, words) = (units::of(text).into(), words(text).collect());
-        let reading = Arc::new(Reading { units, words });
+        let units = units::of(text);
+        let is_technical = units.iter().any(|unit| is_technical(unit, text));
+        let words = words(text).collect();
+        let reading = Arc::new(Reading { units: units.into(), words, is_technical });
         self.0.insert(Arc::clone(text), Arc::clone(&reading));
         reading
+    }
+}
+
+/// Whether a unit is code, or the definition of an option or other code.
+fn is_technical(unit: &Unit, text: &str) -> bool {
+    let defines_code = || {
+        let line = text.get(unit.range.clone()).unwrap_or_default();
+        defined_term(line).is_some_and(|term| term.starts_with(['`', '-']))
+    };
+    match unit.kind {
+        Kind::Code => true,
+        Kind::Sentence | Kind::Item { .. } => defines_code(),
+        Kind::Heading | Kind::Header | Kind::Row => false,
     }
 }
 

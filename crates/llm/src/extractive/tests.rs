@@ -1,5 +1,7 @@
 //! Replies of the embedded answerer.
 
+mod manuals;
+
 use cicerone_domain::agent::ReplyTokens;
 use cicerone_domain::ports::{ModelReply, TokenSink};
 use cicerone_domain::retrieval::{Hit, QueryTerm};

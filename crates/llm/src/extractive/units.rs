@@ -233,6 +233,7 @@ fn mark_headings(units: &mut [Unit], text: &str) {
         let line = text.get(unit.range.clone()).unwrap_or_default();
         unit.kind == Kind::Sentence
             && line.chars().nth(HEADING_CHARS).is_none()
+            && !(line.starts_with('`') && line.ends_with('`'))
             && !line
                 .trim_end_matches(['”', '’', '“', '»', '«', '」', '』', '）', ']', '*', '_'])
                 .ends_with(['.', '!', '?', ':', '。', '！', '？', '।', '؟', '：', '"', ')', '…'])

@@ -10,6 +10,8 @@ use crate::extractive::units::{Kind, Unit};
 const WITH_CONTEXT_CHARS: usize = 450;
 /// The longest code, in characters, that is quoted with the sentence before it.
 const CODE_CHARS: usize = 300;
+/// The longest value that is a paragraph of its own, in characters.
+const VALUE_CHARS: usize = 80;
 /// The longest list of steps, in characters, that is quoted as a whole.
 const STEPS_CHARS: usize = 900;
 
@@ -81,15 +83,11 @@ impl<'a> Quoted<'a> {
                 // Steps are quoted together, unless they are too long.
                 if self.chars(from, to) > STEPS_CHARS { (unit, unit) } else { (from, to) }
             }
-            Some(Kind::Code) if unit > 0 && introduces(self.unit_text(unit - 1)) => {
-                (unit - 1, unit)
-            }
+            Some(Kind::Code) if unit > 0 && self.leads_to_code(unit - 1) => (unit - 1, unit),
             Some(Kind::Sentence) if introduces(text) && unit + 1 < self.units().len() => {
-                match self.kind(unit + 1) {
-                    Some(Kind::Sentence | Kind::Heading) | None => (unit, unit + 1),
-                    Some(_) => (unit, self.block_end(unit + 1)),
-                }
+                (unit, self.introduced_end(unit + 1))
             }
+            Some(Kind::Sentence) if self.is_caption(unit) => (unit, unit + 1),
             Some(Kind::Sentence) => {
                 let is_shown = self.with_code
                     && self.kind(unit + 1) == Some(Kind::Code)
@@ -98,6 +96,44 @@ impl<'a> Quoted<'a> {
             }
             _ => (unit, unit),
         }
+    }
+
+    /// The last of the units that a sentence introduces, `first` being the one after it.
+    fn introduced_end(&self, first: usize) -> usize {
+        match self.kind(first) {
+            Some(Kind::Sentence) if self.is_value(first) => {
+                let values = (first..self.units().len()).take_while(|unit| self.is_value(*unit));
+                let end = values.last().unwrap_or(first);
+                if self.chars(first, end) > STEPS_CHARS { first } else { end }
+            }
+            Some(Kind::Sentence | Kind::Heading) | None => first,
+            Some(_) => self.block_end(first),
+        }
+    }
+
+    /// Whether a unit is a paragraph of its own without a full stop: a value, a name.
+    fn is_value(&self, unit: usize) -> bool {
+        self.kind(unit) == Some(Kind::Sentence)
+            && self.block_start(unit) == self.block_end(unit)
+            && !ends_sentence(self.unit_text(unit))
+            && self.unit_text(unit).chars().nth(VALUE_CHARS).is_none()
+    }
+
+    /// Whether a unit names what the next one says: a heading that does not look like one.
+    fn is_caption(&self, unit: usize) -> bool {
+        let follows = || match self.kind(unit + 1) {
+            Some(Kind::Sentence) => ends_sentence(self.unit_text(unit + 1)),
+            Some(Kind::Code | Kind::Row) => true,
+            Some(_) | None => false,
+        };
+        self.is_value(unit) && follows()
+    }
+
+    /// Whether a unit announces something that the passage does not have.
+    pub(super) fn is_dangling(&self, unit: usize) -> bool {
+        self.kind(unit) == Some(Kind::Sentence)
+            && introduces(self.unit_text(unit))
+            && matches!(self.kind(unit + 1), None | Some(Kind::Heading))
     }
 
     /// The length of the text from one unit to another.
@@ -110,21 +146,54 @@ impl<'a> Quoted<'a> {
         self.kind(unit) == Some(Kind::Sentence) && refers_back(self.unit_text(unit))
     }
 
-    /// The first unit to quote for `unit`: the sentence before if `unit` refers to it, otherwise `unit`.
+    /// The first unit to quote for `unit`: the sentence before if `unit` refers to it, and the beginning of a sentence
+    /// that goes on behind code; otherwise `unit`.
     fn antecedent(&self, unit: usize) -> usize {
-        let Some(before) = unit.checked_sub(1) else { return unit };
-        let fits = || {
-            let chars = |unit| self.unit_text(unit).chars().count();
-            chars(before) + chars(unit) <= WITH_CONTEXT_CHARS
-        };
+        let referred = self.referred(unit).unwrap_or(unit);
+        let start = self.beginning(referred).unwrap_or(referred);
+        let starts = [start, referred, unit];
+        let fits = |start: &usize| self.chars(*start, unit) <= WITH_CONTEXT_CHARS;
+        starts.into_iter().find(fits).unwrap_or(unit)
+    }
+
+    /// The sentence before `unit`, if `unit` refers to it.
+    fn referred(&self, unit: usize) -> Option<usize> {
+        let before = unit.checked_sub(1)?;
         let refers = refers_back(self.unit_text(unit)) && self.is_same_block(before, unit);
-        if refers && !is_question(self.unit_text(before)) && fits() { before } else { unit }
+        (refers && !is_question(self.unit_text(before))).then_some(before)
+    }
+
+    /// Where the sentence begins that goes on with `unit` behind code: at the code, or at the text before it.
+    fn beginning(&self, unit: usize) -> Option<usize> {
+        let code = unit.checked_sub(1).filter(|code| self.kind(*code) == Some(Kind::Code))?;
+        let begins = |start: &usize| self.leads_to_code(*start);
+        goes_on(self.unit_text(unit)).then(|| code.checked_sub(1).filter(begins).unwrap_or(code))
+    }
+
+    /// Whether a unit before code announces it, or is a sentence that goes on with it.
+    fn leads_to_code(&self, unit: usize) -> bool {
+        let text = self.unit_text(unit);
+        introduces(text) || self.kind(unit) == Some(Kind::Sentence) && !ends_with_stop(text)
     }
 }
 
 /// Whether a sentence announces something after it.
 fn introduces(text: &str) -> bool {
     text.ends_with([':', '：'])
+}
+
+/// Whether a text goes on with a sentence: it begins with a small letter.
+fn goes_on(text: &str) -> bool {
+    text.chars().next().is_some_and(char::is_lowercase)
+}
+
+fn ends_with_stop(text: &str) -> bool {
+    text.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟'])
+}
+
+fn ends_sentence(text: &str) -> bool {
+    let inner = text.trim_end_matches(['”', '’', '"', '\'', ')', '）', '»', '」', '*', '_']);
+    inner.ends_with(['.', '!', '?', ':', ';', ',', '…', '。', '！', '？', '：', '।', '؟'])
 }
 
 pub(super) fn is_question(text: &str) -> bool {

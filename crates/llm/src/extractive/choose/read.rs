@@ -1,22 +1,26 @@
 //! Weighing the units of a passage for the question.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use cicerone_domain::retrieval::Hit;
-use cicerone_language::Language;
+use cicerone_language::{Language, defined_term};
 
 use super::quoted::{Quoted, is_question};
 use crate::extractive::definition::Subject;
 use crate::extractive::hints::Wanted;
 use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
-use crate::extractive::units::Kind;
+use crate::extractive::units::{Kind, Unit};
 
 /// A further passage needs this share of the weight of the best one.
 const WORTH_READING: f32 = 0.75;
 /// The weight of a word of the question in the previous sentence, and in the headings.
 const BEFORE: f32 = 0.4;
 const ABOVE: f32 = 0.5;
+/// The bonus for a sentence of a definition, by the share of the question that its term has: a definition
+/// is about its term, other words are mentioned in it.
+const OF_TERM: f32 = 0.15;
 /// The bonus for a sentence with the kind of answer that the question asks for.
 const MEETS: f32 = 0.1;
 /// The bonus for a sentence that defines the subject of the question.
@@ -27,6 +31,8 @@ const ASKS: f32 = 0.01;
 /// The factor for code, whose words are names. The text beside it explains it, and a sentence that
 /// introduces code is quoted with it.
 const SHOWS: f32 = 0.6;
+/// The factor for a sentence that announces what the passage does not have.
+const DANGLES: f32 = 0.3;
 /// The bonus for being at the beginning of a passage.
 const FIRST: f32 = 0.05;
 
@@ -130,15 +136,13 @@ impl<'a> Read<'a> {
         let titles = [hit.title.as_deref(), hit.heading.as_deref()];
         let above =
             titles.into_iter().flatten().fold(0, |mask, text| mask | matcher.mask(text, language));
-        let own = reading
-            .units
-            .iter()
-            .map(|unit| {
-                let from = found.partition_point(|one| one.at < unit.range.start);
-                let within = found.iter().skip(from).take_while(|one| one.at < unit.range.end);
-                within.fold(0, |mask, one| mask | one.mask)
-            })
-            .collect();
+        let within = |range: &Range<usize>| {
+            let from = found.partition_point(|one| one.at < range.start);
+            let within = found.iter().skip(from).take_while(|one| one.at < range.end);
+            within.fold(0, |mask, one| mask | one.mask)
+        };
+        let own = reading.units.iter().map(|unit| within(&unit.range)).collect();
+        let terms = terms(text, &reading.units, within);
         let quoted = Quoted {
             index,
             text,
@@ -147,7 +151,7 @@ impl<'a> Read<'a> {
             with_code: asked.may_be_shown(),
         };
         let mut read = Self { quoted, own, scores: Vec::new(), words, above };
-        read.score(matcher, asked, above, prior);
+        read.score(matcher, asked, &terms, prior);
         Some(read)
     }
 
@@ -158,12 +162,14 @@ impl<'a> Read<'a> {
 
     /// Weighs each unit by the words of the question in it, in the previous unit and in the
     /// headings.
-    fn score(&mut self, matcher: &Matcher<'_>, asked: &Asked<'_>, above: Mask, prior: f32) {
+    fn score(&mut self, matcher: &Matcher<'_>, asked: &Asked<'_>, terms: &[Mask], prior: f32) {
+        let above = self.above;
         let asked_for = matcher.weight(Mask::MAX);
         let total = asked_for.max(f32::MIN_POSITIVE);
         let mut heading = above;
         let mut before: (Option<usize>, Mask) = (None, 0);
-        for (unit, own) in self.quoted.units().iter().zip(&self.own) {
+        let units = self.quoted.units().iter().zip(&self.own).zip(terms).enumerate();
+        for (index, ((unit, own), term)) in units {
             let text = self.quoted.text(unit);
             if unit.kind == Kind::Heading {
                 heading = above | own;
@@ -172,9 +178,11 @@ impl<'a> Read<'a> {
                 continue;
             }
             let previous = if before.0 == Some(unit.block) { before.1 } else { 0 };
-            let context = BEFORE * matcher.weight(previous & !own)
-                + ABOVE * matcher.weight(heading & !previous & !own);
-            let mut score = (matcher.weight(*own) + context) / total;
+            let said = own | term;
+            let context = BEFORE * matcher.weight(previous & !said)
+                + ABOVE * matcher.weight(heading & !previous & !said);
+            let of_term = OF_TERM * matcher.weight(*term);
+            let mut score = (matcher.weight(said) + context + of_term) / total;
             if score > 0.0 && asked.wanted.is_met_by(text) {
                 score += MEETS;
             }
@@ -190,6 +198,9 @@ impl<'a> Read<'a> {
                 heading = above | own;
                 score *= ASKS;
             }
+            if self.quoted.is_dangling(index) {
+                score *= DANGLES;
+            }
             if unit.kind == Kind::Header {
                 score = 0.0;
             }
@@ -202,6 +213,24 @@ impl<'a> Read<'a> {
             self.scores.push(score * prior);
         }
     }
+}
+
+/// For each unit, the words of the question in the term that its paragraph or item defines.
+fn terms(text: &str, units: &[Unit], within: impl Fn(&Range<usize>) -> Mask) -> Vec<Mask> {
+    let mut of_block = (None, 0);
+    let mask = |unit: &Unit| {
+        let begins = matches!(unit.kind, Kind::Item { .. }) || of_block.0 != Some(unit.block);
+        if begins {
+            let line = text.get(unit.range.clone()).unwrap_or_default();
+            let is_prose = matches!(unit.kind, Kind::Item { .. } | Kind::Sentence);
+            let term = defined_term(line).filter(|_| is_prose);
+            let end = |term: &str| term.as_ptr().addr() - text.as_ptr().addr() + term.len();
+            let mask = term.map_or(0, |term| within(&(unit.range.start..end(term))));
+            of_block = (Some(unit.block), mask);
+        }
+        of_block.1
+    };
+    units.iter().map(mask).collect()
 }
 
 /// Whether a passage with these words of the question is worth reading in addition to the previous

@@ -1,0 +1,88 @@
+//! Replies from manuals: definitions, code, values, and what leads to them.
+
+use cicerone_domain::agent::ReplyTokens;
+
+use super::{Extractive, answer};
+use crate::testing::{hit, request};
+
+/// The best sentence alone.
+fn short_answer(question: &str, text: &str) -> String {
+    let mut request = request(question, vec![hit(text)]);
+    request.profile.max_tokens = ReplyTokens::parse(1).unwrap();
+    Extractive::default().answer(&request, None).text
+}
+
+#[test]
+fn a_definition_is_about_its_term() {
+    let text = "`tide_limit` (`integer`): Sets the height at which the harbour closes. Ships have to wait outside. \
+                The default value is four metres.\n\n\
+                `tide_factor` (`float`): Multiplies `tide_limit` for large ships. The default value is 2.0, so that \
+                twice the `tide_limit` is used.";
+    let reply = answer("default value of tide_limit", text);
+    let value = "The default value is four metres.";
+    assert!(
+        reply.contains(value) && reply.starts_with("`tide_limit` (`integer`): Sets"),
+        "{reply}"
+    );
+}
+
+#[test]
+fn a_sentence_that_goes_on_behind_code_begins_before_it() {
+    let text = "If you are the last who wrote, you can replace the last entry of the log with\n\n```\nharbour log --again\n```\n\n\
+                which lets you edit its message first. This is useful for fixing typing mistakes in the last entry.";
+    let whole = "If you are the last who wrote, you can replace the last entry of the log with\n```\nharbour log --again\n```\n\
+                 which lets you edit its message first.";
+    let reply = answer("fixing typing mistakes in the last entry of the log", text);
+    assert!(reply.contains(whole), "{reply}");
+}
+
+#[test]
+fn values_below_each_other_are_one_list() {
+    let text = "The input of a flag accepts these spellings of the raised state:\n\n`up`\n\n`raised`\n\n`1`\n\n\
+                and these of the lowered state:\n\n`down`\n\n`0`";
+    assert_eq!(
+        answer("Which spellings of the raised state are accepted?", text),
+        "The input of a flag accepts these spellings of the raised state:\n`up`\n`raised`\n`1`"
+    );
+}
+
+#[test]
+fn a_name_brings_what_it_names() {
+    let text = "11. Maximum number of moored ships\n\nThe harbour has room for twelve of them.\n\nOther things are free.";
+    let reply = answer("maximum number of moored ships", text);
+    assert!(reply.contains("room for twelve"), "{reply}");
+}
+
+#[test]
+fn an_announcement_without_what_it_announces_is_no_answer() {
+    let text = "Mooring a ship takes three people and a rope. Checking a ship before mooring performs these steps:";
+    let reply = answer("checking a ship before mooring", text);
+    assert!(reply.starts_with("Mooring a ship takes three people"), "{reply}");
+}
+
+#[test]
+fn what_a_command_does_is_said_by_its_verb() {
+    let text = "Pilots may use MOOR in a storm. In a calm, captains do what they like.\n\n\
+                The MOOR command ties a ship to the pier.";
+    assert_eq!(
+        short_answer("What does MOOR do?", text),
+        "The MOOR command ties a ship to the pier."
+    );
+    let text = "Captains read a harbour log first, as they do elsewhere.\n\n\
+                harbour-log - Show what happened";
+    assert_eq!(short_answer("What does harbour log do?", text), "harbour-log - Show what happened");
+}
+
+#[test]
+fn a_reply_about_something_technical_may_be_longer() {
+    let prose = "A ship with a deep keel moors at the outer pier, where the water is deep at all tides. \
+                 The keel of a sailing ship may touch the ground at the inner pier in winter. \
+                 Before a ship moors, its captain tells the pilots how deep the keel reaches. \
+                 At the third pier there is a crane that lifts a ship out of the water by its keel. \
+                 Deep channels lead from both piers to the sea, so that no keel scratches a rock.";
+    let technical = format!("`--pier`: Moors at a pier.\n\n{prose}");
+    let asked = "Where does a ship with a deep keel moor at a pier?";
+    let length = |text: &str| answer(asked, text).chars().count();
+    assert!((200..=300).contains(&length(prose)), "{}", length(prose));
+    assert!((301..=450).contains(&length(&technical)), "{}", length(&technical));
+}
