@@ -44,4 +44,4 @@ pub use stores::{
     SourceStore, Spool, SpooledFile, UploadStore, UsageStore,
 };
 pub use webhooks::{CheckTarget, DeliveryStore, TargetRefused, WebhookStore};
-pub use widgets::{NewToken, WidgetStore};
+pub use widgets::{NewIdentitySecret, NewToken, WidgetStore};

@@ -138,6 +138,19 @@ pub fn parse_keep_seconds(seconds: i64) -> Result<i64, FieldError> {
     Err(FieldError::new("keep_seconds", format!("must be between 0 and {most}")))
 }
 
+/// Checks how long replaced secrets are accepted: the field `keep_seconds`.
+///
+/// # Errors
+///
+/// What must hold.
+pub fn parse_secret_keep_seconds(seconds: i64) -> Result<i64, FieldError> {
+    let most = limits::RETIRED_SECRET_MILLIS / 1_000;
+    if (0..=most).contains(&seconds) {
+        return Ok(seconds);
+    }
+    Err(FieldError::new("keep_seconds", format!("must be between 0 and {most}")))
+}
+
 /// A widget with the secret that was just made for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedWidget {

@@ -82,15 +82,24 @@ impl Incoming {
         Ok((checked, self.keyed(&[&bytes])?))
     }
 
+    /// Reads a JSON body, if there is one, and the idempotency key of its request. Without a body, the fields have the
+    /// values that an empty object gives them.
+    pub(crate) async fn keyed_optional_body<B: Body>(
+        &mut self,
+        app: &Shared,
+    ) -> Result<(B::Checked, Option<Keyed>), RequestError> {
+        let bytes = self.json_text(app, limits::BODY_BYTES).await?;
+        let text = if bytes.is_empty() { b"{}".as_slice() } else { &bytes };
+        Ok((parse::<B>(app, text)?, self.keyed(&[&bytes])?))
+    }
+
     async fn read<B: Body>(
         &mut self,
         app: &Shared,
         most: usize,
     ) -> Result<(B::Checked, Bytes), RequestError> {
         let bytes = self.json_text(app, most).await?;
-        let knows_model = |name: &str| app.agents.knows_model(name);
-        let current = Current { now: app.clock.now(), knows_model: &knows_model };
-        Ok((B::parse(&bytes, &current)?, bytes))
+        Ok((parse::<B>(app, &bytes)?, bytes))
     }
 
     /// Reads the text of a JSON body of at most so many bytes. An empty body is returned as well.
@@ -126,6 +135,11 @@ impl Incoming {
         context.room.replace(room);
         read.unwrap_or_else(|_| Err(too_slow().into()))
     }
+}
+
+fn parse<B: Body>(app: &Shared, text: &[u8]) -> Result<B::Checked, Error> {
+    let knows_model = |name: &str| app.agents.knows_model(name);
+    B::parse(text, &Current { now: app.clock.now(), knows_model: &knows_model })
 }
 
 /// The refusal of a body that stalls.

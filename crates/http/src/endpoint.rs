@@ -161,6 +161,8 @@ pub(crate) struct BodyDescription {
     pub(crate) media_type: &'static str,
     /// The name of its schema.
     pub(crate) schema: String,
+    /// Whether a request without it is refused.
+    pub(crate) is_required: bool,
     /// Parses a JSON body, for the test that compares parser and schema.
     #[cfg(test)]
     pub(crate) parse: Option<ParseBody>,
@@ -286,10 +288,20 @@ impl Endpoint {
         self.description.body = Some(BodyDescription {
             media_type: crate::response::JSON,
             schema,
+            is_required: true,
             #[cfg(test)]
             parse: Some(|text, current| B::parse(text, current).map(drop)),
         });
         self.refuses(400, BAD_BODY)
+    }
+
+    /// Takes a JSON body, or none.
+    pub(crate) fn optional_body<B: Body>(mut self) -> Self {
+        self = self.body::<B>();
+        if let Some(body) = &mut self.description.body {
+            body.is_required = false;
+        }
+        self
     }
 
     /// Takes a body with a file.
@@ -307,6 +319,7 @@ impl Endpoint {
         self.description.body = Some(BodyDescription {
             media_type,
             schema,
+            is_required: true,
             #[cfg(test)]
             parse: None,
         });

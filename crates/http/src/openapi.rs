@@ -153,8 +153,9 @@ fn description(endpoint: &Endpoint) -> Option<String> {
 
 fn request_body(body: &BodyDescription) -> RequestBody {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(&body.schema))).build();
+    let required = if body.is_required { Required::True } else { Required::False };
     let body = RequestBodyBuilder::new().content(body.media_type, content);
-    body.required(Some(Required::True)).build()
+    body.required(Some(required)).build()
 }
 
 fn parameters(endpoint: &Endpoint) -> Vec<Parameter> {

@@ -8,7 +8,7 @@ use cicerone_domain::conversation::PlacedMessage;
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::managed::SetName;
-use cicerone_domain::ports::{NewToken, WidgetStore};
+use cicerone_domain::ports::{NewIdentitySecret, NewToken, WidgetStore};
 use cicerone_domain::usage::Day;
 use cicerone_domain::widget::{
     HandoffMessage, IdentitySecret, IdentitySecrets, IssuedWidget, Lead, OpenWidget,
@@ -130,14 +130,15 @@ impl WidgetStore for Storage {
         &self,
         scope: &Scope,
         id: Id<kind::Widget>,
-        secret: IdentitySecret,
+        new: NewIdentitySecret,
         now: Timestamp,
         completion: Option<Completion<IssuedWidget>>,
     ) -> Result<IssuedWidget, Error> {
         let visible = Visible::from(scope);
         let rotate = move |c: &mut AnyConnection| {
             let (mut widget, mut secrets) = require(c, &visible, id)?;
-            secrets.rotate(secret.clone(), now)?;
+            let NewIdentitySecret { secret, old_until } = new.clone();
+            secrets.rotate(secret.clone(), old_until, now)?;
             widget.updated_at = now;
             diesel::update(widgets::table.find(id.to_string()))
                 .set((
@@ -147,7 +148,7 @@ impl WidgetStore for Storage {
                 ))
                 .execute(c)?;
             erase_secrets_of(c, &id.to_string())?;
-            Ok(IssuedWidget { widget, secret: secret.clone() })
+            Ok(IssuedWidget { widget, secret })
         };
         self.db.of(scope.account).write_completing(completion, rotate).await
     }

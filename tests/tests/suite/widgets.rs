@@ -69,6 +69,7 @@ pub(crate) const ROTATE_SECRET: Covers = Covers {
     route: "POST /v1/widgets/{widget_id}/rotate_secret",
     cases: &[
         ("200", token_and_secret_are_replaced),
+        ("400 invalid_parameter", a_replaced_secret_is_kept_for_a_day_at_most),
         ("404 resource_not_found", an_unknown_widget_is_not_found),
         ("409 conflict", ten_secrets_at_once_are_the_most),
     ],
@@ -337,6 +338,19 @@ async fn ten_secrets_at_once_are_the_most() {
         client.post_nothing(&rotate).await.expect(200);
     }
     client.post_nothing(&rotate).await.refused(409, "conflict");
+    client.post(&rotate, json!({ "keep_seconds": 0 })).await.expect(200);
+    client.post_nothing(&rotate).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_replaced_secret_is_kept_for_a_day_at_most() {
+    let client = client();
+    let (_, path) = made(&client).await;
+    for seconds in [json!(-1), json!(86_401), json!("now"), json!(0.5)] {
+        let body = json!({ "keep_seconds": seconds });
+        let refused = client.post(&format!("{path}/rotate_secret"), body).await;
+        assert_eq!(refused.refused(400, "invalid_parameter")["param"], "keep_seconds");
+    }
 }
 
 #[tokio::test]

@@ -25,6 +25,15 @@ pub struct NewToken {
     pub old_until: Timestamp,
 }
 
+/// An identity secret that replaces another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewIdentitySecret {
+    /// The new secret.
+    pub secret: IdentitySecret,
+    /// Until when earlier ones are accepted at most.
+    pub old_until: Timestamp,
+}
+
 /// Widgets.
 #[async_trait]
 pub trait WidgetStore: Send + Sync {
@@ -72,13 +81,13 @@ pub trait WidgetStore: Send + Sync {
         now: Timestamp,
         completion: Option<Completion<Widget>>,
     ) -> Result<Widget, Error>;
-    /// Replaces the secret; the old one is accepted for another 24 hours. Fails with [`Error::NotFound`], and with
+    /// Replaces the secret; earlier ones are accepted as long as `new` says. Fails with [`Error::NotFound`], and with
     /// [`Error::Conflict`] as [`IdentitySecrets::rotate`](crate::widget::IdentitySecrets::rotate) does.
     async fn rotate_identity_secret(
         &self,
         scope: &Scope,
         id: Id<kind::Widget>,
-        secret: IdentitySecret,
+        new: NewIdentitySecret,
         now: Timestamp,
         completion: Option<Completion<IssuedWidget>>,
     ) -> Result<IssuedWidget, Error>;

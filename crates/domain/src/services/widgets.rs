@@ -10,7 +10,7 @@ use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::managed::SetName;
 use crate::page::{Page, PageRequest};
-use crate::ports::{NewToken, WidgetStore, WorkSignal};
+use crate::ports::{NewIdentitySecret, NewToken, WidgetStore, WorkSignal};
 use crate::usage::Day;
 use crate::widget::{
     HandoffMessage, IdentitySecret, IssuedWidget, Lead, OpenWidget, VisitorConversation,
@@ -107,16 +107,20 @@ impl Widgets {
         self.store.rotate_token(scope, id, new, now, completion).await
     }
 
-    /// Gives a widget a new secret; the old one is accepted for another 24 hours. Fails as
+    /// Gives a widget a new secret; earlier ones are accepted for `keep_seconds` at most. Fails as
     /// [`WidgetStore::rotate_identity_secret`] does.
     pub async fn rotate_secret(
         &self,
         scope: &Scope,
         id: Id<kind::Widget>,
+        keep_seconds: i64,
         completion: Option<Completion<IssuedWidget>>,
     ) -> Result<IssuedWidget, Error> {
+        let now = self.clock.now();
         let secret = IdentitySecret::generate(self.entropy.as_ref());
-        self.store.rotate_identity_secret(scope, id, secret, self.clock.now(), completion).await
+        let old_until = now.plus_millis(keep_seconds.saturating_mul(1_000));
+        let new = NewIdentitySecret { secret, old_until };
+        self.store.rotate_identity_secret(scope, id, new, now, completion).await
     }
 
     /// Deletes a widget. Its conversations stay. Fails with [`Error::NotFound`].

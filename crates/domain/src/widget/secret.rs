@@ -145,22 +145,32 @@ impl IdentitySecrets {
         Self { current, retired: Vec::new() }
     }
 
-    /// Replaces the current secret with `new`. The old one is accepted for another [`limits::RETIRED_SECRET_MILLIS`].
+    /// Replaces the current secret with `new`. Those before it are accepted until `old_until` at most, and not at all if
+    /// that is not after `now`.
     ///
     /// # Errors
     ///
     /// [`Error::Conflict`] if [`limits::LIVE_SECRETS`] would be accepted at once.
-    pub fn rotate(&mut self, new: IdentitySecret, now: Timestamp) -> Result<(), Error> {
+    pub fn rotate(
+        &mut self,
+        new: IdentitySecret,
+        old_until: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        self.retired.iter_mut().for_each(|retired| retired.until = retired.until.min(old_until));
         self.retired.retain(|retired| retired.until > now);
+        if old_until <= now {
+            self.current = new;
+            return Ok(());
+        }
         if self.retired.len() + 2 > limits::LIVE_SECRETS {
             return Err(Error::Conflict(format!(
                 "{} secrets of the last 24 hours are still accepted; rotate again when one of them has expired",
                 limits::LIVE_SECRETS
             )));
         }
-        let until = now.plus_millis(limits::RETIRED_SECRET_MILLIS);
         let secret = std::mem::replace(&mut self.current, new);
-        self.retired.insert(0, RetiredIdentitySecret { secret, until });
+        self.retired.insert(0, RetiredIdentitySecret { secret, until: old_until });
         Ok(())
     }
 
@@ -203,19 +213,30 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_secret_is_accepted_for_a_day() {
+    fn a_replaced_secret_is_accepted_as_long_as_it_is_told() {
         let secret = || IdentitySecret::generate(&SystemEntropy);
         let (first, second) = (secret(), secret());
         let now = Timestamp::from_millis(1_000);
         let mut secrets = IdentitySecrets::new(first.clone());
-        secrets.rotate(second.clone(), now).unwrap();
         let end = now.plus_millis(limits::RETIRED_SECRET_MILLIS);
+        secrets.rotate(second.clone(), end, now).unwrap();
         assert_eq!(secrets.clone().live(end.plus_millis(-1)), [second.clone(), first]);
-        assert_eq!(secrets.clone().live(end), [second]);
+        assert_eq!(secrets.clone().live(end), [second.clone()]);
         for _ in 2..limits::LIVE_SECRETS {
-            secrets.rotate(secret(), now).unwrap();
+            secrets.rotate(secret(), end, now).unwrap();
         }
-        assert!(matches!(secrets.rotate(secret(), now), Err(Error::Conflict(_))));
-        secrets.rotate(secret(), end).unwrap();
+        assert!(matches!(secrets.rotate(secret(), end, now), Err(Error::Conflict(_))));
+        // At the end of those there is room again.
+        secrets.clone().rotate(secret(), end.plus_millis(1), end).unwrap();
+        // A shorter time holds for the earlier ones too.
+        let (third, soon) = (secret(), now.plus_millis(5));
+        let mut shortened = IdentitySecrets::new(secret());
+        shortened.rotate(second, end, now).unwrap();
+        shortened.rotate(third.clone(), soon, now).unwrap();
+        assert_eq!(shortened.clone().live(soon.plus_millis(-1)).len(), 3);
+        assert_eq!(shortened.live(soon), [third]);
+        let only = secret();
+        secrets.rotate(only.clone(), now, now).unwrap();
+        assert_eq!(secrets.live(now), [only]);
     }
 }

@@ -13,6 +13,7 @@ import { preview } from '../ui/preview.js';
 import { lines, originsField, showSecret } from './widgets.js';
 
 const BOUNDS = /** @type {[string, string][]} */ ([['messages_per_day', 'Messages a day'], ['messages_per_visitor_per_hour', 'A visitor, an hour'], ['messages_per_address_per_minute', 'An address, a minute'], ['replies_at_once', 'Replies at once']]);
+const SECRET_KEPT = [['0', 'are refused at once'], ['3600', 'are accepted for an hour'], ['86400', 'are accepted for a day']];
 const KEPT = [['0', 'at once'], ['86400', 'after a day'], ['604800', 'after a week']];
 
 /** The values of a form for a widget that was read. @param {any} widget */
@@ -82,8 +83,9 @@ export function widgetView(context) {
   };
   const rotateSecret = async () => {
     let issued = null;
-    const isDone = await confirm({ title: 'Rotate the identity secret?', kind: 'primary', action: 'Rotate', text: 'Identities that are signed with the old one are accepted for 24 hours more. If somebody misuses it now, create another widget of this agent and delete this one instead: people who sign in keep their conversations.', work: async (key) => {
-      issued = (await session.api.json('POST', `${path}/rotate_secret`, { key })).identity_secret;
+    const keep = new Form(context.update, { keep_seconds: '86400' });
+    const isDone = await confirm({ title: 'Rotate the identity secret?', kind: 'primary', action: 'Rotate', text: html`<p>Your server signs identities with the new one from now on.</p>${select(keep, { name: 'keep_seconds', label: 'Identities that are signed with the old one', choices: SECRET_KEPT.map(([value, label]) => ({ value, label })) })}`, work: async (key) => {
+      issued = (await session.api.json('POST', `${path}/rotate_secret`, { body: { keep_seconds: Number(keep.values.keep_seconds) }, key })).identity_secret;
     } });
     if (isDone) showSecret(issued);
   };

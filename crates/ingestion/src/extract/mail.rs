@@ -1,5 +1,7 @@
 //! Messages (EML; RFC 5322 and MIME): who wrote what to whom, and what is attached.
 
+use std::panic::catch_unwind;
+
 use mail_parser::{Address, MessageParser, MimeHeaders as _, PartType};
 
 use super::reading::tables_in;
@@ -24,7 +26,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
 }
 
 fn message(bytes: &[u8], depth: usize) -> Result<Reading, Unreadable> {
-    let Some(message) = MessageParser::default().parse(bytes) else {
+    // The library panics over some damaged messages.
+    let parsed = catch_unwind(|| MessageParser::default().parse(bytes));
+    let Ok(parsed) = parsed else {
+        return Err(Unreadable::new("the message is damaged: its parts do not fit together"));
+    };
+    let Some(message) = parsed else {
         return Err(Unreadable::new("the file holds no message"));
     };
     let mut head = Vec::new();

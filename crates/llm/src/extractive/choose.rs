@@ -26,8 +26,9 @@ const PASSAGES: usize = 3;
 const BESIDE: f32 = 0.1;
 /// The factor for a sentence whose words of the question are already covered.
 const COVERED: f32 = 0.3;
-/// A further sentence needs this share of the score of the best one.
+/// A further sentence needs this share of the score of the best one, and more if it has no word of the question.
 const WORTH_ADDING: f32 = 0.3;
+const WORTH_GOING_ON: f32 = 0.5;
 
 /// The sentences to quote.
 #[derive(Debug, Default)]
@@ -91,15 +92,19 @@ impl<'a> Pick<'a, '_> {
     /// Adds units, best first, as long as they are good enough and fit.
     fn fill(&mut self) {
         let mut refused: HashSet<(usize, usize)> = HashSet::new();
-        let mut least = f32::MIN_POSITIVE;
+        let (mut least, mut best) = (f32::MIN_POSITIVE, 0.0);
         while let Some((passage, unit, value)) = self.best(&refused) {
             if value < least {
                 break;
             }
             if self.order.is_empty() {
-                least = WORTH_ADDING * value;
+                best = value;
             }
-            if !self.add(passage, unit) {
+            let own = self.read.get(passage).and_then(|read| read.own.get(unit)).copied();
+            let is_asked = own.is_some_and(|own| self.matcher.is_asked(own));
+            let is_worth = is_asked || value >= WORTH_GOING_ON * best;
+            least = WORTH_ADDING * best;
+            if !is_worth || !self.add(passage, unit) {
                 refused.insert((passage, unit));
             }
         }

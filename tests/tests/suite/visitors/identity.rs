@@ -163,6 +163,31 @@ async fn after_a_rotation_both_secrets_are_accepted() {
 }
 
 #[tokio::test]
+async fn a_secret_that_somebody_else_knows_is_ended_at_once() {
+    for server in both() {
+        let chat = Chat::new(&server.client(), json!({ "identity": "required" })).await;
+        let path = format!("/v1/widgets/{}/rotate_secret", chat.id);
+        let first = chat.identity("user-7");
+        let kept = chat.owner.post_nothing(&path).await.expect(200);
+        let kept = kept["identity_secret"].as_str().unwrap().to_owned();
+        let signed =
+            |secret: &str| jwt(secret, &json!({ "sub": "user-7", "exp": seconds() + 600 }));
+        forgotten().await;
+        chat.ask(&signed(&kept)).await;
+        chat.ask(&first).await;
+        let ended = chat.owner.post(&path, json!({ "keep_seconds": 0 })).await.expect(200);
+        forgotten().await;
+        // Neither the last one nor the one before, which had 24 hours.
+        for credential in [&first, &signed(&kept)] {
+            let request = chat.of_visitor(credential, "GET", "/conversations");
+            request.send().await.refused(401, "unauthorized");
+        }
+        let now = signed(ended["identity_secret"].as_str().unwrap());
+        assert_eq!(chat.conversations(&now).await.len(), 2);
+    }
+}
+
+#[tokio::test]
 async fn an_identity_ends_with_its_widget_its_agent_and_its_rule() {
     for server in both() {
         let owner = server.client();

@@ -2,10 +2,15 @@
 
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::audit::AuditAction;
+use cicerone_domain::widget::parse_secret_keep_seconds;
+use cicerone_domain::{Error, limits};
+use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::{IssuedWidgetView, kept_with_secret};
 use crate::auth::Authorized;
 use crate::auth::permission::AgentsWrite;
+use crate::body::{Body, Current};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
@@ -16,9 +21,11 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Widgets, Method::POST, path, handle)
         .named("rotateWidgetSecret", "Replace the identity secret")
         .details(
-            "The response contains the new `identity_secret`. For 24 hours, identities signed with the previous one are \
-             accepted as well.",
+            "The response contains the new `identity_secret`. For `keep_seconds`, identities signed with the previous one \
+             are accepted as well. No secret that was replaced earlier is accepted for longer than that: 0 ends all of \
+             them.",
         )
+        .optional_body::<RotateSecret>()
         .keyed()
         .gives::<IssuedWidgetView<'_>>(200)
         .refuses(
@@ -27,15 +34,32 @@ pub(crate) fn endpoint() -> Endpoint {
         )
 }
 
+#[derive(Deserialize, ToSchema)]
+#[schema(examples(json!({"keep_seconds": 0})))]
+struct RotateSecret {
+    /// How long replaced secrets are accepted; null for 24 hours.
+    #[schema(minimum = 0, maximum = 86_400)]
+    keep_seconds: Option<i64>,
+}
+
+impl Body for RotateSecret {
+    type Checked = i64;
+
+    fn check(self, _: &Current<'_>) -> Result<i64, Error> {
+        let usual = limits::RETIRED_SECRET_MILLIS / 1_000;
+        Ok(parse_secret_keep_seconds(self.keep_seconds.unwrap_or(usual))?)
+    }
+}
+
 async fn handle(caller: Authorized<AgentsWrite>, app: App, mut incoming: Incoming) -> Answer {
+    let (keep_seconds, key) = incoming.keyed_optional_body::<RotateSecret>(&app).await?;
     let id = incoming.path_id();
-    Change::without_body(&app, &caller, &mut incoming)
-        .await?
+    Change::new(&app, &caller, key)
         .audited(AuditAction::WidgetSecretRotated, None)
         .answer(
             |issued| kept_with_secret(StatusCode::OK, issued),
             move |app, caller, completion| async move {
-                app.widgets.rotate_secret(&caller.scope, id?, completion).await
+                app.widgets.rotate_secret(&caller.scope, id?, keep_seconds, completion).await
             },
         )
         .await

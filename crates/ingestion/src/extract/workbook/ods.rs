@@ -7,7 +7,7 @@ use cicerone_domain::limits;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::{PLACES, scattered};
+use super::{PLACES, damaged, scattered};
 use crate::extract::Unreadable;
 use crate::extract::docx::package::Package;
 use crate::extract::table;
@@ -30,18 +30,25 @@ fn check_content(content: impl BufRead) -> Result<(), Unreadable> {
     let mut reader = Reader::from_reader(content);
     let mut buffer = Vec::new();
     let mut book = Book::default();
+    let mut depth = 0_usize;
     loop {
         buffer.clear();
-        // What is wrong with the XML, the library says.
-        let Ok(event) = reader.read_event_into(&mut buffer) else { return Ok(()) };
-        match event {
+        // The library goes on over elements that do not fit together, and never ends over a table that is not closed.
+        match reader.read_event_into(&mut buffer).map_err(|error| damaged(&error))? {
+            Event::Eof if depth > 0 => return Err(damaged(&"`content.xml` ends too early")),
             Event::Eof => return Ok(()),
-            Event::Start(start) => book.open(&start),
+            Event::Start(start) => {
+                depth += 1;
+                book.open(&start);
+            }
             Event::Empty(start) => {
                 book.open(&start);
                 book.close(start.local_name().as_ref())?;
             }
-            Event::End(end) => book.close(end.local_name().as_ref())?,
+            Event::End(end) => {
+                depth = depth.saturating_sub(1);
+                book.close(end.local_name().as_ref())?;
+            }
             Event::Text(text) => book.text(text.len()),
             Event::CData(text) => book.text(text.len()),
             _ => {}
@@ -178,6 +185,18 @@ mod tests {
         let rest = "<table:table-row table:number-rows-repeated=\"1048000\">\
             <table:table-cell table:number-columns-repeated=\"16384\"/></table:table-row>";
         assert_eq!(check(&format!("{}{rest}", row.repeat(500))), Ok(()));
+    }
+
+    #[test]
+    fn a_table_that_is_not_closed_or_closed_by_another_name_is_damaged() {
+        for content in [
+            "<office:body><table:table><table:table-row></table:table-row>",
+            "<table:table><table:table-row></table:table></table:table-row>",
+            "<table:table><table:table-cell a=\"></table:table-cell></table:table>",
+        ] {
+            let refusal = check_content(content.as_bytes()).unwrap_err().to_string();
+            assert!(refusal.contains("damaged"), "{content}: {refusal}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! The workbook is a stream of a compound file ([MS-CFB] 2.2 to 2.6) that consists of records ([MS-XLS] 2.1.4).
 
-use super::{PLACES, scattered};
+use super::{PLACES, damaged, scattered};
 use crate::extract::Unreadable;
 
 /// The most rows and columns that the format has.
@@ -22,9 +22,11 @@ const END: u16 = 0x000a;
 
 /// Refuses a workbook whose cells lie too far apart. What is damaged, the library says.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Unreadable> {
-    File::open(bytes)
-        .and_then(|file| file.workbook())
-        .map_or(Ok(()), |stream| check_records(&stream))
+    let Some(file) = File::open(bytes) else { return Ok(()) };
+    if file.has_endless_chain() {
+        return Err(damaged(&"a chain of its sectors has no end"));
+    }
+    file.workbook().map_or(Ok(()), |stream| check_records(&stream))
 }
 
 /// A compound file.
@@ -79,6 +81,28 @@ impl<'b> File<'b> {
         content
     }
 
+    /// Whether a chain leads back to one of its own sectors: the library follows it until no memory is left.
+    fn has_endless_chain(&self) -> bool {
+        let header = |at: usize| number32(self.bytes, at).unwrap_or(SPECIAL);
+        let mut large = Ends::new(&self.chains);
+        if large.is_endless(header(48)) || large.is_endless(header(60)) {
+            return true;
+        }
+        let small_chains = numbers(&self.chain(header(60)));
+        let mut small = Ends::new(&small_chains);
+        let folder = self.chain(header(48));
+        folder.chunks_exact(ENTRY).enumerate().any(|(index, entry)| {
+            let first = number32(entry, 116).unwrap_or(SPECIAL);
+            let size = number32(entry, 120).map_or(usize::MAX, |size| size as usize);
+            // The first entry has the stream of small sectors.
+            if index > 0 && size < SMALL {
+                small.is_endless(first)
+            } else {
+                large.is_endless(first)
+            }
+        })
+    }
+
     /// The stream of the workbook.
     fn workbook(&self) -> Option<Vec<u8>> {
         let folder = self.chain(number32(self.bytes, 48)?);
@@ -111,6 +135,38 @@ impl<'b> File<'b> {
             next = usize::try_from(*chains.get(next)?).ok()?;
         }
         Some(content)
+    }
+}
+
+/// Finds out whether chains end. Each sector is looked at once, however many chains lead to it.
+struct Ends<'c> {
+    chains: &'c [u32],
+    /// By sector: the number of the walk that came by, 0 if none did.
+    walks: Vec<u32>,
+    walk: u32,
+}
+
+impl<'c> Ends<'c> {
+    fn new(chains: &'c [u32]) -> Self {
+        Self { chains, walks: vec![0; chains.len()], walk: 0 }
+    }
+
+    /// Whether the chain from `first` on never ends.
+    fn is_endless(&mut self, first: u32) -> bool {
+        self.walk += 1;
+        let mut next = first;
+        loop {
+            let place = usize::try_from(next).unwrap_or(usize::MAX);
+            let (Some(after), Some(walk)) = (self.chains.get(place), self.walks.get_mut(place))
+            else {
+                return false;
+            };
+            match *walk {
+                0 => *walk = self.walk,
+                seen => return seen == self.walk,
+            }
+            next = *after;
+        }
     }
 }
 
@@ -192,7 +248,7 @@ fn numbers(bytes: &[u8]) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{File, check, check_records};
+    use super::{Ends, File, check, check_records, number32};
 
     const FEES: &[u8] = include_bytes!("../../../tests/readers/data/fees.xls");
 
@@ -213,6 +269,21 @@ mod tests {
         for end in (0..FEES.len()).step_by(97) {
             assert!(check(&FEES[..end]).is_ok());
         }
+    }
+
+    #[test]
+    fn a_chain_without_end_is_damaged() {
+        let mut bytes = FEES.to_vec();
+        // The first sector of the directory is followed by itself.
+        let table = (number32(&bytes, 76).unwrap() as usize + 1) * 512;
+        let first = number32(&bytes, 48).unwrap();
+        let place = table + 4 * first as usize;
+        bytes[place..place + 4].copy_from_slice(&first.to_le_bytes());
+        let refusal = check(&bytes).unwrap_err().to_string();
+        assert!(refusal.contains("damaged") && refusal.contains("no end"), "{refusal}");
+        let mut ends = Ends::new(&[1, 2, 0xffff_fffe, 4, 3, 1]);
+        let endless: Vec<bool> = (0..7).map(|first| ends.is_endless(first)).collect();
+        assert_eq!(endless, [false, false, false, true, false, false, false]);
     }
 
     #[test]

@@ -86,3 +86,9 @@ fn a_reply_about_something_technical_may_be_longer() {
     assert!((200..=300).contains(&length(prose)), "{}", length(prose));
     assert!((301..=450).contains(&length(&technical)), "{}", length(&technical));
 }
+
+#[test]
+fn a_sentence_that_says_nothing_of_the_question_is_not_added() {
+    let text = "The lighthouse was built in 1874. Its lamp can be seen from twenty miles away.";
+    assert_eq!(answer("When was the lighthouse built?", text), "The lighthouse was built in 1874.");
+}
