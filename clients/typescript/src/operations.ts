@@ -33,6 +33,7 @@ import type {
   Receipt,
   ReplaceChecks,
   Reply,
+  RotateSecret,
   RotateToken,
   Search,
   SearchResult,
@@ -570,11 +571,13 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Replace the identity secret. The response contains the new `identity_secret`. For 24 hours,
-   * identities signed with the previous one are accepted as well. Permission: `agents:write`.
+   * Replace the identity secret. The response contains the new `identity_secret`. For
+   * `keep_seconds`, identities signed with the previous one are accepted as well. No secret that
+   * was replaced earlier is accepted for longer than that: 0 ends all of them. Permission:
+   * `agents:write`.
    */
-  rotateWidgetSecret(widget_id: string, options?: Options): Promise<IssuedWidget> {
-    return this.call("POST", `/v1/widgets/${segment(widget_id)}/rotate_secret`, { isKeyed: true }, options);
+  rotateWidgetSecret(widget_id: string, body: RotateSecret, options?: Options): Promise<IssuedWidget> {
+    return this.call("POST", `/v1/widgets/${segment(widget_id)}/rotate_secret`, { body, isKeyed: true }, options);
   }
 
   /**

@@ -850,6 +850,11 @@ export interface Reply {
   sources_used: Array<Citation>;
 }
 
+export interface RotateSecret {
+  /** How long replaced secrets are accepted; null for 24 hours. */
+  keep_seconds?: number | null;
+}
+
 export interface RotateToken {
   /** How long the old token works; null for 0. */
   keep_seconds?: number | null;

@@ -134,7 +134,7 @@ pub(crate) const ROUTES: [Route; 68] = [
     route("PATCH", "/v1/widgets/{widget_id}", "agents:write", Body::WidgetChange),
     route("DELETE", "/v1/widgets/{widget_id}", "agents:write", Body::None),
     route("POST", "/v1/widgets/{widget_id}/rotate_token", "agents:write", Body::Token),
-    route("POST", "/v1/widgets/{widget_id}/rotate_secret", "agents:write", Body::None),
+    route("POST", "/v1/widgets/{widget_id}/rotate_secret", "agents:write", Body::Token),
     route("POST", "/v1/api_keys", "keys:write", Body::Key),
     route("GET", "/v1/api_keys", "keys:read", Body::None),
     route("GET", "/v1/api_keys/{key_id}", "keys:read", Body::None),

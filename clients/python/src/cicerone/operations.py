@@ -40,6 +40,7 @@ from .types import (
     Receipt,
     ReplaceChecks,
     Reply,
+    RotateSecret,
     RotateToken,
     Search,
     SearchResult,
@@ -776,12 +777,14 @@ class Cicerone(Client):
         widget_id: str,
         *,
         idempotency_key: str | None = None,
+        **body: Unpack[RotateSecret],
     ) -> IssuedWidget:
-        """Replace the identity secret. The response contains the new `identity_secret`. For 24
-        hours, identities signed with the previous one are accepted as well. Permission:
-        `agents:write`.
+        """Replace the identity secret. The response contains the new `identity_secret`. For
+        `keep_seconds`, identities signed with the previous one are accepted as well. No
+        secret that was replaced earlier is accepted for longer than that: 0 ends all of them.
+        Permission: `agents:write`.
         """
-        answer: IssuedWidget = self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_secret", key=idempotency_key or new_key())
+        answer: IssuedWidget = self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_secret", body=body, key=idempotency_key or new_key())
         return answer
 
     def rotate_widget_token(
@@ -1513,12 +1516,14 @@ class AsyncCicerone(AsyncClient):
         widget_id: str,
         *,
         idempotency_key: str | None = None,
+        **body: Unpack[RotateSecret],
     ) -> IssuedWidget:
-        """Replace the identity secret. The response contains the new `identity_secret`. For 24
-        hours, identities signed with the previous one are accepted as well. Permission:
-        `agents:write`.
+        """Replace the identity secret. The response contains the new `identity_secret`. For
+        `keep_seconds`, identities signed with the previous one are accepted as well. No
+        secret that was replaced earlier is accepted for longer than that: 0 ends all of them.
+        Permission: `agents:write`.
         """
-        answer: IssuedWidget = await self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_secret", key=idempotency_key or new_key())
+        answer: IssuedWidget = await self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_secret", body=body, key=idempotency_key or new_key())
         return answer
 
     async def rotate_widget_token(

@@ -888,6 +888,11 @@ class Reply(TypedDict):
     """The sources that the reply is based on, best first."""
 
 
+class RotateSecret(TypedDict):
+    keep_seconds: NotRequired[int | None]
+    """How long replaced secrets are accepted; null for 24 hours."""
+
+
 class RotateToken(TypedDict):
     keep_seconds: NotRequired[int | None]
     """How long the old token works; null for 0."""

@@ -221,7 +221,7 @@ mod tests {
         let end = now.plus_millis(limits::RETIRED_SECRET_MILLIS);
         secrets.rotate(second.clone(), end, now).unwrap();
         assert_eq!(secrets.clone().live(end.plus_millis(-1)), [second.clone(), first]);
-        assert_eq!(secrets.clone().live(end), [second.clone()]);
+        assert_eq!(secrets.clone().live(end), std::slice::from_ref(&second));
         for _ in 2..limits::LIVE_SECRETS {
             secrets.rotate(secret(), end, now).unwrap();
         }

@@ -2,8 +2,8 @@
 
 use cicerone_domain::conversation::{Channel, ConversationFilter, NewRating, RatingValue};
 use cicerone_domain::ports::{
-    AgentStore as _, ConversationStore as _, DeliveryStore as _, Housekeeping as _, NewToken,
-    WebhookStore as _, WidgetStore as _,
+    AgentStore as _, ConversationStore as _, DeliveryStore as _, Housekeeping as _,
+    NewIdentitySecret, NewToken, WebhookStore as _, WidgetStore as _,
 };
 use cicerone_domain::usage::Day;
 use cicerone_domain::webhook::EventName;
@@ -19,6 +19,11 @@ use super::fixture::{World, all_pages, assert_conflict, assert_not_found, first,
 
 fn secret() -> IdentitySecret {
     IdentitySecret::generate(&SystemEntropy)
+}
+
+/// A secret; those before it are accepted until `old_until`.
+fn replacing(old_until: Timestamp) -> NewIdentitySecret {
+    NewIdentitySecret { secret: secret(), old_until }
 }
 
 fn new_widget(world: &World, agent: &Agent) -> Widget {
@@ -93,7 +98,8 @@ async fn a_widget_is_changed_and_deleted_within_its_scope() {
                 storage.rotate_token(&outside, widget.id, new, now, None).await,
                 "widget",
             );
-            let rotated = storage.rotate_identity_secret(&outside, widget.id, secret(), now, None);
+            let new = replacing(now);
+            let rotated = storage.rotate_identity_secret(&outside, widget.id, new, now, None);
             assert_not_found(rotated.await, "widget");
             let added = storage.insert_widget(&outside, new_widget(world, &agent), secret(), None);
             assert_not_found(added.await, "agent");
@@ -185,11 +191,12 @@ async fn a_token_opens_its_widget_until_it_is_replaced_and_no_longer_kept() {
         assert!(!is_open(&token, now).await);
         assert!(!is_open(&widget.token, now).await);
 
-        let issued = storage.rotate_identity_secret(&scope, widget.id, secret(), now, None).await;
+        let later = now.plus_millis(24 * 60 * 60 * 1_000);
+        let new = replacing(later);
+        let issued = storage.rotate_identity_secret(&scope, widget.id, new, now, None).await;
         let open = storage.open_widget(&next.token, now).await.unwrap().unwrap();
         assert_eq!(open.secrets.len(), 2);
         assert_eq!(open.secrets[0], issued.unwrap().secret);
-        let later = now.plus_millis(24 * 60 * 60 * 1_000);
         let open = storage.open_widget(&next.token, later).await.unwrap().unwrap();
         assert_eq!(open.secrets.len(), 1);
 
