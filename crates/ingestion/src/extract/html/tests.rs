@@ -190,8 +190,7 @@ fn raised_letters_readings_and_marks_of_hyphenation_alter_no_word() {
 fn cells_over_several_rows_and_columns_leave_the_others_in_their_columns() {
     let html = "<table><tr><th>Day<th>From<th>To<tr><td rowspan=2>Monday<td>9<td>12<tr><td>14<td>18
         <tr><td>Sunday<td colspan=2>closed</table>";
-    let expected =
-        "| Day | From | To |\n| --- | --- | --- |\n| Monday | 9 | 12 |\n| Monday | 14 | 18 |\n| Sunday | closed |  |";
+    let expected = "| Day | From | To |\n| --- | --- | --- |\n| Monday | 9 | 12 |\n| Monday | 14 | 18 |\n| Sunday | closed |  |";
     assert_eq!(text(html), expected);
 }
 
