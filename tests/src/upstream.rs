@@ -9,6 +9,7 @@ use cicerone_tests_listener::{Listener, Request};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 
 /// The head of a stream.
 const STREAM: &str =
@@ -22,6 +23,8 @@ pub struct Script(Vec<Step>);
 enum Step {
     Send(Vec<u8>),
     Pause(Duration),
+    /// Send nothing more until the gate has a permit.
+    Hold(Arc<Semaphore>),
     /// Send nothing more until the other side closes the connection.
     Stall,
 }
@@ -101,6 +104,13 @@ impl Script {
     #[must_use]
     pub fn pause(mut self, duration: Duration) -> Self {
         self.0.push(Step::Pause(duration));
+        self
+    }
+
+    /// Adds a wait until `gate` has a permit; one permit is enough for all who wait.
+    #[must_use]
+    pub fn hold(mut self, gate: &Arc<Semaphore>) -> Self {
+        self.0.push(Step::Hold(Arc::clone(gate)));
         self
     }
 
@@ -222,6 +232,11 @@ async fn follow(script: Script, mut stream: TcpStream) {
             Step::Send(bytes) => stream.write_all(&bytes).await,
             Step::Pause(duration) => {
                 tokio::time::sleep(duration).await;
+                Ok(())
+            }
+            Step::Hold(gate) => {
+                // A closed gate is open to all as well.
+                let _ = gate.acquire().await;
                 Ok(())
             }
             Step::Stall => stream.read_to_end(&mut Vec::new()).await.map(|_| ()),

@@ -110,6 +110,7 @@ impl Place {
                 let mut command = program.command(&path, &["restore", &history.archive()]);
                 command.stdout(Stdio::null()).stderr(Stdio::null());
                 let mut child = command.spawn().expect("the program can be started");
+                // At a moment that chance decides; each leaves a place from which a restore must work.
                 std::thread::sleep(Duration::from_millis(chance.below(120) as u64));
                 let _ = child.kill();
                 let _ = child.wait();

@@ -7,7 +7,7 @@ use cicerone_tests::{Client, Server};
 use serde_json::{Value, json};
 
 use crate::coverage::Covers;
-use crate::world::{NO_KEY, NOWHERE, account, own_server, program};
+use crate::world::{NO_KEY, NOWHERE, a_second_later, account, own_server, program};
 
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/audit_log",
@@ -142,7 +142,7 @@ async fn failed_uses_of_a_key_are_told_to_its_account() {
     let key = key.expect(201);
     let secret = key["key"].as_str().unwrap();
     client.delete(&format!("/v1/api_keys/{}", id(&key))).await.expect_nothing();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    a_second_later().await;
     for _ in 0..3 {
         client.with_key(secret).get("/v1/agents").await.refused(401, "unauthorized");
     }

@@ -279,12 +279,12 @@ fn half_made_copies_are_swept_at_a_start_and_by_a_backup() {
 fn a_killed_backup_leaves_no_archive_and_no_copy_behind() {
     let server = own_server();
     let folder = tempfile::tempdir().unwrap();
+    // At several moments of its work; what is checked holds at each, also if it has ended before.
     for millis in [1, 5, 10, 20, 40, 80] {
         let archive = folder.path().join(format!("{millis}.tar.gz"));
         let mut command = program().command(server.data(), &["backup", archive.to_str().unwrap()]);
         let mut child = command.spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(millis));
-        // It may have ended already.
         let _ = child.kill();
         let _ = child.wait();
         for entry in fs::read_dir(folder.path()).unwrap() {

@@ -10,7 +10,7 @@ use cicerone_tests::{Client, Server};
 use serde_json::json;
 
 use crate::routes::{Names, ROUTES, shown_again};
-use crate::world::program;
+use crate::world::{a_second_later, program};
 
 /// Servers on one new database; `None` if PostgreSQL is not installed.
 fn servers<const N: usize>() -> Option<[Server; N]> {
@@ -85,7 +85,7 @@ async fn a_key_that_one_server_deletes_stops_to_work_on_the_other_within_a_secon
     holder.get("/v1/agents").await.expect(200);
     let path = format!("/v1/api_keys/{}", key["id"].as_str().unwrap());
     one.client().delete(&path).await.expect_nothing();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    a_second_later().await;
     holder.get("/v1/agents").await.refused(401, "unauthorized");
 }
 

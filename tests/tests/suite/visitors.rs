@@ -28,7 +28,7 @@ use sha2::Sha256;
 use tempfile::TempDir;
 
 use crate::coverage::Covers;
-use crate::world::program;
+use crate::world::{a_second_later, program};
 
 /// The tests of each public route.
 pub(crate) const COVERS: [&Covers; 9] = [
@@ -125,7 +125,7 @@ impl Chat {
 
     async fn change(&self, fields: Value) {
         self.owner.patch(&format!("/v1/widgets/{}", self.id), fields).await.expect(200);
-        forgotten().await;
+        a_second_later().await;
     }
 
     /// A request without a credential, from a page of [`SITE`]. `path` follows the token.
@@ -174,11 +174,6 @@ impl Chat {
 /// The conversation of a reply, as a path after the token.
 fn conversation_of(reply: &Value) -> String {
     format!("/conversations/{}", reply["conversation_id"].as_str().unwrap())
-}
-
-/// Waits until no server remembers a widget that was changed.
-async fn forgotten() {
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
 }
 
 /// The time now.

@@ -52,6 +52,13 @@ pub(crate) async fn eventually(what: &str, condition: impl AsyncFn() -> bool) {
     }
 }
 
+/// Waits for the second within which a change of a key or a widget takes effect on all servers.
+///
+/// This is the promise itself and not a guess: a test that is held up for longer passes too.
+pub(crate) async fn a_second_later() {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+}
+
 /// Waits until the clock is past a time from an answer, by at least a millisecond.
 pub(crate) async fn past(moment: &Value) {
     let moment = moment.as_str().unwrap();

@@ -154,7 +154,11 @@ async fn a_model_that_fails_or_a_quota_keeps_the_old_content() {
         assert_eq!(run["error_message"], "the model is unavailable");
 
         server.succeed(&["account", "limit", "default", "--messages", "0"]);
-        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        let message = json!({ "agent_id": agent, "message": OPENS });
+        eventually("the quota applies", async || {
+            client.post("/v1/conversations", message.clone()).await.status == 429
+        })
+        .await;
         refresh(&client, &source).await;
         let message = client.failed(&source).await["error_message"].to_string();
         assert!(message.contains("was kept") && message.contains("monthly quota"), "{message}");

@@ -98,8 +98,8 @@ async fn a_quota_ends_a_run() {
     let questions: Vec<String> = (0..30).map(|number| format!("Door {number}?")).collect();
     let questions: Vec<&str> = questions.iter().map(String::as_str).collect();
     set(&client, &agent, &questions).await;
+    // The account has sent no message, so that its quotas are read with the first one.
     server.succeed(&["account", "limit", "default", "--messages", "10"]);
-    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
     start(&client, &agent).await;
     let run = ended(&client, &agent, &Value::Null).await;
     assert_eq!(run["status"], "failed", "{run}");

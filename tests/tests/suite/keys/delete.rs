@@ -1,13 +1,11 @@
 //! `DELETE /v1/api_keys/{key_id}`.
 
-use std::time::Duration;
-
 use cicerone_tests::Server;
 use serde_json::json;
 
 use super::{made, made_with, path};
 use crate::coverage::Covers;
-use crate::world::{NO_KEY, account, client, own_server};
+use crate::world::{NO_KEY, a_second_later, account, client, own_server};
 
 pub(crate) const COVERS: Covers = Covers {
     route: "DELETE /v1/api_keys/{key_id}",
@@ -25,7 +23,7 @@ async fn a_deleted_key_stops_to_work_within_a_second() {
     let (key, holder) = made(&client, &["agents:read"]).await;
     holder.get("/v1/agents").await.expect(200);
     client.delete(&path(&key)).await.expect_nothing();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    a_second_later().await;
     holder.get("/v1/agents").await.refused(401, "unauthorized");
     client.get(&path(&key)).await.refused(404, "resource_not_found");
 }

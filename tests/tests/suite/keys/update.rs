@@ -1,12 +1,10 @@
 //! `PATCH /v1/api_keys/{key_id}`.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::{made, made_with, path, without_secret};
 use crate::coverage::Covers;
-use crate::world::{NO_AGENT, NO_KEY, account, client};
+use crate::world::{NO_AGENT, NO_KEY, a_second_later, account, client};
 
 pub(crate) const COVERS: Covers = Covers {
     route: "PATCH /v1/api_keys/{key_id}",
@@ -47,7 +45,7 @@ async fn a_change_takes_effect_within_a_second_and_the_secret_stays() {
     let (key, holder) = made(&client, &["agents:read"]).await;
     holder.get("/v1/agents").await.expect(200);
     client.patch(&path(&key), json!({ "permissions": ["sources:read"] })).await.expect(200);
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    a_second_later().await;
     holder.get("/v1/agents").await.refused(403, "forbidden");
 }
 

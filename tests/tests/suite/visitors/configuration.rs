@@ -3,8 +3,9 @@
 use cicerone_tests::answer::is_id;
 use serde_json::{Value, json};
 
-use super::{Chat, forgotten, server};
+use super::{Chat, server};
 use crate::coverage::Covers;
+use crate::world::a_second_later;
 
 /// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
@@ -79,7 +80,7 @@ async fn a_token_that_was_rotated_works_for_as_long_as_its_owner_says() {
     chat.ask(&credential).await;
     let path = format!("/v1/widgets/{}/rotate_token", chat.id);
     let rotated = chat.owner.post(&path, json!({ "keep_seconds": 60 })).await.expect(200);
-    forgotten().await;
+    a_second_later().await;
     assert_ne!(rotated["token"], chat.token.as_str());
     assert_eq!(rotated.get("identity_secret"), None);
     // The same conversations are seen by both, because they are those of the agent's visitor.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Chat, conversation_of, jwt, seconds, server_with};
 use crate::webhooks::sent::verifies;
-use crate::world::eventually;
+use crate::world::{a_second_later, eventually};
 
 /// Every text that the visitor of these tests leaves has this word.
 const MARK: &str = "Quetzalcoatlus";
@@ -213,7 +213,7 @@ async fn a_deleted_widget_leaves_its_conversations_to_the_owner() {
         let client = place.server.client();
         let (chat, user, path) = left(&client).await;
         client.delete(&format!("/v1/widgets/{}", chat.id)).await.expect_nothing();
-        super::forgotten().await;
+        a_second_later().await;
         chat.of_visitor(&user, "GET", &path).send().await.refused(404, "resource_not_found");
         let seen = client.get(&format!("/v1{path}")).await.expect(200);
         assert_eq!((&seen["widget_id"], &seen["lead"]["name"]), (&Value::Null, &json!(MARK)));

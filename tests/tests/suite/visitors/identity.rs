@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    Chat, QUESTION, both, conversation_of, forgotten, jwt, seconds, server, signed, signed_text,
-};
+use super::{Chat, QUESTION, both, conversation_of, jwt, seconds, server, signed, signed_text};
+use crate::world::a_second_later;
 
 /// The message of the refusal of a credential.
 async fn refusal(chat: &Chat, credential: &str) -> String {
@@ -154,7 +153,7 @@ async fn after_a_rotation_both_secrets_are_accepted() {
     let path = format!("/v1/widgets/{}/rotate_secret", chat.id);
     let rotated = chat.owner.post_nothing(&path).await.expect(200);
     let secret = rotated["identity_secret"].as_str().unwrap().to_owned();
-    forgotten().await;
+    a_second_later().await;
     assert_ne!(secret, chat.secret);
     let after = jwt(&secret, &json!({ "sub": "user-7", "exp": seconds() + 600 }));
     for credential in [&before, &after] {
@@ -172,11 +171,11 @@ async fn a_secret_that_somebody_else_knows_is_ended_at_once() {
         let kept = kept["identity_secret"].as_str().unwrap().to_owned();
         let signed =
             |secret: &str| jwt(secret, &json!({ "sub": "user-7", "exp": seconds() + 600 }));
-        forgotten().await;
+        a_second_later().await;
         chat.ask(&signed(&kept)).await;
         chat.ask(&first).await;
         let ended = chat.owner.post(&path, json!({ "keep_seconds": 0 })).await.expect(200);
-        forgotten().await;
+        a_second_later().await;
         // Neither the last one nor the one before, which had 24 hours.
         for credential in [&first, &signed(&kept)] {
             let request = chat.of_visitor(credential, "GET", "/conversations");
@@ -219,7 +218,7 @@ async fn an_identity_ends_with_its_widget_its_agent_and_its_rule() {
         let stranger = other.visitor().await;
         refused(&other, &stranger, 404, "resource_not_found").await;
         owner.delete(&agent).await.expect_nothing();
-        forgotten().await;
+        a_second_later().await;
         refused(&other, &other.identity("user-7"), 404, "resource_not_found").await;
         refused(&other, &visitor, 404, "resource_not_found").await;
     }

@@ -1,13 +1,17 @@
 //! How much visitors may do: each bound has its own refusal, and none starves the owner or another account.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cicerone_tests::Answer;
 use cicerone_tests::upstream::{Script, Upstream};
+use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use super::{Chat, QUESTION, both, conversation_of, server, server_with};
+use crate::world::eventually;
 
 /// Sends a message from an address.
 async fn from(chat: &Chat, credential: &str, address: &str) -> Answer {
@@ -151,16 +155,21 @@ async fn the_accounts_quota_is_told_without_its_figures() {
     answer.refused(429, "quota_exceeded");
 }
 
-/// A server whose model takes this long for each reply.
-fn slow(upstream: &Upstream, settings: &str) -> cicerone_tests::Server {
+/// A streamed reply that ends when the gate has a permit.
+fn held(gate: &Arc<Semaphore>) -> Script {
+    Script::stream().token("Yes").hold(gate).finish("stop").done()
+}
+
+/// A server with this model.
+fn server_of(upstream: &Upstream, settings: &str) -> cicerone_tests::Server {
     server_with(settings, &[("OPENAI_BASE_URL", &upstream.url()), ("OPENAI_API_KEY", "sk-x")])
 }
 
 #[tokio::test]
 async fn replies_in_progress_are_bounded_and_leave_room_to_the_owner_and_others() {
-    let reply = Script::stream().token("Yes").pause(Duration::from_secs(4)).finish("stop").done();
-    let upstream = Upstream::start([reply]).await;
-    let server = slow(&upstream, "replies_at_once = 8\n");
+    let gate = Arc::new(Semaphore::new(0));
+    let upstream = Upstream::start([held(&gate)]).await;
+    let server = server_of(&upstream, "replies_at_once = 8\n");
     let (ours, theirs) = (server.account("ours"), server.account("theirs"));
     let limits = json!({ "replies_at_once": 3, "messages_per_address_per_minute": 1_000 });
     let chat = Chat::new(&ours, json!({ "limits": limits })).await;
@@ -169,24 +178,42 @@ async fn replies_in_progress_are_bounded_and_leave_room_to_the_owner_and_others(
     let agent = theirs.agent().await;
     let visitors = join_all((0..5).map(|_| chat.visitor())).await;
     let streamed = json!({ "message": QUESTION, "stream": true });
-    let flood = async |chat: &Chat| {
-        join_all(visitors.iter().map(|visitor| chat.send(visitor, streamed.clone()))).await
+    let refused = AtomicUsize::new(0);
+    let counted = async |answer: Answer| {
+        if answer.status != 200 {
+            refused.fetch_add(1, Ordering::Relaxed);
+        }
+        answer
     };
-    let (first, second, of_owner, of_other) = tokio::join!(
+    // Each message is asked of the model or refused; replies do not end until the gate is opened.
+    let judged = || upstream.received().len() + refused.load(Ordering::Relaxed);
+    let are_judged = async |count: usize| {
+        eventually("messages are accepted or refused", async || judged() >= count).await;
+    };
+    let flood = async |chat: &Chat| {
+        let sent = visitors.iter().map(|visitor| chat.send(visitor, streamed.clone()));
+        join_all(sent.map(|answer| answer.then(&counted))).await
+    };
+    let (first, second, of_owner, of_other, ()) = tokio::join!(
         flood(&chat),
         async {
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            are_judged(5).await;
             flood(&greedy).await
         },
         async {
-            tokio::time::sleep(Duration::from_millis(1_500)).await;
+            are_judged(10).await;
             let body = json!({ "agent_id": chat.agent, "message": QUESTION, "stream": true });
-            join_all((0..4).map(|_| ours.post("/v1/conversations", body.clone()))).await
+            let sent = (0..4).map(|_| ours.post("/v1/conversations", body.clone()));
+            join_all(sent.map(|answer| answer.then(&counted))).await
         },
         async {
-            tokio::time::sleep(Duration::from_millis(2_500)).await;
+            are_judged(14).await;
             let body = json!({ "agent_id": agent, "message": QUESTION, "stream": true });
-            theirs.post("/v1/conversations", body).await
+            counted(theirs.post("/v1/conversations", body).await).await
+        },
+        async {
+            are_judged(15).await;
+            gate.add_permits(1);
         },
     );
     let served = |answers: &[Answer]| answers.iter().filter(|answer| answer.status == 200).count();
@@ -202,6 +229,15 @@ async fn replies_in_progress_are_bounded_and_leave_room_to_the_owner_and_others(
     }
     assert_eq!(served(&of_owner), 4, "the owner has the other half");
     assert_eq!(of_other.status, 200, "{}", of_other.text());
-    // All places are free again.
-    assert_eq!(served(&flood(&chat).await), 3);
+    eventually("all places are free again", async || {
+        let gate = Arc::new(Semaphore::new(0));
+        upstream.follow([held(&gate)]);
+        let all = judged() + visitors.len();
+        let (answers, ()) = tokio::join!(flood(&chat), async {
+            are_judged(all).await;
+            gate.add_permits(1);
+        });
+        served(&answers) == 3
+    })
+    .await;
 }

@@ -5,8 +5,9 @@ use cicerone_tests::postgres::Cluster;
 use cicerone_tests::{Answer, Server};
 use serde_json::{Value, json};
 
-use super::{Chat, forgotten, server, server_with};
+use super::{Chat, server, server_with};
 use crate::walks::rename_tables;
+use crate::world::a_second_later;
 
 /// A route with a valid request.
 struct Route {
@@ -166,7 +167,7 @@ pub(super) async fn tokens_that_lead_nowhere_are_all_alike() {
     let rotated = Place::on(server()).await;
     let path = format!("/v1/widgets/{}/rotate_token", rotated.chat.id);
     owner.post(&path, json!({})).await.expect(200);
-    forgotten().await;
+    a_second_later().await;
     for route in describing("404").await {
         for place in [&inactive, &deleted, &orphan, &rotated] {
             let token = &place.chat.token;
@@ -251,7 +252,7 @@ pub(super) async fn faults_of_the_server_are_told_without_their_causes() {
     let server = server_with("", &[]);
     let place = Place::on(&server).await;
     rename_tables(&server);
-    forgotten().await;
+    a_second_later().await;
     for route in describing("500").await {
         let answer = place.call(&route).await;
         answer.refused(500, "internal_error");
@@ -267,7 +268,7 @@ pub(super) async fn without_a_database_visitors_are_told_to_come_back() {
     let server = server_with("", &[("CICERONE_DATABASE_URL", &url.to_string())]);
     let place = Place::on(&server).await;
     cluster.close(&url);
-    forgotten().await;
+    a_second_later().await;
     for route in describing("503").await {
         let answer = place.call(&route).await;
         answer.refused(503, "service_unavailable");
