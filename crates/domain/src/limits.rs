@@ -264,10 +264,31 @@ pub const DELIVERY_LEASE_MILLIS: i64 = 60_000;
 pub const VECTOR_DIMENSIONS: usize = 4_096;
 /// Most bytes of text that an embedding model is given at once (256 KiB), unless one passage alone is larger.
 pub const EMBEDDED_BYTES: usize = 256 * 1_024;
+/// A passage that an embedding model fails at is not shortened below so many characters.
+pub const EMBEDDED_FEWEST_CHARS: usize = 200;
+/// A passage that is sent to an embedding model alone is tried at least so often before it is left without a vector.
+pub const EMBEDDING_TRIES: u32 = 3;
+/// How often batches of all sources are halved at most while an embedding model refuses requests for their number or size.
+pub const EMBEDDING_REDUCTIONS: u32 = 6;
+/// A source whose texts an embedding model fails at waits for so many times the duration of the request.
+pub const EMBEDDING_FAILURE_FACTOR: u32 = 10;
+/// The longest such wait: ten minutes.
+pub const EMBEDDING_FAILURE_WAIT_MILLIS: u64 = 10 * 60 * 1_000;
+/// How long the sources of an account wait for their vectors if it may not store more bytes: an hour.
+pub const VECTOR_OVER_QUOTA_MILLIS: i64 = 60 * 60 * 1_000;
 /// How long a source is claimed for a batch of vectors.
 pub const VECTOR_LEASE_MILLIS: i64 = 5 * 60 * 1_000;
 /// Most agents that are listed as models.
 pub const LISTED_MODELS: usize = 1_000;
+/// Most values in a message to the MCP interface: its objects, arrays, texts, numbers and so on. Each takes up to some
+/// hundred bytes of memory in a parser, however short its text is.
+pub const MCP_VALUES: usize = 4_096;
+/// Longest text of a result of the MCP tool `search`; a longer passage is cut at a word.
+pub const MCP_RESULT_CHARS: usize = 1_000;
+/// Longest text of a document from the MCP tool `fetch`; the rest of a longer one is left out.
+pub const MCP_DOCUMENT_CHARS: usize = 200_000;
+/// By default, all keys of an account together may send so many times the requests per minute of one key.
+pub const ACCOUNT_RATE_FACTOR: u32 = 10;
 /// Most widgets of an agent.
 pub const AGENT_WIDGETS: usize = 20;
 /// Longest name of a widget.

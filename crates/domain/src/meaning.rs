@@ -1,9 +1,13 @@
 //! Vectors of texts: texts of similar meaning lie close together in the space of an embedding model.
 
+mod batch;
+
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::limits;
 use crate::ports::{WorkListener, WorkSignal};
+
+pub use batch::{Batch, reduced, wait_after_failure};
 
 /// A text's place in a space: numbers that are finite and of length 1 together.
 #[derive(Debug, Clone, PartialEq)]

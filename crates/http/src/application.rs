@@ -9,7 +9,7 @@ use cicerone_domain::services::{
     Webhooks, Widgets,
 };
 use cicerone_domain::widget::WidgetToken;
-use cicerone_domain::{Clock, Entropy, PublicUrl, UploadType};
+use cicerone_domain::{Clock, Entropy, PublicUrl, UploadType, limits};
 use ipnet::IpNet;
 
 use crate::console::ConsoleSettings;
@@ -69,9 +69,6 @@ pub struct Application {
     pub settings: HttpSettings,
 }
 
-/// By default, the keys of an account together have this many times the rate limit of one key.
-const KEYS_PER_ACCOUNT_LIMIT: u32 = 10;
-
 /// Settings of the interface.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
@@ -126,7 +123,7 @@ pub struct HttpSettings {
 impl HttpSettings {
     /// Requests of all keys of an account together per minute; 0 for no limit.
     pub(crate) fn account_rate_limit(&self) -> u32 {
-        let default = self.rate_limit_per_minute.saturating_mul(KEYS_PER_ACCOUNT_LIMIT);
+        let default = self.rate_limit_per_minute.saturating_mul(limits::ACCOUNT_RATE_FACTOR);
         self.account_rate_limit_per_minute.unwrap_or(default)
     }
 }

@@ -4,14 +4,15 @@
 //! records which sources lack vectors, so it continues after a crash where it stopped. Accounts
 //! take turns, one batch each.
 
-mod batch;
 mod spaces;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::meaning::{CurrentSpace, PROBE, Space, Vector};
+use cicerone_domain::meaning::{
+    Batch, CurrentSpace, PROBE, Space, Vector, reduced, wait_after_failure,
+};
 use cicerone_domain::ports::{
     EmbedError, EmbedFailure, Embedder, LackingVectors, PassageIndex, Purpose, VectorClaim,
     VectorStore, VectorWork, WorkSignal,
@@ -22,7 +23,6 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::batch::Batch;
 use crate::warmer::Warmer;
 
 /// How often it looks for work that another server left.
@@ -37,17 +37,8 @@ const LONGEST_ASKED: Duration = Duration::from_secs(10 * 60);
 const CHECK: Duration = Duration::from_secs(60 * 60);
 /// The shortest time between two checks that questions caused.
 const DOUBTED: Duration = Duration::from_secs(5);
-/// How long the sources of an account wait if it may not store more bytes.
-const OVER_QUOTA_MILLIS: i64 = 60 * 60 * 1_000;
-/// If the model fails at texts of a source, the source waits for so many times the duration of the request. So texts that
-/// take long to fail use a small part of the learner's time.
-const FAILED_TIMES: u32 = 10;
-/// The longest such wait.
-const LONGEST_WAIT: Duration = Duration::from_secs(10 * 60);
 /// The database has whole milliseconds, so that a source is due a little later than the wait says.
 const ROUNDING: Duration = Duration::from_millis(5);
-/// How often batches are halved at most while the model refuses requests for their number or size.
-const MOST_REDUCED: u32 = 6;
 /// How often the sources without vectors are counted while the learner is busy.
 const COUNTED: Duration = Duration::from_secs(5);
 /// How many sources are remembered for which a passage without a vector was logged.
@@ -189,7 +180,7 @@ impl Learner {
             count: self.ports.embedder.batch(),
             now,
             until: now.plus_millis(limits::VECTOR_LEASE_MILLIS),
-            over_quota_until: now.plus_millis(OVER_QUOTA_MILLIS),
+            over_quota_until: now.plus_millis(limits::VECTOR_OVER_QUOTA_MILLIS),
         };
         let work = self.ports.vectors.claim_vectors(claim).await?;
         let account = match work {
@@ -218,8 +209,8 @@ impl Learner {
 
     /// Makes vectors of the first claimed passages and stores them.
     async fn learn(&self, space: &Space, lacking: LackingVectors) -> Result<(), Trouble> {
-        let reduced = self.state.lock().reduced;
-        let batch = Batch::of(&lacking, self.ports.embedder.batch(), reduced);
+        let halvings = self.state.lock().reduced;
+        let batch = Batch::of(&lacking, self.ports.embedder.batch(), halvings);
         let began = Instant::now();
         match self.make(space, &batch).await {
             Ok(Made::Vectors(vectors)) => {
@@ -228,7 +219,7 @@ impl Learner {
             }
             Ok(Made::Fails(error)) => match batch.after_failure() {
                 Some(halvings) => {
-                    let wait = began.elapsed().saturating_mul(FAILED_TIMES).min(LONGEST_WAIT);
+                    let wait = wait_after_failure(began.elapsed());
                     self.give_back(&lacking, halvings, wait).await
                 }
                 None => {
@@ -243,7 +234,7 @@ impl Learner {
                 self.give_back(&lacking, lacking.halvings, DOUBTED).await
             }
             Err(error) => {
-                self.reduce(|reduced| (reduced + 1).min(MOST_REDUCED));
+                self.reduce(reduced);
                 // Released at once, so that the next step can claim it.
                 self.give_back(&lacking, lacking.halvings, Duration::ZERO).await?;
                 Err(error.into())
@@ -301,7 +292,7 @@ impl Learner {
             Ok(()) => Ok(()),
             // The next claim looks at the quota, and puts off what else the account has.
             Err(Error::BytesExceeded { .. }) => {
-                let until = now.plus_millis(OVER_QUOTA_MILLIS);
+                let until = now.plus_millis(limits::VECTOR_OVER_QUOTA_MILLIS);
                 Ok(vectors.postpone_vectors(lacking.source, halvings, until).await?)
             }
             Err(error) => {

@@ -3,14 +3,12 @@
 use std::cell::Cell;
 use std::fmt;
 
+use cicerone_domain::limits::MCP_VALUES;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// Most values in a message: its objects, arrays, texts, numbers and so on. Each takes up to some hundred bytes of
-/// memory in a parser, however short its text is.
-const VALUES: usize = 4_096;
 /// The method that calls a tool.
 const CALL: &str = "tools/call";
 /// The code of JSON-RPC for a text that is not JSON.
@@ -39,7 +37,7 @@ impl Message {
         let parsed =
             check_values(text).and_then(|()| serde_json::from_slice(text)).map_err(|error| {
                 match error.classify() {
-                    Category::Data => invalid(format!("a message has at most {VALUES} values")),
+                    Category::Data => invalid(format!("a message has at most {MCP_VALUES} values")),
                     Category::Io | Category::Syntax | Category::Eof => Refusal {
                         code: PARSE_ERROR,
                         message: format!("the body must be JSON ({error})"),
@@ -62,7 +60,7 @@ impl Message {
 
 /// Returns an error of the category `Data` if a text has too many values, and others if it is not JSON.
 fn check_values(text: &[u8]) -> serde_json::Result<()> {
-    let left = Cell::new(VALUES);
+    let left = Cell::new(MCP_VALUES);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     Values(&left).deserialize(&mut deserializer)?;
     deserializer.end()
@@ -136,7 +134,7 @@ impl<'de> Visitor<'de> for Values<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{INVALID_REQUEST, Message, PARSE_ERROR, VALUES};
+    use super::{INVALID_REQUEST, MCP_VALUES as VALUES, Message, PARSE_ERROR};
 
     fn code(text: impl AsRef<[u8]>) -> i32 {
         Message::read(text.as_ref()).unwrap_err().code

@@ -1,13 +1,10 @@
 //! The tool `fetch`: one document.
 
-use cicerone_domain::{Error, Id, kind};
+use cicerone_domain::{Error, Id, kind, limits};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Tools;
-
-/// Longest text of a document; the rest of a longer one is left out.
-const TEXT_CHARS: usize = 200_000;
 
 /// The arguments.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -50,7 +47,7 @@ pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Document
     }
     let document = found.document;
     let mut text = document.text;
-    let cut = text.char_indices().nth(TEXT_CHARS).map(|(end, _)| end);
+    let cut = text.char_indices().nth(limits::MCP_DOCUMENT_CHARS).map(|(end, _)| end);
     if let Some(end) = cut {
         text.truncate(end);
     }

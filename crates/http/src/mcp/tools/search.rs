@@ -2,14 +2,11 @@
 
 use cicerone_domain::content::cut_at_word;
 use cicerone_domain::retrieval::{Hit, SearchLimit};
-use cicerone_domain::{Error, Id, MessageText, kind};
+use cicerone_domain::{Error, Id, MessageText, kind, limits};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Tools;
-
-/// Longest text of a result; a longer passage is cut at a word.
-const TEXT_CHARS: usize = 1_000;
 
 /// The arguments.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -58,6 +55,6 @@ fn result(tools: &Tools, hit: &Hit) -> Found {
         id: hit.document_id,
         title: hit.title.clone().unwrap_or_default(),
         url: tools.address(hit.url.as_deref(), hit.document_id),
-        text: cut_at_word(&hit.text, TEXT_CHARS).into_owned(),
+        text: cut_at_word(&hit.text, limits::MCP_RESULT_CHARS).into_owned(),
     }
 }

@@ -1,20 +1,18 @@
 //! What is sent of a source in one request: less and less while the model fails at it.
 
-use cicerone_domain::Passage;
-use cicerone_domain::meaning::Vector;
-use cicerone_domain::ports::LackingVectors;
+use std::time::Duration;
 
-/// A passage is not shortened below so many characters.
-const FEWEST_CHARS: usize = 200;
-/// A passage that is sent alone is tried at least so often.
-const TRIES: u32 = 3;
+use super::Vector;
+use crate::content::Passage;
+use crate::limits::{self, EMBEDDED_FEWEST_CHARS as FEWEST_CHARS, EMBEDDING_TRIES as TRIES};
+use crate::ports::LackingVectors;
 
 /// The first passages of a claim that are sent together.
 ///
 /// Each failure halves their number, down to one, and then the length of that passage. So a passage that the model fails
 /// at does not keep other passages from getting vectors, and each turn of an account is one batch.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub struct Batch {
     passages: Vec<(i64, String)>,
     /// The most passages of a batch.
     most: usize,
@@ -29,7 +27,7 @@ pub(super) struct Batch {
 impl Batch {
     /// The next batch of a source, of at most `most` passages. It is halved at least `least` times, but no text for
     /// that alone.
-    pub(super) fn of(lacking: &LackingVectors, most: usize, least: u32) -> Self {
+    pub fn of(lacking: &LackingVectors, most: usize, least: u32) -> Self {
         let most = most.max(1);
         let halvings = lacking.halvings;
         let taken = halvings.max(least.min(alone(most)));
@@ -48,17 +46,17 @@ impl Batch {
     }
 
     /// The texts that are sent.
-    pub(super) fn texts(&self) -> Vec<String> {
+    pub fn texts(&self) -> Vec<String> {
         self.passages.iter().map(|(_, text)| text.clone()).collect()
     }
 
     /// The positions of the passages with their vectors.
-    pub(super) fn with(&self, vectors: Vec<Vector>) -> Vec<(i64, Option<Vector>)> {
+    pub fn with(&self, vectors: Vec<Vector>) -> Vec<(i64, Option<Vector>)> {
         self.positions().zip(vectors.into_iter().map(Some)).collect()
     }
 
     /// The positions of the passages, which get no vector.
-    pub(super) fn without_vectors(&self) -> Vec<(i64, Option<Vector>)> {
+    pub fn without_vectors(&self) -> Vec<(i64, Option<Vector>)> {
         self.positions().map(|position| (position, None)).collect()
     }
 
@@ -68,13 +66,13 @@ impl Batch {
 
     /// The halvings of the next batch of the source after this one was stored: twice as much is sent, with whole
     /// texts.
-    pub(super) fn after_success(&self) -> u32 {
+    pub fn after_success(&self) -> u32 {
         self.halvings.min(alone(self.most)).saturating_sub(1)
     }
 
     /// The halvings of the next attempt after the model failed at this one; `None` if it makes no vector of the only
     /// passage, however short.
-    pub(super) fn after_failure(&self) -> Option<u32> {
+    pub fn after_failure(&self) -> Option<u32> {
         let alone = alone(self.most);
         if self.passages.len() > 1 {
             let is_less = |halvings: &u32| self.most >> halvings < self.passages.len();
@@ -86,6 +84,19 @@ impl Batch {
         }
         Some((self.taken + 1).max(alone))
     }
+}
+
+/// By how many halvings batches of all sources are smaller after one more request was refused for the number or size of
+/// its texts.
+pub fn reduced(halvings: u32) -> u32 {
+    halvings.saturating_add(1).min(limits::EMBEDDING_REDUCTIONS)
+}
+
+/// How long a source waits after the model failed at its texts in a request that took so long. So texts that take long to
+/// fail use a small part of the time in which vectors are made.
+pub fn wait_after_failure(took: Duration) -> Duration {
+    let most = Duration::from_millis(limits::EMBEDDING_FAILURE_WAIT_MILLIS);
+    took.saturating_mul(limits::EMBEDDING_FAILURE_FACTOR).min(most)
 }
 
 /// After so many halvings a passage is sent alone.
@@ -115,10 +126,11 @@ fn beginning(mut text: String, chars: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cicerone_domain::Passage;
-    use cicerone_domain::ports::LackingVectors;
+    use std::time::Duration;
 
-    use super::{Batch, FEWEST_CHARS};
+    use super::{Batch, FEWEST_CHARS, reduced, wait_after_failure};
+    use crate::content::Passage;
+    use crate::ports::LackingVectors;
 
     fn lacking(texts: &[String], halvings: u32) -> LackingVectors {
         let passage = |(position, text): (i64, &String)| Passage {
@@ -165,6 +177,14 @@ mod tests {
             }
         }
         (made, requests)
+    }
+
+    #[test]
+    fn failures_reduce_batches_and_delay_a_source_within_bounds() {
+        assert_eq!([0, 5, 6, u32::MAX].map(reduced), [1, 6, 6, 6]);
+        let waits = [0, 1_500, 60_000, 60_001].map(Duration::from_millis).map(wait_after_failure);
+        assert_eq!(waits.map(|wait| wait.as_millis()), [0, 15_000, 600_000, 600_000]);
+        assert_eq!(wait_after_failure(Duration::MAX).as_secs(), 600);
     }
 
     #[test]
