@@ -343,7 +343,7 @@ impl Scope {
 
 /// SHA-256 of a key's secret. The secret itself is not stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct KeyHash(pub [u8; 32]);
+pub struct KeyHash([u8; 32]);
 
 impl fmt::Debug for KeyHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -352,6 +352,11 @@ impl fmt::Debug for KeyHash {
 }
 
 impl KeyHash {
+    /// The bytes of the hash.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The hash as 64 lower-case hexadecimal digits.
     pub fn to_hex(self) -> String {
         hex(&self.0)

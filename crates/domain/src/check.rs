@@ -17,23 +17,39 @@ use crate::webhook::EventName;
 pub use given::{GivenCheck, parse_checks};
 pub use guard::{Comparison, ComparisonOutcome};
 
-/// A question, and what must be true of its reply.
+/// A question, and what must be true of its reply. Made by [`parse_checks`], or read from where it was stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// The question: at most [`limits::MESSAGE_CHARS`] characters.
-    pub question: String,
-    /// Texts that the reply must contain, without regard to case.
+    question: String,
     #[serde(default)]
-    pub contains: Vec<String>,
-    /// Ids or addresses of sources, each of which the reply must cite.
+    contains: Vec<String>,
     #[serde(default)]
-    pub sources: Vec<String>,
-    /// Whether the reply must be based on a source, or must not; `None` if that is not checked.
+    sources: Vec<String>,
     #[serde(default)]
-    pub answered: Option<bool>,
+    answered: Option<bool>,
 }
 
 impl Check {
+    /// The question: at most [`limits::MESSAGE_CHARS`] characters.
+    pub fn question(&self) -> &str {
+        &self.question
+    }
+
+    /// Texts that the reply must contain, without regard to case.
+    pub fn contains(&self) -> &[String] {
+        &self.contains
+    }
+
+    /// Ids or addresses of sources, each of which the reply must cite.
+    pub fn sources(&self) -> &[String] {
+        &self.sources
+    }
+
+    /// Whether the reply must be based on a source, or must not; `None` if that is not checked.
+    pub const fn answered(&self) -> Option<bool> {
+        self.answered
+    }
+
     /// Judges a reply.
     pub fn judge(&self, reply: &Message) -> CheckResult {
         let reason = self.fault(reply);

@@ -84,12 +84,12 @@ impl TryFrom<AccountRow> for Account {
 }
 
 impl KeyRow {
-    fn new(key: &ApiKey, hash: KeyHash, is_root: bool) -> Result<Self, TransactionError> {
+    fn new(key: &ApiKey, hash: Vec<u8>, is_root: bool) -> Result<Self, TransactionError> {
         let (managed_set, managed_key, managed_hash) = managed_columns(key.managed.as_ref());
         Ok(Self {
             id: key.id.to_string(),
             account_id: key.account_id.to_string(),
-            hash: hash.0.to_vec(),
+            hash,
             name: key.name.to_string(),
             permissions: to_json(&key.permissions.names())?,
             agent_ids: key.agent_ids.as_ref().map(to_json).transpose()?,
@@ -228,7 +228,7 @@ impl KeyStore for Storage {
                 let account = key.account_id.to_string();
                 dialect::lock_account_row(c, &account)?;
                 managed::make_room(c, &account, key.created_at)?;
-                let row = KeyRow::new(&key, hash, false)?;
+                let row = KeyRow::new(&key, hash.as_bytes().to_vec(), false)?;
                 match diesel::insert_into(api_keys::table).values(row).execute(c) {
                     Err(DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
                         Err(Error::not_found("account", key.account_id).into())
@@ -316,7 +316,7 @@ impl KeyStore for Storage {
         self.db
             .lookup(move |c| {
                 api_keys::table
-                    .filter(api_keys::hash.eq(hash.0.as_slice()))
+                    .filter(api_keys::hash.eq(hash.as_bytes().as_slice()))
                     .select(KeyRow::as_select())
                     .get_result(c)
                     .optional()?
@@ -399,7 +399,7 @@ fn set_root_key(
     dialect::insert_account_once(c, &AccountRow::from(account))?;
     let owner = dialect::lock_account(c, &account.name)?;
     let of_owner = api_keys::account_id.eq(owner.clone()).and(api_keys::is_root.eq(true));
-    let with_hash = api_keys::hash.eq(hash.0.to_vec());
+    let with_hash = api_keys::hash.eq(hash.as_bytes().to_vec());
     let in_place: Option<KeyRow> = api_keys::table
         .filter(of_owner.clone())
         .filter(with_hash.clone())
@@ -409,11 +409,11 @@ fn set_root_key(
     if let Some(row) = in_place {
         let reinstated = row.into_key()?.reinstated(key);
         diesel::update(api_keys::table.find(reinstated.id.to_string()))
-            .set(KeyRow::new(&reinstated, hash, true)?)
+            .set(KeyRow::new(&reinstated, hash.as_bytes().to_vec(), true)?)
             .execute(c)?;
         return Ok(());
     }
-    let row = KeyRow { account_id: owner, ..KeyRow::new(key, hash, true)? };
+    let row = KeyRow { account_id: owner, ..KeyRow::new(key, hash.as_bytes().to_vec(), true)? };
     diesel::delete(api_keys::table.filter(of_owner.or(with_hash))).execute(c)?;
     diesel::insert_into(api_keys::table).values(row).execute(c)?;
     Ok(())

@@ -48,10 +48,10 @@ pub(super) struct CheckView<'a> {
 impl<'a> From<&'a Check> for CheckView<'a> {
     fn from(check: &'a Check) -> Self {
         Self {
-            question: &check.question,
-            contains: &check.contains,
-            sources: &check.sources,
-            answered: check.answered,
+            question: check.question(),
+            contains: check.contains(),
+            sources: check.sources(),
+            answered: check.answered(),
         }
     }
 }

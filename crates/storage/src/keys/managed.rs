@@ -83,7 +83,7 @@ pub(super) fn insert(
     maker.check_no_wider(key)?;
     make_room(c, &key.account_id.to_string(), key.created_at)?;
     check_agents(c, maker, key)?;
-    let row = KeyRow::new(key, hash, false)?;
+    let row = KeyRow::new(key, hash.as_bytes().to_vec(), false)?;
     let outcome = diesel::insert_into(api_keys::table).values(row).execute(c);
     written(outcome, key.managed.as_ref(), "another API key")
 }
@@ -158,7 +158,7 @@ pub(super) fn update(
     if names_agents {
         check_agents(c, maker, &key)?;
     }
-    let changed = KeyRow { hash: row.hash, ..KeyRow::new(&key, KeyHash([0; 32]), row.is_root)? };
+    let changed = KeyRow::new(&key, row.hash, row.is_root)?;
     let outcome = diesel::update(api_keys::table.find(id.to_string())).set(changed).execute(c);
     written(outcome, key.managed.as_ref(), "another API key")?;
     Ok(key)

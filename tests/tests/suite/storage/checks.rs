@@ -1,6 +1,8 @@
 //! Checks and their runs.
 
-use cicerone_domain::check::{Check, CheckResult, CheckRun, RunStatus, RunTrigger};
+use cicerone_domain::check::{
+    Check, CheckResult, CheckRun, GivenCheck, RunStatus, RunTrigger, parse_checks,
+};
 use cicerone_domain::ports::{
     AgentStore as _, CheckStore as _, ClaimedRun, RunClaim, RunEnd, RunLease,
 };
@@ -12,13 +14,12 @@ use super::fixture::{
 };
 
 fn checks(count: usize) -> Vec<Check> {
-    let check = |number| Check {
-        question: format!("When do you open door {number}?"),
-        contains: vec!["nine".to_owned()],
-        sources: Vec::new(),
-        answered: None,
+    let check = |number| GivenCheck {
+        question: Some(format!("When do you open door {number}?")),
+        contains: Some(vec!["nine".to_owned()]),
+        ..GivenCheck::default()
     };
-    (0..count).map(check).collect()
+    parse_checks((0..count).map(check).collect()).unwrap()
 }
 
 fn result(question: &str, passed: bool) -> CheckResult {

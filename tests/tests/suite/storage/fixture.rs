@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use cicerone_domain::access::KeyHash;
+use cicerone_domain::access::{KeyHash, KeySecret};
 use cicerone_domain::agent::{
     AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
@@ -380,9 +380,7 @@ pub(super) fn new_key(account: Id<kind::Account>) -> (ApiKey, KeyHash) {
         hint: "ck_abcd…wxyz".to_owned(),
         managed: None,
     };
-    let mut hash = [7; 32];
-    hash[..10].copy_from_slice(id.suffix().as_bytes());
-    (key, KeyHash(hash))
+    (key, KeySecret::generate(id, &SystemEntropy).hash())
 }
 
 /// A text of any length, as a store keeps it.

@@ -53,11 +53,12 @@ async fn accounts_are_found_by_name_and_listed_oldest_first() {
 async fn a_key_is_found_by_its_hash_until_it_is_deleted() {
     on_each(async |world| {
         assert!(!world.storage.has_keys().await.unwrap());
+        let (_, unknown) = new_key(world.account);
         let (key, hash) = new_key(world.account);
         world.storage.insert_key(key.clone(), hash, None).await.unwrap();
         assert!(world.storage.has_keys().await.unwrap());
         assert_eq!(world.storage.find_key(hash).await.unwrap(), Some(key.clone()));
-        assert_eq!(world.storage.find_key(KeyHash([0; 32])).await.unwrap(), None);
+        assert_eq!(world.storage.find_key(unknown).await.unwrap(), None);
 
         let (mut all, other) = new_key(world.account);
         all.permissions = Permissions::ALL;
@@ -152,6 +153,7 @@ async fn the_first_installation_secret_stays() {
 async fn servers_that_start_together_agree_on_one_root_key() {
     on_each(async |world| {
         let others: Vec<_> = (0..4).map(|_| world.reopen()).collect();
+        let (_, hash) = new_key(world.account);
         let starts = others.iter().map(|storage| {
             let account = Account {
                 id: new_id(),
@@ -159,7 +161,7 @@ async fn servers_that_start_together_agree_on_one_root_key() {
                 created_at: world.now(),
             };
             let (key, _) = new_key(account.id);
-            storage.set_root_key(account, key, KeyHash([9; 32]))
+            storage.set_root_key(account, key, hash)
         });
         for result in futures_util::future::join_all(starts).await {
             result.unwrap();

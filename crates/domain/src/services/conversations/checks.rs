@@ -25,7 +25,7 @@ impl AskChecks for Conversations {
         let message = NewMessage {
             agent_id,
             conversation_id: None,
-            text: MessageText::parse(check.question.as_str())?,
+            text: MessageText::parse(check.question())?,
             metadata: Metadata::default(),
             channel: Channel::Api,
             request_id: None,

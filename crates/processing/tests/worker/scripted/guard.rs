@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cicerone_domain::check::{Check, CheckResult};
+use cicerone_domain::check::{Check, CheckResult, GivenCheck, parse_checks};
 use cicerone_domain::ports::{AskChecks, PassageIndex};
 use cicerone_domain::{Error, Id, kind};
 
@@ -31,14 +31,14 @@ impl Script {
         questions: &[&str],
         answer: impl Fn(&str, bool, usize) -> Result<bool, Error> + Send + 'static,
     ) {
-        let check = |question: &&str| Check {
-            question: (*question).to_owned(),
-            contains: Vec::new(),
-            sources: Vec::new(),
+        let given = |question: &&str| GivenCheck {
+            question: Some((*question).to_owned()),
             answered: Some(true),
+            ..GivenCheck::default()
         };
+        let checks = parse_checks(questions.iter().map(given).collect()).unwrap();
         let mut guard = self.0.guard.lock();
-        guard.checks = questions.iter().map(check).collect();
+        guard.checks = checks;
         guard.answer = Some(Box::new(answer));
     }
 
@@ -78,13 +78,18 @@ impl AskChecks for Script {
             (Some(index), Some(new)) => Arc::ptr_eq(index, new),
             _ => false,
         };
-        let attempt = guard.asked.iter().filter(|(asked, _)| *asked == check.question).count();
-        guard.asked.push((check.question.clone(), is_new));
+        let attempt = guard.asked.iter().filter(|(asked, _)| asked == check.question()).count();
+        guard.asked.push((check.question().to_owned(), is_new));
         let passed = match &guard.answer {
-            Some(answer) => answer(&check.question, is_new, attempt)?,
+            Some(answer) => answer(check.question(), is_new, attempt)?,
             None => true,
         };
         let reason = (!passed).then(|| "the question is not answered".to_owned());
-        Ok(CheckResult { question: check.question.clone(), passed, reason, reply: String::new() })
+        Ok(CheckResult {
+            question: check.question().to_owned(),
+            passed,
+            reason,
+            reply: String::new(),
+        })
     }
 }

@@ -1,6 +1,8 @@
 //! Crawls of guarded sources: what is compared, and how they end.
 
-use cicerone_domain::check::{Check, CheckResult, Comparison, ComparisonOutcome, RunTrigger};
+use cicerone_domain::check::{
+    CheckResult, Comparison, ComparisonOutcome, GivenCheck, RunTrigger, parse_checks,
+};
 use cicerone_domain::ports::{
     AgentStore as _, CheckStore as _, CrawlStore as _, PassageFeed as _, SourceStore as _,
 };
@@ -17,13 +19,13 @@ async fn guarded(world: &World, paths: &[&str]) -> (Agent, Source) {
     let agent = world.agent().await;
     let source = world.crawled(&agent, paths).await;
     set(world, &source, true).await.unwrap();
-    let check = Check {
-        question: "a?".to_owned(),
-        contains: Vec::new(),
-        sources: Vec::new(),
+    let check = GivenCheck {
+        question: Some("a?".to_owned()),
         answered: Some(true),
+        ..GivenCheck::default()
     };
-    world.storage.replace_checks(&world.scope(), agent.id, vec![check], world.now()).await.unwrap();
+    let checks = parse_checks(vec![check]).unwrap();
+    world.storage.replace_checks(&world.scope(), agent.id, checks, world.now()).await.unwrap();
     (agent, source)
 }
 
