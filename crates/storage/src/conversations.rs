@@ -248,13 +248,7 @@ impl ConversationStore for Storage {
         filter: ConversationFilter,
         page: PageRequest,
     ) -> Result<Page<Conversation>, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| list::list(c, &visible, agent, &filter, &page))
-            })
-            .await
+        self.snapshot(scope, move |c, visible| list::list(c, visible, agent, &filter, &page)).await
     }
 
     async fn read_texts(
@@ -282,19 +276,14 @@ impl ConversationStore for Storage {
         scope: &Scope,
         id: Id<kind::Conversation>,
     ) -> Result<Option<(Conversation, Page<PlacedMessage>)>, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| {
-                    let Some(conversation) = find(c, &visible, id)? else { return Ok(None) };
-                    // No answer has room for more messages than this.
-                    let size = u32::try_from(PageRequest::MOST_ITEMS).unwrap_or(u32::MAX);
-                    let newest = PageRequest { size, after: None };
-                    Ok(Some((conversation, list_messages(c, id, &newest)?)))
-                })
-            })
-            .await
+        self.snapshot(scope, move |c, visible| {
+            let Some(conversation) = find(c, visible, id)? else { return Ok(None) };
+            // No answer has room for more messages than this.
+            let size = u32::try_from(PageRequest::MOST_ITEMS).unwrap_or(u32::MAX);
+            let newest = PageRequest { size, after: None };
+            Ok(Some((conversation, list_messages(c, id, &newest)?)))
+        })
+        .await
     }
 
     async fn list_messages(
@@ -303,15 +292,11 @@ impl ConversationStore for Storage {
         id: Id<kind::Conversation>,
         page: PageRequest,
     ) -> Result<Page<PlacedMessage>, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| {
-                    require(c, &visible, id)?;
-                    list_messages(c, id, &page)
-                })
-            })
-            .await
+        self.snapshot(scope, move |c, visible| {
+            require(c, visible, id)?;
+            list_messages(c, id, &page)
+        })
+        .await
     }
 
     async fn rate_message(
@@ -352,13 +337,7 @@ impl ConversationStore for Storage {
         id: Id<kind::Conversation>,
         number: u64,
     ) -> Result<FoundReceipt, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| receipts::find(c, &visible, id, number))
-            })
-            .await
+        self.snapshot(scope, move |c, visible| receipts::find(c, visible, id, number)).await
     }
 
     async fn delete_conversation(
@@ -388,15 +367,10 @@ impl Storage {
         filter: ConversationFilter,
         from: ReadFrom,
     ) -> Result<Batch<M>, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| {
-                    batches::read(c, &visible, agent, &filter, from.clone())
-                })
-            })
-            .await
+        let read = move |c: &mut AnyConnection, visible: &Visible| {
+            batches::read(c, visible, agent, &filter, from.clone())
+        };
+        self.snapshot(scope, read).await
     }
 }
 

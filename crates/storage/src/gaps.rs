@@ -33,7 +33,7 @@ pub(crate) use questions::{
 use crate::agents;
 use crate::columns::{id, named, time, wide};
 use crate::connection::AnyConnection;
-use crate::dialect::{self, Begin, transaction};
+use crate::dialect;
 use crate::error::TransactionError;
 use crate::schema::{gap_questions, gaps, sources};
 use crate::scope::Visible;
@@ -59,16 +59,11 @@ struct GapRow {
 #[async_trait]
 impl GapStore for Storage {
     async fn ungrouped(&self, scope: &Scope, agent: Id<kind::Agent>) -> Result<Ungrouped, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| {
-                    agents::require(c, &visible, agent)?;
-                    list::ungrouped(c, agent)
-                })
-            })
-            .await
+        self.snapshot(scope, move |c, visible| {
+            agents::require(c, visible, agent)?;
+            list::ungrouped(c, agent)
+        })
+        .await
     }
 
     async fn place(
@@ -94,16 +89,11 @@ impl GapStore for Storage {
         agent: Id<kind::Agent>,
         filter: GapFilter,
     ) -> Result<GapList, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| {
-                    agents::require(c, &visible, agent)?;
-                    list::list(c, agent, filter)
-                })
-            })
-            .await
+        self.snapshot(scope, move |c, visible| {
+            agents::require(c, visible, agent)?;
+            list::list(c, agent, filter)
+        })
+        .await
     }
 
     async fn note_checked(

@@ -36,7 +36,7 @@ use crate::agents::{self, raise_generation};
 use crate::bytes;
 use crate::connection::{AnyConnection, note_value};
 use crate::crawls;
-use crate::dialect::{self, Begin, transaction};
+use crate::dialect;
 use crate::error::TransactionError;
 use crate::events::erase_content;
 use crate::idempotency::erase_of;
@@ -201,13 +201,7 @@ impl SourceStore for Storage {
         filter: SourceFilter,
         page: PageRequest,
     ) -> Result<Page<Source>, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| list(c, &visible, agent, &filter, &page))
-            })
-            .await
+        self.snapshot(scope, move |c, visible| list(c, visible, agent, &filter, &page)).await
     }
 
     async fn update_source(
@@ -312,16 +306,11 @@ impl SourceStore for Storage {
         id: Id<kind::Source>,
         page: PageRequest,
     ) -> Result<Page<StoredDocument>, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| {
-                    let source = require(c, &visible, id)?;
-                    content::documents(c, &source, &page)
-                })
-            })
-            .await
+        self.snapshot(scope, move |c, visible| {
+            let source = require(c, visible, id)?;
+            content::documents(c, &source, &page)
+        })
+        .await
     }
 
     async fn list_passages(
@@ -331,16 +320,11 @@ impl SourceStore for Storage {
         document: Option<Id<kind::Document>>,
         page: PageRequest,
     ) -> Result<Page<StoredPassage>, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| {
-                    require(c, &visible, id)?;
-                    content::passages(c, id, document, &page)
-                })
-            })
-            .await
+        self.snapshot(scope, move |c, visible| {
+            require(c, visible, id)?;
+            content::passages(c, id, document, &page)
+        })
+        .await
     }
 
     async fn list_pages(
@@ -349,16 +333,11 @@ impl SourceStore for Storage {
         id: Id<kind::Source>,
         page: PageRequest,
     ) -> Result<Page<CrawledPage>, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| {
-                    require(c, &visible, id)?.check_has_pages()?;
-                    crawls::pages(c, id, &page)
-                })
-            })
-            .await
+        self.snapshot(scope, move |c, visible| {
+            require(c, visible, id)?.check_has_pages()?;
+            crawls::pages(c, id, &page)
+        })
+        .await
     }
 }
 

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cicerone_domain::Error;
 use cicerone_domain::ports::Health;
+use cicerone_domain::{Error, Scope};
 
 use crate::connection::AnyConnection;
 use crate::conversations::GatheredTurns;
 use crate::db::Db;
-use crate::error::OpenError;
+use crate::dialect::{Begin, transaction};
+use crate::error::{OpenError, TransactionError};
 use crate::keys;
 use crate::migrations;
+use crate::scope::Visible;
 use crate::url::DatabaseUrl;
 
 /// Every store port over one database. Clones share it; when the last clone is dropped, its threads
@@ -75,6 +77,19 @@ impl std::fmt::Debug for Storage {
 }
 
 impl Storage {
+    /// Reads what a scope can see, in its account's turn and in one transaction, so that all queries of `work` see the
+    /// same moment. `work` may run again if its connection turns out to be lost.
+    pub(crate) async fn snapshot<T, F>(&self, scope: &Scope, mut work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection, &Visible) -> Result<T, TransactionError> + Send + 'static,
+    {
+        let visible = Visible::from(scope);
+        let read =
+            move |c: &mut AnyConnection| transaction(c, Begin::Snapshot, |c| work(c, &visible));
+        self.db.of(scope.account).read(read).await
+    }
+
     /// Opens a database whose schema matches this program: see [`migrations::run`]. Blocks until it
     /// is connected.
     pub fn open(url: &DatabaseUrl, options: &StorageOptions) -> Result<Self, OpenError> {

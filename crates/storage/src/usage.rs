@@ -15,7 +15,7 @@ use diesel::prelude::*;
 use crate::bytes;
 use crate::columns::{id, narrow, wide};
 use crate::connection::AnyConnection;
-use crate::dialect::{self, Begin, transaction};
+use crate::dialect;
 use crate::error::TransactionError;
 use crate::pages::created_before;
 use crate::schema::{accounts, usage_days, usage_months};
@@ -194,7 +194,7 @@ impl UsageStore for Storage {
     }
 
     async fn kept_bytes(&self, account: Id<kind::Account>) -> Result<u64, Error> {
-        self.db.read(move |c| bytes::kept(c, &account.to_string())).await
+        self.db.of(account).read(move |c| bytes::kept(c, &account.to_string())).await
     }
 
     async fn list_usage(
@@ -214,14 +214,7 @@ impl UsageStore for Storage {
         days: DayRange,
         page: PageRequest,
     ) -> Result<Page<DayStatistics>, Error> {
-        let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
-            .read(move |c| {
-                transaction(c, Begin::Snapshot, |c| {
-                    statistics::list(c, &visible, agent, days, &page)
-                })
-            })
+        self.snapshot(scope, move |c, visible| statistics::list(c, visible, agent, days, &page))
             .await
     }
 }

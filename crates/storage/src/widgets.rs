@@ -25,7 +25,7 @@ use diesel::sql_types::Bool;
 use crate::agents;
 use crate::columns::{narrow, wide};
 use crate::connection::AnyConnection;
-use crate::dialect::{self, Begin, transaction};
+use crate::dialect;
 use crate::error::TransactionError;
 use crate::idempotency::{erase_of, erase_secrets_of};
 use crate::managed;
@@ -71,11 +71,7 @@ impl WidgetStore for Storage {
         set: Option<SetName>,
         page: PageRequest,
     ) -> Result<Page<Widget>, Error> {
-        let visible = Visible::from(scope);
-        let list = move |c: &mut AnyConnection| {
-            transaction(c, Begin::Snapshot, |c| list(c, &visible, agent, set.as_ref(), &page))
-        };
-        self.db.of(scope.account).read(list).await
+        self.snapshot(scope, move |c, visible| list(c, visible, agent, set.as_ref(), &page)).await
     }
 
     async fn update_widget(
@@ -215,12 +211,9 @@ impl WidgetStore for Storage {
         most_messages: usize,
         most_bytes: usize,
     ) -> Result<(Conversation, Vec<PlacedMessage>), Error> {
-        let visible = Visible::from(&Scope::of_visitor(scope.clone()));
+        let scope = Scope::of_visitor(scope.clone());
         let most = (most_messages, most_bytes);
-        let read = move |c: &mut AnyConnection| {
-            transaction(c, Begin::Snapshot, |c| visitors::conversation(c, &visible, id, most))
-        };
-        self.db.of(scope.account_id).read(read).await
+        self.snapshot(&scope, move |c, visible| visitors::conversation(c, visible, id, most)).await
     }
 
     async fn request_handoff(
