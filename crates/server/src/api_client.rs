@@ -8,7 +8,7 @@ mod encoding;
 use std::time::{Duration, Instant};
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Method, redirect};
+use reqwest::{Client, ClientBuilder, Method, redirect};
 use serde_json::{Map, Value};
 
 use crate::configuration::Environment;
@@ -115,21 +115,8 @@ impl ApiClient {
     /// A client for the server at an address. The key is in the environment.
     pub(crate) fn new(environment: &Environment, server: Option<&str>) -> Result<Self, Failure> {
         let server = server.unwrap_or(SERVER);
-        let key = environment.get(KEY_VARIABLE).map(|key| key.trim()).unwrap_or_default();
-        if key.is_empty() {
-            return Err(Failure::misuse(format!(
-                "`{KEY_VARIABLE}` is not set; it must contain an API key of the server"
-            )));
-        }
-        let mut authorization = HeaderValue::try_from(format!("Bearer {key}"))
-            .map_err(|_| Failure::misuse(format!("`{KEY_VARIABLE}` is not an API key")))?;
-        authorization.set_sensitive(true);
-        let is_web = ["http://", "https://"].iter().any(|scheme| server.starts_with(scheme));
-        if !is_web || reqwest::Url::parse(server).is_err() {
-            return Err(Failure::misuse(format!(
-                "`--server` must be an address such as `https://docs.example.com`, not `{server}`"
-            )));
-        }
+        let authorization = authorization(environment)?;
+        check_address(server)?;
         let client = client_for(server)?;
         Ok(Self { client, server: server.trim_end_matches('/').to_owned(), authorization })
     }
@@ -310,16 +297,48 @@ impl ApiClient {
     }
 }
 
+/// The value of the header with the API key from the environment.
+pub(crate) fn authorization(environment: &Environment) -> Result<HeaderValue, Failure> {
+    let key = environment.get(KEY_VARIABLE).map(|key| key.trim()).unwrap_or_default();
+    if key.is_empty() {
+        return Err(Failure::misuse(format!(
+            "`{KEY_VARIABLE}` is not set; it must contain an API key of the server"
+        )));
+    }
+    let mut authorization = HeaderValue::try_from(format!("Bearer {key}"))
+        .map_err(|_| Failure::misuse(format!("`{KEY_VARIABLE}` is not an API key")))?;
+    authorization.set_sensitive(true);
+    Ok(authorization)
+}
+
+/// Checks the value of `--server`.
+pub(crate) fn check_address(server: &str) -> Result<(), Failure> {
+    let is_web = ["http://", "https://"].iter().any(|scheme| server.starts_with(scheme));
+    if is_web && reqwest::Url::parse(server).is_ok() {
+        return Ok(());
+    }
+    Err(Failure::misuse(format!(
+        "`--server` must be an address such as `https://docs.example.com`, not `{server}`"
+    )))
+}
+
 /// A client that follows no redirects, with the certificates of the system if the address needs them.
 pub(crate) fn client_for(address: &str) -> Result<Client, Failure> {
+    client_with(address, |client| client.timeout(REQUEST))
+}
+
+/// An HTTP client that follows no redirects, with a bound on the time of its requests that `bounded` sets.
+pub(crate) fn client_with(
+    address: &str,
+    bounded: impl FnOnce(ClientBuilder) -> ClientBuilder,
+) -> Result<Client, Failure> {
     wiring::install_tls()?;
     let client = Client::builder()
         .user_agent(concat!("Cicerone/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
-        .connect_timeout(CONNECT)
-        .timeout(REQUEST);
+        .connect_timeout(CONNECT);
     let client = if address.starts_with("http://") { client.tls_certs_only([]) } else { client };
-    client.build().map_err(|error| {
+    bounded(client).build().map_err(|error| {
         Failure::because("cannot set up TLS; are CA certificates installed?", &error)
     })
 }

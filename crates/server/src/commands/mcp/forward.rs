@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cicerone_domain::{Id, kind};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, StatusCode, redirect};
+use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::BufReader;
 use tokio::sync::Semaphore;
@@ -15,17 +15,14 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::MESSAGE_BYTES;
 use super::line::{self, Line};
 use super::message::{self, Message};
+use crate::api_client;
 use crate::configuration::Environment;
 use crate::failure::Failure;
 use crate::shutdown::StopSignals;
 use crate::{output, wiring};
 
-/// The variable that contains the API key.
-const KEY_VARIABLE: &str = "CICERONE_API_KEY";
 /// Messages in progress at once. Further ones are read when one of these was answered.
 const AT_ONCE: usize = 16;
-/// How long a connection to the server may take.
-const CONNECT: Duration = Duration::from_secs(10);
 /// How long the server may be silent: models take minutes.
 const SILENCE: Duration = Duration::from_secs(600);
 /// The largest answer.
@@ -130,31 +127,9 @@ impl Forwarder {
         agent: Id<kind::Agent>,
         server: &str,
     ) -> Result<Self, Failure> {
-        let key = environment.get(KEY_VARIABLE).map(|key| key.trim()).unwrap_or_default();
-        if key.is_empty() {
-            return Err(Failure::misuse(format!(
-                "`{KEY_VARIABLE}` is not set; it must contain an API key of the server"
-            )));
-        }
-        let mut authorization = HeaderValue::try_from(format!("Bearer {key}"))
-            .map_err(|_| Failure::misuse(format!("`{KEY_VARIABLE}` is not an API key")))?;
-        authorization.set_sensitive(true);
-        let is_web = ["http://", "https://"].iter().any(|scheme| server.starts_with(scheme));
-        if !is_web || reqwest::Url::parse(server).is_err() {
-            return Err(Failure::misuse(format!(
-                "`--server` must be an address such as `https://docs.example.com`, not `{server}`"
-            )));
-        }
-        wiring::install_tls()?;
-        let client = Client::builder()
-            .user_agent(concat!("Cicerone/", env!("CARGO_PKG_VERSION")))
-            .redirect(redirect::Policy::none())
-            .connect_timeout(CONNECT)
-            .read_timeout(SILENCE);
-        let client = if server.starts_with("http://") { client.tls_certs_only([]) } else { client };
-        let client = client.build().map_err(|error| {
-            Failure::because("cannot set up TLS; are CA certificates installed?", &error)
-        })?;
+        let authorization = api_client::authorization(environment)?;
+        api_client::check_address(server)?;
+        let client = api_client::client_with(server, |client| client.read_timeout(SILENCE))?;
         let url = format!("{}/mcp/agents/{agent}", server.trim_end_matches('/'));
         Ok(Self { client, url, authorization, version: Mutex::default() })
     }
