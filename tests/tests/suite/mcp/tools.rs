@@ -138,6 +138,9 @@ async fn a_document_of_another_agent_or_account_does_not_exist() {
         let (code, _) = own.tool_error("fetch", json!({ "id": id })).await;
         assert_eq!(code, "resource_not_found", "{id}");
     }
+    // A refusal repeats the beginning of a long id only.
+    let (_, message) = own.tool_error("fetch", json!({ "id": "d".repeat(100_000) })).await;
+    assert_eq!(message, format!("no document has the id `{}`", "d".repeat(100)));
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Tools;
+use crate::body::shown;
 
 /// The arguments.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -39,7 +40,7 @@ struct Metadata {
 }
 
 pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Document, Error> {
-    let unknown = || Error::not_found("document", &arguments.id);
+    let unknown = || Error::not_found("document", shown(&arguments.id));
     let id = arguments.id.parse().map_err(|_| unknown())?;
     let found = tools.sources.document(&tools.scope, id).await?;
     if found.agent_id != tools.agent.id {
