@@ -84,11 +84,15 @@ fn line(out: &mut Vec<u8>, cells: &[String]) {
 /// keyboards as well.
 const OF_FORMULAS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
+/// Characters of cells that are quoted. Some programs for tables divide lines at semicolons and tabs as well, and what comes
+/// after one would begin a cell of its own, perhaps as a formula.
+const QUOTED: [char; 6] = [',', ';', '\t', '"', '\r', '\n'];
+
 /// Writes a cell. A formula can do harm: a text that would be taken for one begins with `'`, which programs for tables take
 /// for a mark of text.
 fn cell(out: &mut Vec<u8>, text: &str) {
     let guard = if text.starts_with(OF_FORMULAS) { "'" } else { "" };
-    if !text.contains([',', '"', '\r', '\n']) {
+    if !text.contains(QUOTED) {
         out.extend([guard, text].iter().flat_map(|part| part.bytes()));
         return;
     }
@@ -122,7 +126,9 @@ mod tests {
             ("+1", "'+1"),
             ("-1", "'-1"),
             ("@a", "'@a"),
-            ("\ta", "'\ta"),
+            ("\ta", "\"'\ta\""),
+            ("a;=1+1", "\"a;=1+1\""),
+            ("a\t=1+1", "\"a\t=1+1\""),
             ("\r,", "\"'\r,\""),
             ("=\"a\"", "\"'=\"\"a\"\"\""),
             ("\n=1", "\"'\n=1\""),
