@@ -80,6 +80,10 @@ async fn a_bad_part_is_refused_by_its_name() {
         }
         let whole = client.post(&list, with(body.clone(), json!("museum/guide"))).await;
         whole.refuses(400, "invalid_parameter", "managed");
+        // The values alone, in the order of the contract.
+        let values = json!(["museum", "guide", "0".repeat(64)]);
+        let list_of_values = client.post(&list, with(body.clone(), values)).await;
+        list_of_values.refuses(400, "invalid_parameter", "managed");
         for set in ["", "a%20b", &"s".repeat(41), "a&set=a"] {
             let refused = client.get(&format!("{list}?set={set}")).await;
             refused.refuses(400, "invalid_parameter", "set");

@@ -160,6 +160,16 @@ impl<'de> Deserializer<'de> for Value {
         }
     }
 
+    /// An object. An array with the values in the order of the struct's fields is none.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_map(visitor)
+    }
+
     /// Whatever it is.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         visitor.visit_unit()
@@ -167,7 +177,7 @@ impl<'de> Deserializer<'de> for Value {
 
     forward_to_deserialize_any! {
         i8 i16 i32 i128 u8 u16 u32 u64 u128 f32 char bytes byte_buf unit unit_struct newtype_struct
-        tuple tuple_struct struct enum identifier
+        tuple tuple_struct enum identifier
     }
 }
 

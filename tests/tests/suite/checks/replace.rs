@@ -69,6 +69,7 @@ async fn bad_values_are_refused_with_their_paths() {
         (json!(vec![check("a"); 101]), "checks"),
         (json!(vec![check(&most); 17]), "checks"),
         (json!([5]), "checks[0]"),
+        (json!([["Question?", ["a"], [], true]]), "checks[0]"),
         (json!([check("")]), "checks[0].question"),
         (json!([check(&format!("{most}x"))]), "checks[0].question"),
         (json!([check("a\u{0}b")]), "checks[0].question"),

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 use cicerone_domain::check::{Check, GivenCheck, parse_checks};
 use cicerone_domain::{Error, limits};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use utoipa::ToSchema;
 
 /// The checks of an agent.
@@ -37,7 +38,7 @@ struct NewCheck {
 
 #[derive(Deserialize)]
 struct Given {
-    checks: Option<Few<Item, { limits::CHECKS }>>,
+    checks: Option<Few<Object<Item>, { limits::CHECKS }>>,
 }
 
 #[derive(Deserialize)]
@@ -46,6 +47,29 @@ struct Item {
     contains: Option<Few<String, { limits::CHECK_EXPECTATIONS }>>,
     sources: Option<Few<String, { limits::CHECK_EXPECTATIONS }>>,
     answered: Option<bool>,
+}
+
+/// A JSON object. The structs alone would also be read from arrays of their values.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<fn() -> T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(fields)).map(Object)
+    }
 }
 
 /// An array of at most `MOST` items. A longer one is refused at the first item beyond.
@@ -88,7 +112,8 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for FewVisitor<T,
 /// The first part that is malformed or out of its limits, with its path.
 pub(super) fn parse(text: &[u8]) -> Result<Vec<Check>, Error> {
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let given: Given = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+    let given = serde_path_to_error::deserialize::<_, Object<Given>>(&mut reader);
+    let Object(given) = given.map_err(|error| {
         let path = error.path().to_string();
         let message = format!("cannot be read: {}", error.inner());
         let is_of_body = path == "." || !error.inner().is_data();
@@ -96,7 +121,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Check>, Error> {
     })?;
     reader.end().map_err(|error| Error::invalid("body", format!("must be JSON ({error})")))?;
     let checks = given.checks.ok_or_else(|| Error::missing("checks"))?;
-    parse_checks(checks.0.into_iter().map(GivenCheck::from).collect())
+    parse_checks(checks.0.into_iter().map(|Object(item)| item.into()).collect())
 }
 
 impl From<Item> for GivenCheck {
@@ -122,6 +147,9 @@ mod tests {
         for (body, param) in [
             (String::new(), "body"),
             ("[]".to_owned(), "body"),
+            (r#"[[{"question": "a", "answered": true}]]"#.to_owned(), "body"),
+            (of(r#"["a", ["b"], [], true]"#), "checks[0]"),
+            (of("5"), "checks[0]"),
             ("{".to_owned(), "body"),
             (format!("{} x", of("")), "body"),
             (r#"{"checks": 5}"#.to_owned(), "checks"),
@@ -137,6 +165,7 @@ mod tests {
         ] {
             let error = parse(body.as_bytes()).unwrap_err();
             assert!(matches!(&error, Error::Invalid(field) if field.param == param), "{error:?}");
+            assert!(!error.to_string().contains("struct"), "{error}");
         }
         for (body, param) in [
             ("{}", "checks"),
