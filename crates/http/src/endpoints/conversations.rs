@@ -224,8 +224,9 @@ fn number(incoming: &Incoming) -> Result<u64, Error> {
 /// The number of a message in the path of this request.
 pub(crate) fn message_number(request: &HttpRequest) -> Result<u64, Error> {
     let text = request.match_info().get("n").unwrap_or_default();
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.parse().ok().filter(|number| is_plain && *number > 0);
+    // Each message has one address: `02` is none.
+    let is_plain = !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| is_plain);
     number.ok_or_else(|| Error::not_found("message", text))
 }
 

@@ -164,7 +164,8 @@ async fn what_does_not_exist_is_not_found() {
     let client = client();
     let conversation = conversation(&client).await;
     let up = json!({ "value": "up" });
-    for n in ["0", "3", "4", "x", "-2", "+2", "2.0", "99999999999999999999", "9223372036854775808"]
+    for n in
+        ["0", "02", "3", "4", "x", "-2", "+2", "2.0", "99999999999999999999", "9223372036854775808"]
     {
         let path = format!("/v1/conversations/{conversation}/messages/{n}/rating");
         client.put(&path, up.clone()).await.refused(404, "resource_not_found");

@@ -197,7 +197,7 @@ async fn what_does_not_exist_has_no_receipt() {
     let client = client();
     let agent = client.agent().await;
     let conversation = id(&client.ask(&agent, "Hello there").await);
-    for n in ["0", "3", "x", "+2", "99999999999999999999", "9223372036854775808"] {
+    for n in ["0", "02", "3", "x", "+2", "99999999999999999999", "9223372036854775808"] {
         let path = format!("/v1/conversations/{conversation}/messages/{n}/receipt");
         client.get(&path).await.refused(404, "resource_not_found");
     }
