@@ -54,17 +54,21 @@ impl Latencies {
     }
 
     /// The latency in milliseconds that `percent` of the replies did not exceed, interpolated within its bucket; `None`
-    /// without replies. In the last bucket it is the lower bound.
+    /// without replies. In the last bucket it is the lower bound. It never contradicts the sum: the replies from that one on took
+    /// at least as long each.
     pub fn percentile_ms(&self, percent: u64) -> Option<u64> {
         let count = self.count();
         if count == 0 {
             return None;
         }
         let wanted = (count * percent).div_ceil(100).max(1);
+        let most =
+            self.total_ms.checked_div((count + 1).saturating_sub(wanted)).unwrap_or(u64::MAX);
         let (mut below, mut low) = (0, 0);
         for (bucket, high) in self.buckets.iter().zip(LATENCY_BOUNDS_MS) {
             if below + bucket >= wanted {
-                return Some(low + (high - low) * (wanted - below) / bucket);
+                let interpolated = low + (high - low) * (wanted - below) / bucket;
+                return Some(interpolated.min(most).max(low));
             }
             below += bucket;
             low = high;
@@ -130,6 +134,16 @@ mod tests {
     fn nothing_has_no_latency_and_very_long_ones_have_the_last_bound() {
         assert_eq!((latencies(&[]).mean_ms(), latencies(&[]).percentile_ms(50)), (None, None));
         assert_eq!(latencies(&[600_000]).percentile_ms(50), LATENCY_BOUNDS_MS.last().copied());
-        assert_eq!(latencies(&[40]).percentile_ms(95), Some(50));
+        assert_eq!(latencies(&[40, 40]).percentile_ms(50), Some(25));
+    }
+
+    #[test]
+    fn a_percentile_is_no_longer_than_the_sum_allows() {
+        assert_eq!(latencies(&[40]).percentile_ms(95), Some(40));
+        let quick = latencies(&[0; 10]);
+        assert_eq!((quick.mean_ms(), quick.percentile_ms(50)), (Some(0), Some(0)));
+        assert_eq!(quick.percentile_ms(95), Some(0));
+        let mixed = latencies(&[1, 1, 1, 60]);
+        assert_eq!((mixed.percentile_ms(50), mixed.percentile_ms(100)), (Some(21), Some(63)));
     }
 }
