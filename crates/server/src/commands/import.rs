@@ -8,6 +8,7 @@ mod json;
 mod report;
 mod sitemap;
 
+use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -91,10 +92,14 @@ async fn read(
 /// The bytes of an input that is read whole.
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error| Failure::because(&format!("cannot read `{}`", path.display()), &error);
-    if std::fs::metadata(path).map_err(failed)?.len() > INPUT_BYTES {
+    let mut bytes = Vec::new();
+    // A pipe or a device has no length, so the bytes are counted.
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(INPUT_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > INPUT_BYTES {
         return Err(Failure::new(format!("`{}` is larger than 64 MiB; divide it", path.display())));
     }
-    std::fs::read(path).map_err(failed)
+    Ok(bytes)
 }
 
 /// Adds the sources. Returns why it stopped before the end, if it did.

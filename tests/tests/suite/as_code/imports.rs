@@ -74,6 +74,8 @@ async fn a_folder_gives_a_source_for_each_file_that_is_read() {
     ])
     .await;
     std::fs::write(place.path("docs/photo.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
+    place.write(&[("secret.txt", "Nobody may read this.")]);
+    std::os::unix::fs::symlink(place.path("secret.txt"), place.path("docs/link.txt")).unwrap();
     let report = import(&place, &agent, 0, &["docs"]);
     let names: Vec<&str> = report["taken"]
         .as_array()
@@ -89,6 +91,8 @@ async fn a_folder_gives_a_source_for_each_file_that_is_read() {
     assert!(refused(&report, "docs/empty.txt", "empty"), "{report}");
     assert!(refused(&report, "docs/photo.png", "PDF, DOCX"), "{report}");
     assert!(!report.to_string().contains("hidden"));
+    assert!(refused(&report, "docs/link.txt", "symbolic link"), "{report}");
+    assert_eq!(names.len(), 2, "{report}");
     let answer = place.client.ask(&agent, "What does a ticket cost?").await;
     assert_eq!(answer["reply"], "A ticket costs five euros.");
 }
@@ -148,6 +152,7 @@ async fn what_chatbase_exports_is_taken_or_reported() {
     assert_eq!(types, ["text", "text", "qa"], "{report}");
     assert!(refused(&report, "chatbotName", "settings are not imported"), "{report}");
     assert!(refused(&report, "sources[0]", "prices.pdf"), "{report}");
+    assert!(refused(&report, "export.json: conversations", "nothing is known"), "{report}");
     let report = import(&place, &agent, 1, &["talks.json"]);
     assert!(refused(&report, "data[0]", "conversations are not content"), "{report}");
 }

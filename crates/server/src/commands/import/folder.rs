@@ -6,14 +6,24 @@ use ignore::WalkBuilder;
 
 use super::found::Found;
 
-/// Adds every file of a folder and its subfolders, in order, without hidden files and those that git ignores. Whether the
-/// service reads it is found out when it is sent.
+/// Adds every file of a folder and its subfolders, in order, without hidden files and those that git ignores. Links are
+/// not followed: they may lead out of the folder, to what nobody meant to publish.
 pub(super) fn add(folder: &Path, found: &mut Found) {
     let walk = WalkBuilder::new(folder).require_git(false).sort_by_file_path(Path::cmp).build();
     for entry in walk {
         match entry {
-            Ok(entry) if entry.path().is_file() => add_file(entry.path(), found),
-            Ok(_) => {}
+            // A folder that is named may be a link itself.
+            Ok(entry) if entry.depth() == 0 => {}
+            Ok(entry) => match entry.file_type() {
+                Some(kind) if kind.is_file() => add_file(entry.path(), found),
+                Some(kind) if kind.is_dir() => {}
+                Some(kind) if kind.is_symlink() => {
+                    let reason =
+                        "it is a symbolic link; name it, or what it leads to, to import that";
+                    found.refuse(entry.path().display().to_string(), reason);
+                }
+                _ => found.refuse(entry.path().display().to_string(), "it is not a file"),
+            },
             Err(error) => found.refuse(folder.display().to_string(), error.to_string()),
         }
     }

@@ -91,6 +91,7 @@ fn object(
         return true;
     }
     let mut is_known = false;
+    let mut others = Vec::new();
     for (name, value) in fields {
         let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
         let known = match (name.as_str(), value) {
@@ -127,9 +128,21 @@ fn object(
                 found.refuse(at(input, &place), reason);
                 true
             }
+            (_, Value::Array(items)) if !items.is_empty() => {
+                others.push(place);
+                false
+            }
+            (_, Value::Object(fields)) if !fields.is_empty() => {
+                others.push(place);
+                false
+            }
             _ => false,
         };
         is_known |= known;
+    }
+    // An object without anything that is known is reported as a whole.
+    for place in others.iter().filter(|_| is_known) {
+        found.refuse(at(input, place), "nothing is known about a field of this name");
     }
     is_known
 }
