@@ -134,7 +134,11 @@ async fn converge(
         }
         match executor.run(&plan, &state).await? {
             Outcome::Done => {
-                executor.settle().await?;
+                if let Outcome::Moved(reason) = executor.settle().await? {
+                    said = reason;
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
                 if plan.steps.is_empty() || !executor.failures.is_empty() {
                     return Ok(());
                 }

@@ -38,6 +38,27 @@ async fn an_error_names_the_file_the_place_and_the_reason() {
             "{\"version\": 1, \"set\": \"s\", \"agent\": 1}",
             ["a.json", "unknown field `agent`", "line 1 column"],
         ),
+        (
+            "a.json",
+            "{\"version\": 1, \"set\": \"s\",\n\"agents\": {\"a\": {\"name\": \"A\"}, \"a\": {\"name\": \"B\"}}}",
+            ["a.json", "duplicate key `a`", "line 2"],
+        ),
+        (
+            "a.yaml",
+            "version: 1\nset: s\nagents: {a: {name: A, temperature: .nan}}\n",
+            ["agents.a.temperature", "must be a number", ""],
+        ),
+        (
+            "a.yaml",
+            "version: 1\nset: s\nwebhooks: {w: {url: 'https://a.example', write_to: s/one}}\n\
+             keys: {k: {permissions: [agents:read], write_to: ./s/x/../one}}\n",
+            ["keys.k", "webhooks.w", "write_to"],
+        ),
+        (
+            "a.toml",
+            "version = 1\nset = \"s\"\n[agents.a]\nname = \"A\"\n[agents.a]\nname = \"B\"\n",
+            ["a.toml", "duplicate key", "line 5"],
+        ),
         ("a.txt", "version: 1\n", ["a.txt", ".yaml, .yml, .toml or .json", ""]),
         (
             "a.yaml",

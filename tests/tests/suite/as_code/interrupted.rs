@@ -167,6 +167,26 @@ async fn two_runs_at_once_do_not_double_anything() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_that_is_deleted_while_a_run_is_at_work_is_made_again() {
+    // After the agent was made, after one of its sources was, and after all of them were.
+    for number in [0, 4, 7] {
+        let place = prepared(false);
+        let proxy = Proxy::start(place.client.address(), Stop::Pause(number)).await;
+        let command = place.command_at(&proxy.address.to_string(), &ARGUMENTS);
+        let run = tokio::spawn(tokio::process::Command::from(command).output());
+        proxy.stopped().await;
+        let agents = place.client.list_all("/v1/agents", 10).await;
+        let guide = agents.iter().find(|agent| agent["name"] == "Docent").unwrap();
+        place.client.delete(&format!("/v1/agents/{}", id(guide))).await.expect_nothing();
+        proxy.resume();
+        let output = run.await.unwrap().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "after change {number}: {errors}");
+        check(&place).await;
+    }
+}
+
 #[tokio::test]
 async fn an_old_version_answers_until_the_new_one_is_trained_and_stays_if_that_fails() {
     let file = |kind: &str| {

@@ -17,6 +17,8 @@ pub(super) enum Stop {
     Before(usize),
     /// After the server has carried out the change with this number; its answer is lost.
     After(usize),
+    /// For a while, with the answer to the change with this number, until [`Proxy::resume`].
+    Pause(usize),
 }
 
 /// A running proxy.
@@ -24,6 +26,7 @@ pub(super) struct Proxy {
     pub(super) address: SocketAddr,
     changes: Arc<AtomicUsize>,
     stopped: Arc<Notify>,
+    resumed: Arc<Notify>,
 }
 
 impl Proxy {
@@ -32,22 +35,28 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (changes, stopped) = (Arc::<AtomicUsize>::default(), Arc::<Notify>::default());
-        let shared = (Arc::clone(&changes), Arc::clone(&stopped));
+        let resumed = Arc::<Notify>::default();
+        let shared = (Arc::clone(&changes), Arc::clone(&stopped), Arc::clone(&resumed));
         tokio::spawn(async move {
             while let Ok((connection, _)) = listener.accept().await {
-                let (changes, stopped) = (Arc::clone(&shared.0), Arc::clone(&shared.1));
+                let (changes, stopped, resumed) = shared.clone();
                 tokio::spawn(async move {
                     // A client that goes away ends its own connection only.
-                    let _ = serve(connection, server, stop, &changes, &stopped).await;
+                    let _ = serve(connection, server, stop, &changes, (&stopped, &resumed)).await;
                 });
             }
         });
-        Self { address, changes, stopped }
+        Self { address, changes, stopped, resumed }
     }
 
     /// The number of changes so far.
     pub(super) fn changes(&self) -> usize {
         self.changes.load(Ordering::SeqCst)
+    }
+
+    /// Goes on after a pause.
+    pub(super) fn resume(&self) {
+        self.resumed.notify_one();
     }
 
     /// Waits until the proxy has stopped.
@@ -61,7 +70,7 @@ async fn serve(
     server: SocketAddr,
     stop: Stop,
     changes: &AtomicUsize,
-    stopped: &Notify,
+    (stopped, resumed): (&Notify, &Notify),
 ) -> std::io::Result<()> {
     let mut request = Vec::new();
     let end = loop {
@@ -97,6 +106,10 @@ async fn serve(
     upstream.read_to_end(&mut answer).await?;
     if matches!(stop, Stop::After(limit) if is_beyond(limit)) {
         hang().await;
+    }
+    if matches!(stop, Stop::Pause(at) if number == Some(at)) {
+        stopped.notify_one();
+        resumed.notified().await;
     }
     connection.write_all(&answer).await?;
     connection.shutdown().await

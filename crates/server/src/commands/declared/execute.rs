@@ -54,6 +54,20 @@ pub(super) enum Outcome {
     Moved(String),
 }
 
+/// What became of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Training {
+    Trained,
+    Failed,
+    /// Something else has deleted it, perhaps with its agent.
+    Gone,
+}
+
+/// The outcome of a step on a source that something else has deleted.
+fn gone(key: &str) -> Outcome {
+    Outcome::Moved(format!("source `{key}` is gone"))
+}
+
 /// Whether an error means that something else has changed the object.
 fn moved(error: ApiError) -> Result<Outcome, Failure> {
     match error {
@@ -140,8 +154,10 @@ impl<'a> Executor<'a> {
                 let Some(current) = self.current.get(&step.key).cloned() else {
                     return Ok(Outcome::Moved(format!("no new version of `{}`", step.key)));
                 };
-                if self.trained(&step.key, &current).await? {
-                    self.api.delete(&path).await?;
+                match self.trained(&step.key, &current).await? {
+                    Training::Trained => self.api.delete(&path).await?,
+                    Training::Failed => {}
+                    Training::Gone => return Ok(gone(&step.key)),
                 }
                 Ok(Outcome::Done)
             }
@@ -253,30 +269,36 @@ impl<'a> Executor<'a> {
     }
 
     /// Waits for all wanted sources.
-    pub(super) async fn settle(&mut self) -> Result<(), Failure> {
+    pub(super) async fn settle(&mut self) -> Result<Outcome, Failure> {
         let mut current: Vec<(String, String)> =
             self.current.iter().map(|(key, id)| (key.clone(), id.clone())).collect();
         current.sort();
         for (key, id) in current {
-            self.trained(&key, &id).await?;
+            if self.trained(&key, &id).await? == Training::Gone {
+                return Ok(gone(&key));
+            }
         }
-        Ok(())
+        Ok(Outcome::Done)
     }
 
-    /// Waits until a source is trained; false if it failed.
-    async fn trained(&mut self, key: &str, id: &str) -> Result<bool, Failure> {
+    /// Waits until a source is trained, or never will be.
+    async fn trained(&mut self, key: &str, id: &str) -> Result<Training, Failure> {
         let end = Instant::now() + self.patience;
         let (mut pause, longest) = PAUSES;
         loop {
-            let source = self.api.get(&format!("/v1/sources/{id}")).await?;
+            let source = match self.api.get(&format!("/v1/sources/{id}")).await {
+                Ok(source) => source,
+                Err(error) if error.is(404) => return Ok(Training::Gone),
+                Err(error) => return Err(error.into()),
+            };
             match text(&source, "status") {
-                "trained" => return Ok(true),
+                "trained" => return Ok(Training::Trained),
                 "failed" => {
                     let failure = format!("source `{key}`: {}", text(&source, "error_message"));
                     if !self.failures.contains(&failure) {
                         self.failures.push(failure);
                     }
-                    return Ok(false);
+                    return Ok(Training::Failed);
                 }
                 status if Instant::now() > end => {
                     let seconds = self.patience.as_secs();

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 pub(super) use parse::{Format, read};
+use values::entries;
 pub(super) use values::{Field, Pair, Pairs, PairsFrom, TextFrom};
 pub(super) use widget::{AppearanceEntry, LimitsEntry, WidgetEntry};
 
@@ -21,13 +22,13 @@ pub(super) struct Manifest {
     /// The name under which the server records what the file manages.
     pub(super) set: String,
     /// Agents by their keys.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "entries")]
     pub(super) agents: Option<BTreeMap<String, AgentEntry>>,
     /// Webhook endpoints by their keys. Without it, none are managed.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "entries")]
     pub(super) webhooks: Option<BTreeMap<String, WebhookEntry>>,
     /// API keys by their keys. Without it, none are managed.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "entries")]
     pub(super) keys: Option<BTreeMap<String, KeyEntry>>,
 }
 
@@ -57,10 +58,10 @@ pub(super) struct AgentEntry {
     #[serde(default)]
     pub(super) status: Option<String>,
     /// Sources by their keys. Without it, the agent's sources are not managed.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "entries")]
     pub(super) sources: Option<BTreeMap<String, SourceEntry>>,
     /// Widgets by their keys. Without it, the agent's widgets are not managed.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "entries")]
     pub(super) widgets: Option<BTreeMap<String, WidgetEntry>>,
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::content::hash_of;
-use super::wanted::Wanted;
+use super::wanted::{Wanted, WantedAgent};
 use crate::api_client::{ApiClient, managed, text};
 use crate::failure::Failure;
 
@@ -84,13 +84,11 @@ impl State {
             state.objects.iter().map(|agent| (agent.key.clone(), agent.id.clone())).collect();
         for (key, id) in agents {
             let Some(agent) = wanted.agent(&key) else { continue };
-            if agent.sources.is_some() {
-                let path = format!("/v1/agents/{id}/sources?set={set}");
-                state.add(api, Kind::Source, &path).await?;
-            }
-            if agent.widgets.is_some() {
-                let path = format!("/v1/agents/{id}/widgets?set={set}");
-                state.add(api, Kind::Widget, &path).await?;
+            let Err(failure) = state.add_parts(api, set, agent, &id).await else { continue };
+            match api.get(&format!("/v1/agents/{id}")).await {
+                // It was deleted meanwhile.
+                Err(error) if error.is(404) => state.forget(&id),
+                _ => return Err(failure),
             }
         }
         if wanted.webhooks.is_some() {
@@ -100,6 +98,31 @@ impl State {
             state.add(api, Kind::Key, &format!("/v1/api_keys?set={set}")).await?;
         }
         Ok(state)
+    }
+
+    /// Adds the sources and widgets of an agent, if the file says something about them.
+    async fn add_parts(
+        &mut self,
+        api: &ApiClient,
+        set: &str,
+        agent: &WantedAgent,
+        id: &str,
+    ) -> Result<(), Failure> {
+        if agent.sources.is_some() {
+            let path = format!("/v1/agents/{id}/sources?set={set}");
+            self.add(api, Kind::Source, &path).await?;
+        }
+        if agent.widgets.is_some() {
+            let path = format!("/v1/agents/{id}/widgets?set={set}");
+            self.add(api, Kind::Widget, &path).await?;
+        }
+        Ok(())
+    }
+
+    /// Forgets an agent with what belongs to it.
+    fn forget(&mut self, agent: &str) {
+        self.objects
+            .retain(|object| object.id != agent && text(&object.value, "agent_id") != agent);
     }
 
     async fn add(&mut self, api: &ApiClient, kind: Kind, path: &str) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 mod widget;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use cicerone_domain::managed::{ManagedKey, SetName};
 use cicerone_domain::webhook::EventName;
@@ -72,7 +72,31 @@ impl Wanted {
         let known: Vec<&str> = agents.iter().map(|agent| agent.object.key.as_str()).collect();
         let webhooks = all(manifest.webhooks, |key, entry| webhook(key, entry, folder))?;
         let keys = all(manifest.keys, |key, entry| api_key(key, entry, folder, &known))?;
-        Ok(Self { set, agents, webhooks, keys })
+        let wanted = Self { set, agents, webhooks, keys };
+        wanted.check_secrets()?;
+        Ok(wanted)
+    }
+
+    /// Refuses two secrets in one file: the second would replace the first, which nobody can read again.
+    fn check_secrets(&self) -> Result<(), Failure> {
+        let widgets = self.widgets().map(|widget| {
+            let (agent, name) = widget.key.split_once('/').unwrap_or((&widget.key, ""));
+            (format!("agents.{agent}.widgets.{name}"), widget)
+        });
+        let webhooks =
+            self.webhooks.iter().flatten().map(|one| (format!("webhooks.{}", one.key), one));
+        let keys = self.keys.iter().flatten().map(|one| (format!("keys.{}", one.key), one));
+        let mut places = BTreeMap::new();
+        for (at, object) in widgets.chain(webhooks).chain(keys) {
+            let Some(path) = &object.write_to else { continue };
+            if let Some(other) = places.insert(plain(path), at.clone()) {
+                let path = path.display();
+                return Err(Failure::new(format!(
+                    "`{at}`: `write_to` names the file `{path}`, into which the secret of `{other}` is written"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The hash of everything, by which a saved plan recognises what it was made for.
@@ -106,6 +130,21 @@ impl Wanted {
     }
 }
 
+/// A path without its `.` and `..` components, as far as that is possible without looking at the file system.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 fn all<E>(
     entries: Option<BTreeMap<String, E>>,
     mut make: impl FnMut(String, E) -> Result<WantedObject, Failure>,
@@ -132,6 +171,9 @@ fn agent(key: String, entry: AgentEntry, folder: &Path) -> Result<WantedAgent, F
         Field::Value(TextFrom::File(path)) => Field::Value(text_file(&folder.join(path))?),
     };
     add(&mut fields, "system_prompt", prompt);
+    if matches!(entry.temperature, Field::Value(number) if !number.is_finite()) {
+        return Err(Failure::new(format!("`{at}.temperature`: must be a number")));
+    }
     add(&mut fields, "temperature", entry.temperature);
     add(&mut fields, "max_tokens", entry.max_tokens);
     add(&mut fields, "retention_days", entry.retention_days);

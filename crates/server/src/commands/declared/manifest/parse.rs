@@ -71,7 +71,8 @@ pub(super) fn parse(text: &str, format: Format) -> Result<Manifest, String> {
         Format::Toml => toml::from_str(text).map_err(|error: toml::de::Error| {
             let at = error.span().map_or(0, |span| span.start);
             let (line, column) = place(text, at);
-            format!("{} at line {line} column {column}", error.message())
+            let said = error.message().replace('\n', ": ");
+            format!("{said} at line {line} column {column}")
         }),
         Format::Json => serde_json::from_str(text).map_err(|error| error.to_string()),
     }
