@@ -26,6 +26,10 @@ pub(crate) struct Guarded {
 impl Script {
     /// Guards all websites by checks with these questions. `answer` says whether a question is answered: by the new
     /// content, or by the present one.
+    #[expect(
+        clippy::expect_used,
+        reason = "a test that names checks which are not valid must fail"
+    )]
     pub(crate) fn guard(
         &self,
         questions: &[&str],
@@ -36,9 +40,9 @@ impl Script {
             answered: Some(true),
             ..GivenCheck::default()
         };
-        let checks = parse_checks(questions.iter().map(given).collect()).unwrap();
+        let checks = parse_checks(questions.iter().map(given).collect());
         let mut guard = self.0.guard.lock();
-        guard.checks = checks;
+        guard.checks = checks.expect("the checks of a test are valid");
         guard.answer = Some(Box::new(answer));
     }
 
