@@ -77,7 +77,7 @@ pub(crate) fn endpoint() -> Endpoint {
 #[schema(examples(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})))]
 #[expect(dead_code, reason = "only its schema is used; `rmcp` reads the message")]
 struct McpRequest {
-    /// `2.0`
+    #[schema(pattern = "^2\\.0$")]
     jsonrpc: String,
     /// The method.
     method: String,

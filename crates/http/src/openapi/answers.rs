@@ -134,7 +134,8 @@ fn success_of(endpoint: &Endpoint) -> Response {
         AnswerSchema::Bytes(about) => {
             let schema = string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)));
             let bytes = ContentBuilder::new().schema(Some(schema)).build();
-            (*about, vec![("application/octet-stream", bytes)])
+            // Some generators know no ranges of media types, and drop the response if there is nothing else.
+            (*about, vec![("application/octet-stream", bytes.clone()), ("*/*", bytes)])
         }
         AnswerSchema::Text(media_types) => {
             let text = || ContentBuilder::new().schema(Some(string())).build();

@@ -132,7 +132,7 @@ pub(crate) fn searched_text() -> Parameter {
     let schema = string()
         .min_length(Some(1))
         .max_length(Some(limits::CONVERSATION_SEARCH_CHARS))
-        .pattern(Some("^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"));
+        .pattern(Some("^\\s*[^\\s\\u0000]+(\\s+[^\\s\\u0000]+){0,7}\\s*$"));
     query("text", about, schema).build()
 }
 

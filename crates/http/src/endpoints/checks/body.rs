@@ -27,14 +27,26 @@ struct NewCheck {
     #[schema(min_length = 1, max_length = 4000, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
     question: String,
     /// Texts of at most 200 characters that the reply must contain, without regard to case.
-    #[schema(max_items = 5)]
-    contains: Option<Vec<String>>,
+    #[schema(max_items = 5, inline)]
+    contains: Option<Vec<ExpectedText>>,
     /// Ids of sources, or addresses of pages, each of which the reply must cite.
-    #[schema(max_items = 5)]
-    sources: Option<Vec<String>>,
+    #[schema(max_items = 5, inline)]
+    sources: Option<Vec<ExpectedSource>>,
     /// Whether the reply must be based on a source (true), or must not (false); null if that is not checked.
     answered: Option<bool>,
 }
+
+/// A text that a reply must contain.
+#[derive(ToSchema)]
+#[schema(min_length = 1, max_length = 200, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
+#[expect(dead_code, reason = "it declares the schema; the body is read by `Given`")]
+struct ExpectedText(String);
+
+/// The id of a source, or the address of a page.
+#[derive(ToSchema)]
+#[schema(max_length = 2048, pattern = "^(src_[0-9A-Za-z]{10}$|[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#])")]
+#[expect(dead_code, reason = "it declares the schema; the body is read by `Given`")]
+struct ExpectedSource(String);
 
 #[derive(Deserialize)]
 struct Given {

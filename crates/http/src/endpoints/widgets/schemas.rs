@@ -57,7 +57,7 @@ fn list(items: Object, most: usize, about: &str) -> Array {
 pub(super) fn origins() -> Array {
     let origin = string()
         .max_length(Some(limits::WIDGET_ORIGIN_BYTES))
-        .pattern(Some("^(\\*|[Hh][Tt][Tt][Pp][Ss]?://.+)$"))
+        .pattern(Some("^(\\*|[Hh][Tt][Tt][Pp][Ss]?://(\\*\\.)?[^\\s/\\\\?#@*]+)$"))
         .build();
     let about = "The sites that may embed it: `https://site.example`, `https://*.site.example` for every subdomain, or `*` \
         for any; null for none but its own page.";

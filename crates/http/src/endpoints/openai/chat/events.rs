@@ -3,7 +3,7 @@
 use actix_web_lab::sse;
 use cicerone_domain::{Id, kind};
 use serde::Serialize;
-use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -16,6 +16,9 @@ use crate::error::Problem;
 use crate::openapi::schema::string;
 use crate::response::JSON;
 use crate::stream::script::{Script, unnamed};
+
+/// The data of the last event.
+const DONE: &str = "[DONE]";
 
 /// A part of a reply.
 #[derive(Debug, Serialize, ToSchema)]
@@ -86,8 +89,13 @@ pub(super) enum ChatEvent {}
 
 impl PartialSchema for ChatEvent {
     fn schema() -> RefOr<Schema> {
-        let chunk = Ref::from_schema_name("ChatCompletionChunk");
-        let data = string().content_media_type(JSON).content_schema(Some(chunk));
+        let json = |schema: &str| {
+            string().content_media_type(JSON).content_schema(Some(Ref::from_schema_name(schema)))
+        };
+        let data = AnyOfBuilder::new()
+            .item(json("ChatCompletionChunk"))
+            .item(json("Error"))
+            .item(string().enum_values(Some([DONE])));
         let about = "Chunks, then `[DONE]`. If the reply fails after the stream has begun, an object with `error` is \
                      the last one.";
         ObjectBuilder::new().description(Some(about)).property("data", data).required("data").into()
@@ -178,7 +186,7 @@ impl Script for ChatEvents {
             .source_list()
             .map(|list| self.delta(Delta { content: Some(&list), ..Delta::default() }, None));
         let finish = self.delta(Delta::default(), Some(finish_reason(kept)));
-        let done = sse::Data::new("[DONE]").into();
+        let done = sse::Data::new(DONE).into();
         let events =
             [begin, list, self.citations(kept), Some(finish), self.usage(kept), Some(done)];
         events.into_iter().flatten().collect()

@@ -30,16 +30,29 @@ pub(in crate::endpoints) enum ChatContent {
 
 /// A part of a content.
 #[derive(ToSchema)]
+#[serde(untagged)]
 #[expect(dead_code, reason = "it is read by hand; this declares its schema")]
-pub(in crate::endpoints) struct ContentPart {
-    #[schema(pattern = "^(text|input_text|output_text|refusal)$")]
+pub(in crate::endpoints) enum ContentPart {
+    Text(TextPart),
+    Refusal(RefusalPart),
+}
+
+/// A text.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is read by hand; this declares its schema")]
+pub(in crate::endpoints) struct TextPart {
+    #[schema(pattern = "^(text|input_text|output_text)$")]
     r#type: String,
-    /// Required unless the type is `refusal`.
-    #[schema(nullable = false)]
-    text: Option<String>,
-    /// Required if the type is `refusal`.
-    #[schema(nullable = false)]
-    refusal: Option<String>,
+    text: String,
+}
+
+/// What an assistant said instead of a reply.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it is read by hand; this declares its schema")]
+pub(in crate::endpoints) struct RefusalPart {
+    #[schema(pattern = "^refusal$")]
+    r#type: String,
+    refusal: String,
 }
 
 /// What a stream contains.

@@ -15,22 +15,47 @@ use crate::endpoints::{CitationView, citations};
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is read by hand; this declares its schema")]
 pub(super) enum Input {
-    Text(String),
+    Text(InputText),
     Items(Vec<InputItem>),
 }
 
-/// A message. Items of the types `reasoning` and `item_reference` are ignored. Further fields are ignored.
+/// A question.
+#[derive(ToSchema)]
+#[schema(as = ResponseInputText, min_length = 1, max_length = 4000, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
+#[expect(dead_code, reason = "it is read by hand; this declares its schema")]
+pub(super) struct InputText(String);
+
+/// A message, or an item that is ignored.
 #[derive(ToSchema)]
 #[schema(as = ResponseInputItem)]
+#[serde(untagged)]
 #[expect(dead_code, reason = "it is read by hand; this declares its schema")]
-pub(super) struct InputItem {
-    #[schema(pattern = "^(message|reasoning|item_reference)$")]
+pub(super) enum InputItem {
+    Message(InputMessage),
+    Ignored(IgnoredItem),
+}
+
+/// A message. Further fields are ignored.
+#[derive(ToSchema)]
+#[schema(as = ResponseInputMessage)]
+#[expect(dead_code, reason = "it is read by hand; this declares its schema")]
+pub(super) struct InputMessage {
+    #[schema(pattern = "^message$")]
     r#type: Option<String>,
     /// Messages of `system` and `developer` are ignored.
-    #[schema(nullable = false, pattern = "^(user|assistant|system|developer)$")]
-    role: Option<String>,
+    #[schema(pattern = "^(user|assistant|system|developer)$")]
+    role: String,
     /// A text, or parts that are texts.
     content: Option<ChatContent>,
+}
+
+/// An item that no reply needs. Further fields are ignored.
+#[derive(ToSchema)]
+#[schema(as = ResponseInputIgnored)]
+#[expect(dead_code, reason = "it is read by hand; this declares its schema")]
+pub(super) struct IgnoredItem {
+    #[schema(pattern = "^(reasoning|item_reference)$")]
+    r#type: String,
 }
 
 /// A conversation.
