@@ -7,6 +7,7 @@ mod receipt;
 mod search;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -225,20 +226,21 @@ pub fn cite<'a>(
 ) -> Vec<Citation> {
     let mut citations: Vec<Citation> = Vec::new();
     for hit in passages {
-        let url = hit.url.clone().or_else(|| Some(public?.page_of(hit.document_id)));
+        let owned = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+        let url = owned(&hit.url).or_else(|| Some(public?.page_of(hit.document_id)));
         let passage = CitedPassage {
             document_id: hit.document_id,
             position: hit.position,
-            title: hit.title.clone(),
+            title: owned(&hit.title),
             url: url.clone(),
             page: hit.page,
-            heading: hit.heading.clone(),
+            heading: owned(&hit.heading),
             text: cut_at_word(&hit.text, limits::CITED_CHARS).into_owned(),
         };
         match citations.iter_mut().find(|citation| citation.id == hit.source_id) {
             Some(citation) => citation.passages.push(passage),
             None => {
-                let title = hit.title.clone().or_else(|| hit.url.clone());
+                let title = owned(&hit.title).or_else(|| owned(&hit.url));
                 citations.push(Citation {
                     id: hit.source_id,
                     title: title.unwrap_or_else(|| hit.source_id.to_string()),

@@ -276,8 +276,19 @@ impl<K> Hash for Id<K> {
     }
 }
 impl<K: Kind> Serialize for Id<K> {
+    /// In one piece: serializers escape each piece of a formatted text by itself.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let mut text = [0; 2 * LENGTH];
+        let written = text.get_mut(..K::PREFIX.len() + LENGTH).and_then(|text| {
+            let (prefix, suffix) = text.split_at_mut(K::PREFIX.len());
+            prefix.copy_from_slice(K::PREFIX.as_bytes());
+            suffix.copy_from_slice(&self.chars);
+            std::str::from_utf8(text).ok()
+        });
+        match written {
+            Some(text) => serializer.serialize_str(text),
+            None => serializer.collect_str(self),
+        }
     }
 }
 impl<'de, K: Kind> Deserialize<'de> for Id<K> {

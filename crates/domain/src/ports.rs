@@ -18,6 +18,7 @@ mod gaps;
 mod index;
 mod jobs;
 mod meaning;
+mod memo;
 mod model;
 mod stages;
 mod stores;
@@ -34,6 +35,7 @@ pub use meaning::{
     AgentVectors, EmbedError, EmbedFailure, Embedder, LackingVectors, PassageAt, Purpose,
     SourceVectors, VectorClaim, VectorFeed, VectorStore, VectorWork,
 };
+pub use memo::ReplyMemo;
 pub use model::{
     LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, Rewritten,
     TokenSink,

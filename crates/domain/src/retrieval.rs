@@ -6,6 +6,7 @@ use crate::agent::{Agent, AnswerFloor};
 use crate::error::FieldError;
 use crate::id::{Id, kind};
 use crate::limits;
+use crate::ports::ReplyMemo;
 
 /// Which version of an agent's content a search must use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl Default for SearchLimit {
     }
 }
 
-/// A passage that was found.
+/// A passage that was found. Its texts are shared with caches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The source that it belongs to.
@@ -77,19 +78,19 @@ pub struct Hit {
     /// Its number within the source.
     pub position: i64,
     /// The title that a citation of it shows.
-    pub title: Option<String>,
+    pub title: Option<Arc<str>>,
     /// The headings above it.
-    pub heading: Option<String>,
+    pub heading: Option<Arc<str>>,
     /// The address that it came from, for a page of a website.
-    pub url: Option<String>,
+    pub url: Option<Arc<str>>,
     /// Its page; `None` if the format has no pages.
     pub page: Option<u32>,
-    /// Its text; for a pair the answer. Shared with caches.
+    /// Its text; for a pair the answer.
     pub text: Arc<str>,
     /// Whether it is a question/answer pair.
     pub is_pair: bool,
     /// Its language as an ISO 639-3 code.
-    pub language: Option<String>,
+    pub language: Option<Arc<str>>,
     /// How well it matches; comparable only within one search.
     pub score: f32,
     /// The share of the question's weight (by rarity of its words) that the passage contains, 0 to 1.
@@ -114,12 +115,14 @@ pub struct QueryTerm {
 pub struct Found {
     /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// The question's words.
-    pub terms: Vec<QueryTerm>,
+    /// The question's words. Shared with caches.
+    pub terms: Arc<[QueryTerm]>,
     /// How sure it is that the hits answer the question, from 0 to 1. Below the floor no hit is relevant.
     pub confidence: f32,
     /// The least confidence with which the question is answered.
     pub floor: f32,
+    /// A place for the reply that a model on this machine makes from exactly these hits.
+    pub reply: ReplyMemo,
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ const LEAD_CHARS: usize = 300;
 /// Replies from the passages alone: with the answer of the pair that matches, or with the sentences that
 /// cover the question best. If the sources do not cover the question, the reply says so.
 ///
-/// Clones share a cache of analysed passages, 16 MiB at most.
+/// Clones share a cache of analysed passages, 16 MiB at most. The reply is kept in [`ReplyRequest::memo`].
 #[derive(Debug, Clone, Default)]
 pub struct Extractive {
     readings: Readings,
@@ -42,7 +42,8 @@ pub struct Extractive {
 impl Extractive {
     /// Replies to a request, and passes the reply on word by word.
     pub fn answer(&self, request: &ReplyRequest, tokens: Option<&TokenSink>) -> ModelReply {
-        let reply = ModelReply { sent: request.passages.len(), ..self.compose(request) };
+        let make = || ModelReply { sent: request.passages.len(), ..self.compose(request) };
+        let reply = request.memo.reply(&request.question, request.profile.max_tokens.get(), make);
         if let Some(tokens) = tokens {
             request.stages.begin(Stage::Tokens);
             pieces::of(&reply.text).for_each(|piece| tokens.send(piece));

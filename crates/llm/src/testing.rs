@@ -3,7 +3,7 @@
 use cicerone_domain::agent::{
     AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
-use cicerone_domain::ports::{ReplyRequest, Stages};
+use cicerone_domain::ports::{ReplyMemo, ReplyRequest, Stages};
 use cicerone_domain::retrieval::{Hit, QueryTerm};
 use cicerone_domain::{Id, SystemEntropy};
 use cicerone_language::{Language, terms};
@@ -20,7 +20,7 @@ pub(crate) fn hit(text: &str) -> Hit {
         page: None,
         text: text.into(),
         is_pair: false,
-        language: Some("eng".to_owned()),
+        language: Some("eng".into()),
         score: 1.0,
         coverage: 1.0,
         is_relevant: true,
@@ -46,12 +46,13 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
         },
         history: Vec::new(),
         question: question.to_owned(),
-        passages,
+        passages: passages.into(),
         terms: words
             .into_iter()
             .filter(|term| !term.is_stop_word)
             .map(|term| QueryTerm { text: term.text, weight: 1.0, is_context: false })
             .collect(),
+        memo: ReplyMemo::default(),
         stages: Stages::default(),
     }
 }

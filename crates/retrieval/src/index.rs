@@ -14,7 +14,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cicerone_domain::fairness::{FairPool, Urgency};
 use cicerone_domain::meaning::Vector;
-use cicerone_domain::ports::{PassageFeed, PassageIndex, Stages};
+use cicerone_domain::ports::{PassageFeed, PassageIndex, ReplyMemo, Stages};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 
@@ -174,7 +174,7 @@ impl Index {
         query: &Query,
         limit: usize,
     ) -> Result<Result<Found, Unusable>, Error> {
-        if !is_large(snapshot.passages(), query) {
+        if !is_large(snapshot.passages(), query) || snapshot.is_known(query, limit) {
             return Ok(snapshot.search(query, limit).map_err(Unusable::from));
         }
         let place = self.shared.large_searches.acquire(account, 1, Urgency::Question).await;
@@ -266,6 +266,8 @@ impl PassageIndex for Index {
             return self.search(agent, query, limit).await;
         };
         let found = self.search(agent, query, limit.max(WINDOW)).await?;
+        // What is added depends on more than the query.
+        let found = Found { reply: ReplyMemo::default(), ..found };
         Ok(meaning.add(agent, vector, query, found, limit).await)
     }
 

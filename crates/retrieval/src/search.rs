@@ -5,6 +5,7 @@ mod question;
 mod ranking;
 mod recent;
 mod reference;
+mod results;
 mod snapshot;
 mod weights;
 

@@ -41,6 +41,43 @@ async fn a_definition_keeps_its_term() {
 }
 
 #[tokio::test]
+async fn a_question_that_comes_again_is_answered_from_what_its_agent_knows_now() {
+    let client = client();
+    let (agent, other) = (client.agent().await, client.agent().await);
+    client.text(&other, "The ferry leaves the pier at seven.").await;
+    let first = client.text(&agent, "The ferry leaves the pier at nine.").await;
+    let ask = async |agent: &str| {
+        let answer = client.ask(agent, "When does the ferry leave the pier?").await;
+        answer["reply"].as_str().unwrap().to_owned()
+    };
+    for _ in 0..3 {
+        assert_eq!(ask(&agent).await, "The ferry leaves the pier at nine.");
+        assert_eq!(ask(&other).await, "The ferry leaves the pier at seven.");
+    }
+
+    client.delete(&format!("/v1/sources/{first}")).await.expect_nothing();
+    for _ in 0..2 {
+        assert!(!ask(&agent).await.contains("ferry"));
+    }
+    let long = "The ferry leaves the pier at ten from Monday to Friday. The ferry leaves the pier at noon on all \
+                other days, unless the ferry cannot leave the pier.";
+    client.text(&agent, long).await;
+    let whole = ask(&agent).await;
+    assert!(whole.contains("ten") && whole.contains("noon"), "{whole}");
+
+    let path = format!("/v1/agents/{agent}");
+    client.patch(&path, json!({ "max_tokens": 10 })).await.expect(200);
+    let short = ask(&agent).await;
+    assert!(short.len() < whole.len(), "{short}");
+    client
+        .patch(&path, json!({ "max_tokens": 1_000, "answer_floor": "cautious" }))
+        .await
+        .expect(200);
+    assert_eq!(ask(&agent).await, whole);
+    assert_eq!(ask(&other).await, "The ferry leaves the pier at seven.");
+}
+
+#[tokio::test]
 async fn code_below_a_sentence_is_part_of_the_answer() {
     let client = client();
     let agent = client.agent().await;

@@ -15,7 +15,7 @@ use cicerone_domain::agent::{
     AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
 use cicerone_domain::ports::{
-    LanguageModel as _, ModelError, ModelReply, ReplyRequest, Stages, TokenSink,
+    LanguageModel as _, ModelError, ModelReply, ReplyMemo, ReplyRequest, Stages, TokenSink,
 };
 use cicerone_domain::retrieval::Hit;
 use cicerone_domain::{Clock, Entropy, Id, SystemEntropy, Timestamp};
@@ -79,13 +79,13 @@ fn passage(text: &str) -> Hit {
         source_id: Id::random(&SystemEntropy),
         document_id: Id::random(&SystemEntropy),
         position: 0,
-        title: Some("Handbook".to_owned()),
+        title: Some("Handbook".into()),
         heading: None,
         url: None,
         page: None,
         text: text.into(),
         is_pair: false,
-        language: Some("eng".to_owned()),
+        language: Some("eng".into()),
         score: 1.0,
         coverage: 1.0,
         is_relevant: true,
@@ -113,8 +113,10 @@ fn request() -> ReplyRequest {
         passages: vec![
             passage("The museum opens every day at nine o'clock sharp."),
             passage("Tickets are sold at the northern entrance."),
-        ],
-        terms: Vec::new(),
+        ]
+        .into(),
+        terms: Arc::default(),
+        memo: ReplyMemo::default(),
         stages: Stages::default(),
     }
 }

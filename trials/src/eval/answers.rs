@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use cicerone_domain::ports::{ReplyRequest, Stages};
+use cicerone_domain::ports::{ReplyMemo, ReplyRequest, Stages};
 use cicerone_domain::retrieval::{Hit, QueryTerm};
 use cicerone_domain::{Id, SystemEntropy};
 use cicerone_language::{Language, sentences, terms};
@@ -156,6 +156,7 @@ impl Set {
                     QueryTerm { text: word.text, weight: weight as f32, is_context: false }
                 })
                 .collect(),
+            memo: ReplyMemo::default(),
             stages: Stages::default(),
         }
     }
@@ -171,7 +172,7 @@ impl Set {
             page: None,
             text: self.passages.get(index).map(String::as_str).unwrap_or_default().into(),
             is_pair: false,
-            language: self.language.map(|language| language.code().to_owned()),
+            language: self.language.map(|language| language.code().into()),
             score: if rank == 0 { 1.0 } else { 0.8 },
             coverage: 1.0,
             is_relevant: true,

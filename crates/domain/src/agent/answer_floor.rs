@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::FieldError;
 
 /// How sure the search must be that the sources answer a question for it to be answered from them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFloor {
     /// Rather silent than wrong: more questions that the sources do answer are refused.

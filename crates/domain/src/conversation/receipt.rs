@@ -323,6 +323,7 @@ mod tests {
             terms: (0..terms).map(term).collect(),
             confidence: f32::NAN,
             floor: 0.5,
+            ..Found::default()
         }
     }
 

@@ -1,12 +1,14 @@
 //! The model port: a question with passages in, a reply with citations out.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use tokio::sync::mpsc;
 
 use crate::agent::AgentProfile;
 use crate::conversation::Message;
 use crate::error::Cause;
-use crate::ports::Stages;
+use crate::ports::{ReplyMemo, Stages};
 use crate::retrieval::{Hit, QueryTerm};
 use crate::usage::TokenCount;
 
@@ -20,9 +22,12 @@ pub struct ReplyRequest {
     /// The user's message.
     pub question: String,
     /// The relevant passages, best first; `None` if the sources do not cover the question.
-    pub passages: Vec<Hit>,
+    pub passages: Arc<[Hit]>,
     /// The question's words with their weights, for the embedded answerer.
-    pub terms: Vec<QueryTerm>,
+    pub terms: Arc<[QueryTerm]>,
+    /// Where the embedded answerer keeps its reply for the next request with the same result of the search. Every
+    /// request that shares it must have the same question, passages and terms.
+    pub memo: ReplyMemo,
     /// Is notified when the prompt is made, when the model starts, and when its first token
     /// arrives.
     pub stages: Stages,

@@ -247,7 +247,7 @@ impl Conversations {
         };
         let keeps_receipt = agent.profile.receipts && message.handling.is_kept;
         let mut receipt = keeps_receipt.then(|| Receipt::of_search(asked, &found));
-        let passages: Vec<Hit> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
+        let passages: Arc<[Hit]> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
         let is_local = self.model.is_local(&agent.profile);
         if !is_local {
             turn = None;
@@ -258,8 +258,9 @@ impl Conversations {
             profile: message.handling.bound(agent.profile),
             history,
             question: message.text.to_string(),
-            passages: passages.clone(),
+            passages: Arc::clone(&passages),
             terms: found.terms,
+            memo: found.reply,
             stages: stages.clone(),
         };
         stages.begin(Stage::Model);

@@ -18,7 +18,7 @@ fn answer(question: &str, text: &str) -> String {
 }
 
 fn pair(question: &str, text: &str) -> Hit {
-    Hit { title: Some(question.to_owned()), is_pair: true, ..hit(text) }
+    Hit { title: Some(question.into()), is_pair: true, ..hit(text) }
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Follow-up questions, rewritten so that they stand alone.
 
+use std::sync::Arc;
+
 use cicerone_domain::agent::{AgentProfile, ReplyTokens, Temperature};
 use cicerone_domain::conversation::Message;
-use cicerone_domain::ports::{ReplyRequest, Rewritten, Stages};
+use cicerone_domain::ports::{ReplyMemo, ReplyRequest, Rewritten, Stages};
 use cicerone_domain::usage::TokenCount;
 use tokio::time::timeout;
 
@@ -60,8 +62,9 @@ impl Upstream {
             profile,
             history: Vec::new(),
             question: question.to_owned(),
-            passages: Vec::new(),
-            terms: Vec::new(),
+            passages: Arc::default(),
+            terms: Arc::default(),
+            memo: ReplyMemo::default(),
             stages: Stages::default(),
         };
         let body = self.body(&request, model, &messages, false);

@@ -10,7 +10,7 @@ use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind, limits};
 
 use super::Index;
-use crate::search::{InMemory, Snapshot};
+use crate::search::{InMemory, Recent, Snapshot};
 
 /// The content of an agent as it would be after a crawl.
 pub(super) struct Candidate {
@@ -34,8 +34,9 @@ pub(super) async fn make(
     let Some(WholeContent { generation, passages: Some(passages) }) = content else {
         return Ok(None);
     };
+    let recent = shared.recent.clone();
     // Held until the thread is free, even if the caller is cancelled.
-    let work = move || (snapshot(passages, generation), place);
+    let work = move || (snapshot(passages, generation, &recent), place);
     let (made, place) = tokio::task::spawn_blocking(work).await.map_err(Error::internal)?;
     let snapshot = Arc::new(made.map_err(Error::internal)?);
     Ok(Some(Candidate { snapshot, index: index.clone(), _place: place }))
@@ -44,8 +45,9 @@ pub(super) async fn make(
 fn snapshot(
     passages: Vec<(Id<kind::Source>, StoredPassage)>,
     generation: u64,
+    recent: &Recent,
 ) -> tantivy::Result<Snapshot> {
-    Snapshot::in_memory(InMemory::new(passages)?, generation)
+    Snapshot::in_memory(InMemory::new(passages)?, generation, recent)
 }
 
 #[async_trait]

@@ -181,7 +181,8 @@ async fn in_memory(
         shared.folders.remove(agent.id).await?;
     }
     let bytes: usize = passages.iter().map(|(_, stored)| indexed_bytes(&stored.passage)).sum();
-    let make = move || Snapshot::in_memory(InMemory::new(passages)?, generation);
+    let recent = shared.recent.clone();
+    let make = move || Snapshot::in_memory(InMemory::new(passages)?, generation, &recent);
     let made = if bytes > QUICK_BYTES {
         tokio::task::spawn_blocking(make).await.map_err(Error::internal)?
     } else {

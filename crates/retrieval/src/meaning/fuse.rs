@@ -101,7 +101,7 @@ impl Ranking {
     /// Ranks what words found and what is close in meaning, of which `limit` passages are wanted. `weight` is that of
     /// meaning.
     pub(super) fn new(found: Found, closeness: &Closeness, weight: f32, limit: usize) -> Self {
-        let Found { hits, terms, confidence, floor } = found;
+        let Found { hits, terms, confidence, floor, reply } = found;
         let highest = hits.first().map_or(0.0, |hit| hit.score);
         let is_exact = highest >= EXACT;
         let normalised = closeness.normalised();
@@ -133,7 +133,7 @@ impl Ranking {
                 .then_with(|| other.score.total_cmp(&one.score))
                 .then_with(|| one.passage.key().cmp(&other.passage.key()))
         });
-        Self { ranked, found: Found { hits: Vec::new(), terms, confidence, floor }, limit }
+        Self { ranked, found: Found { hits: Vec::new(), terms, confidence, floor, reply }, limit }
     }
 
     /// The places of the passages that only meaning found and that may be among the results: at most as many as there
@@ -213,13 +213,13 @@ fn new_hit(source: Id<kind::Source>, stored: StoredPassage, score: f32) -> Hit {
         source_id: source,
         document_id,
         position: passage.position,
-        title: passage.title,
-        heading: passage.heading,
-        url: passage.url,
+        title: passage.title.map(Into::into),
+        heading: passage.heading.map(Into::into),
+        url: passage.url.map(Into::into),
         page: passage.page,
         text: passage.text.into(),
         is_pair: passage.is_pair,
-        language: passage.language,
+        language: passage.language.map(Into::into),
         score,
         coverage: 0.0,
         is_relevant: false,

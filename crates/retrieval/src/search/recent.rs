@@ -1,4 +1,4 @@
-//! Caches of data recently read from the indexes.
+//! Caches of data recently read from the indexes, and of results.
 //!
 //! Questions to one agent use the same terms and passages. Looking up a term and unpacking its postings,
 //! or unpacking and parsing a passage, costs many times more than using it.
@@ -6,11 +6,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cicerone_domain::retrieval::Query;
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use tantivy::DocAddress;
 
 use super::ranking::Impact;
+use super::results::{self, KeyRef, Outcome, Results};
 use crate::store::Record;
 
 /// The size in bytes of the cache of passages, and of the cache of terms, for all agents together.
@@ -28,15 +30,18 @@ type Terms = Cache<TermKey, Arc<[Impact]>, Weight>;
 pub(crate) struct Recent {
     passages: Arc<Passages>,
     terms: Arc<Terms>,
+    results: Arc<Results>,
     snapshots: Arc<AtomicU64>,
 }
 
 /// The cached entries of one snapshot. Entries of a closed snapshot are never used again and are
 /// evicted as they grow old.
+#[derive(Clone)]
 pub(super) struct SnapshotRecent {
     snapshot: u64,
     passages: Arc<Passages>,
     terms: Arc<Terms>,
+    results: Arc<Results>,
 }
 
 impl Default for Recent {
@@ -44,6 +49,7 @@ impl Default for Recent {
         Self {
             passages: Arc::new(Cache::with_weighter(ENTRIES, BYTES, Weight)),
             terms: Arc::new(Cache::with_weighter(ENTRIES, BYTES, Weight)),
+            results: Arc::new(results::empty()),
             snapshots: Arc::default(),
         }
     }
@@ -56,11 +62,35 @@ impl Recent {
             snapshot: self.snapshots.fetch_add(1, Ordering::Relaxed),
             passages: Arc::clone(&self.passages),
             terms: Arc::clone(&self.terms),
+            results: Arc::clone(&self.results),
         }
     }
 }
 
 impl SnapshotRecent {
+    /// The result of a search, made by `search` if it is not cached.
+    pub(super) fn result<E>(
+        &self,
+        query: &Query,
+        limit: usize,
+        search: impl FnOnce() -> Result<Outcome, E>,
+    ) -> Result<Arc<Outcome>, E> {
+        let Some(key) = KeyRef::new(self.snapshot, query, limit) else {
+            return search().map(Arc::new);
+        };
+        if let Some(outcome) = self.results.get(&key) {
+            return Ok(outcome);
+        }
+        let outcome = Arc::new(search()?);
+        self.results.insert(key.to_key(), Arc::clone(&outcome));
+        Ok(outcome)
+    }
+
+    /// Whether the result of a search is cached.
+    pub(super) fn has_result(&self, query: &Query, limit: usize) -> bool {
+        KeyRef::new(self.snapshot, query, limit).is_some_and(|key| self.results.contains_key(&key))
+    }
+
     /// The passage at `address`, read by `read` if it is not cached.
     pub(super) fn passage(
         &self,

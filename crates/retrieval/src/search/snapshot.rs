@@ -2,13 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
+use cicerone_domain::ports::ReplyMemo;
 use cicerone_domain::retrieval::{Found, Hit, Query, QueryTerm};
 use cicerone_language::Language;
 
 use super::content::{Content, InMemory, Segments};
 use super::question::Question;
 use super::ranking::{Ranked, rank, stored};
-use super::recent::Recent;
+use super::recent::{Recent, SnapshotRecent};
+use super::results::Outcome;
 use super::weights::floor;
 use crate::store::{Store, Unusable};
 
@@ -24,22 +26,33 @@ pub(crate) struct Snapshot {
     pub(super) content: Content,
     /// The approximate bytes of memory that it takes, if it is in memory.
     bytes: Option<usize>,
+    recent: SnapshotRecent,
 }
 
 impl Snapshot {
     /// Takes a snapshot of `store`.
     pub(crate) fn new(store: &Store, recent: &Recent) -> Result<Self, Unusable> {
-        let content = Content::Segments(Segments::new(store, recent)?);
-        Ok(Self::of(content, store.generation()?, None)?)
+        let recent = recent.of_snapshot();
+        let content = Content::Segments(Segments::new(store, recent.clone())?);
+        Ok(Self::of(content, store.generation()?, None, recent)?)
     }
 
     /// A snapshot that is in memory only.
-    pub(crate) fn in_memory(index: InMemory, generation: u64) -> tantivy::Result<Self> {
+    pub(crate) fn in_memory(
+        index: InMemory,
+        generation: u64,
+        recent: &Recent,
+    ) -> tantivy::Result<Self> {
         let bytes = index.bytes() + size_of::<Self>();
-        Self::of(Content::Memory(Box::new(index)), generation, Some(bytes))
+        Self::of(Content::Memory(Box::new(index)), generation, Some(bytes), recent.of_snapshot())
     }
 
-    fn of(content: Content, generation: u64, bytes: Option<usize>) -> tantivy::Result<Self> {
+    fn of(
+        content: Content,
+        generation: u64,
+        bytes: Option<usize>,
+        recent: SnapshotRecent,
+    ) -> tantivy::Result<Self> {
         Ok(Self {
             generation,
             languages: content.languages()?,
@@ -48,6 +61,7 @@ impl Snapshot {
             weighed: OnceLock::new(),
             content,
             bytes,
+            recent,
         })
     }
 
@@ -83,14 +97,30 @@ impl Snapshot {
 
     /// The `limit` best passages for `query`, best first.
     pub(crate) fn search(&self, query: &Query, limit: usize) -> tantivy::Result<Found> {
-        let question = Question::new(query, &self.languages);
-        let ranking = rank(self, &question, limit)?;
+        let outcome = self.recent.result(query, limit, || self.rank(query, limit))?;
         let floor = floor(query.floor);
-        let is_answered = ranking.confidence >= floor;
-        let mut hits = Vec::with_capacity(ranking.best.len());
-        for ranked in &ranking.best {
+        let is_answered = outcome.confidence >= floor;
+        let mut hits = Vec::with_capacity(outcome.best.len());
+        for ranked in &outcome.best {
             hits.push(self.hit(ranked, is_answered && ranked.confidence >= floor)?);
         }
+        Ok(Found {
+            hits,
+            terms: Arc::clone(&outcome.terms),
+            confidence: outcome.confidence,
+            floor,
+            reply: outcome.reply.clone(),
+        })
+    }
+
+    /// Whether a search takes no more than reading the passages that it finds.
+    pub(crate) fn is_known(&self, query: &Query, limit: usize) -> bool {
+        self.recent.has_result(query, limit)
+    }
+
+    fn rank(&self, query: &Query, limit: usize) -> tantivy::Result<Outcome> {
+        let question = Question::new(query, &self.languages);
+        let ranking = rank(self, &question, limit)?;
         let terms = ranking
             .words
             .iter()
@@ -102,7 +132,12 @@ impl Snapshot {
                 })
             })
             .collect();
-        Ok(Found { hits, terms, confidence: ranking.confidence, floor })
+        Ok(Outcome {
+            best: ranking.best.into(),
+            terms,
+            confidence: ranking.confidence,
+            reply: ReplyMemo::default(),
+        })
     }
 
     fn hit(&self, ranked: &Ranked, is_relevant: bool) -> tantivy::Result<Hit> {

@@ -169,24 +169,24 @@ pub(crate) struct Record {
     pub(crate) document: Id<kind::Document>,
     pub(crate) position: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) title: Option<String>,
+    pub(crate) title: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) heading: Option<String>,
+    pub(crate) heading: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) url: Option<String>,
+    pub(crate) url: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) page: Option<u32>,
     pub(crate) text: Arc<str>,
     pub(crate) is_pair: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) language: Option<String>,
+    pub(crate) language: Option<Arc<str>>,
 }
 
 impl Record {
     /// The size of its texts in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let optional = [&self.title, &self.heading, &self.url, &self.language];
-        self.text.len() + optional.into_iter().flatten().map(String::len).sum::<usize>()
+        self.text.len() + optional.into_iter().flatten().map(|text| text.len()).sum::<usize>()
     }
 }
 
@@ -248,13 +248,13 @@ pub(crate) fn analyse(source: Id<kind::Source>, stored: StoredPassage) -> Analys
         source,
         document: document_id,
         position: passage.position,
-        title: passage.title,
-        heading: passage.heading,
-        url: passage.url,
+        title: passage.title.map(Into::into),
+        heading: passage.heading.map(Into::into),
+        url: passage.url.map(Into::into),
         page: passage.page,
         text: passage.text.into(),
         is_pair: passage.is_pair,
-        language: passage.language,
+        language: passage.language.map(Into::into),
     };
     Analysed {
         language: language.map_or(NO_LANGUAGE, Language::code),

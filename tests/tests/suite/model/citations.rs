@@ -72,7 +72,7 @@ async fn a_passage_that_did_not_fit_into_the_prompt_cannot_be_cited() {
     for said in ["Beneath the staircase [1][3].", last] {
         upstream.follow([Script::whole(said)]);
         let passages = vec![long("coins"), long("boats"), passage(&format!("{last} ").repeat(20))];
-        let request = ReplyRequest { passages, ..request() };
+        let request = ReplyRequest { passages: passages.into(), ..request() };
         let reply = ask_with(&models, request, false).await.reply.unwrap();
         let sent = upstream.received().last().unwrap().body["messages"].to_string();
         assert!(sent.contains("coins") && !sent.contains("Umbrellas"), "{sent}");

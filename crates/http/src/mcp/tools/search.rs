@@ -53,7 +53,7 @@ pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Results,
 fn result(tools: &Tools, hit: &Hit) -> Found {
     Found {
         id: hit.document_id,
-        title: hit.title.clone().unwrap_or_default(),
+        title: hit.title.as_deref().unwrap_or_default().to_owned(),
         url: tools.address(hit.url.as_deref(), hit.document_id),
         text: cut_at_word(&hit.text, limits::MCP_RESULT_CHARS).into_owned(),
     }

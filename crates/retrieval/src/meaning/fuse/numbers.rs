@@ -54,7 +54,7 @@ mod tests {
         assert!(has("Is it 5 or 7B? 5!", "From 7b to 5."));
         assert!(!has("Is it 5 or 7?", "It is 57, 5.8 or 75."));
         let mut titled = hit(1, 0.0, "is closed");
-        titled.title = Some("Room 12".to_owned());
+        titled.title = Some("Room 12".into());
         assert!(Numbers::of("Is chamber 12 shut?").are_in(&titled));
     }
 

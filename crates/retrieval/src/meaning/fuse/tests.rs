@@ -64,7 +64,7 @@ fn passages(texts: &[(i64, &str)]) -> Vec<(Id<kind::Source>, StoredPassage)> {
 }
 
 fn found(hits: Vec<Hit>) -> Found {
-    Found { hits, terms: Vec::new(), confidence: 0.1, floor: 0.265 }
+    Found { hits, confidence: 0.1, floor: 0.265, ..Found::default() }
 }
 
 fn order(found: &Found) -> Vec<i64> {

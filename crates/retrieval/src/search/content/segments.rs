@@ -9,7 +9,7 @@ use tantivy_fst::Automaton;
 
 use super::{for_each_field, norms, passages_with, saturated};
 use crate::search::ranking::Impact;
-use crate::search::recent::{Recent, SnapshotRecent};
+use crate::search::recent::SnapshotRecent;
 use crate::store::{QUESTIONS, Record, SCORED, Store, all_terms};
 
 /// The segments of one commit.
@@ -45,7 +45,7 @@ struct ScoredField {
 
 impl Segments {
     /// The segments of the last commit of `store`.
-    pub(in crate::search) fn new(store: &Store, recent: &Recent) -> tantivy::Result<Self> {
+    pub(in crate::search) fn new(store: &Store, recent: SnapshotRecent) -> tantivy::Result<Self> {
         let searcher = store.searcher()?;
         let fields = store.fields();
         let scored = fields.scored();
@@ -89,7 +89,7 @@ impl Segments {
             has_terms,
             language: fields.language,
             record: fields.record,
-            recent: recent.of_snapshot(),
+            recent,
             searcher,
         })
     }
