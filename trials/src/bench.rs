@@ -230,7 +230,8 @@ async fn replies(
     Ok(())
 }
 
-/// Creates an agent with about this many passages, and returns requests with questions about them.
+/// Creates an agent with about this many passages, and returns a request with a question about each of their sentences,
+/// in random order.
 pub(crate) async fn questions(server: &Server, passages: usize) -> Vec<Vec<u8>> {
     let client = server.client();
     let agent = client.agent().await;
@@ -238,12 +239,11 @@ pub(crate) async fn questions(server: &Server, passages: usize) -> Vec<Vec<u8>> 
     let mut requests = Vec::new();
     for _ in 0..passages.div_ceil(TEXT_CHARS / PASSAGE_CHARS) {
         let text = corpus::text(&mut numbers, TEXT_CHARS);
-        for _ in 0..50 {
-            let question = corpus::question(&mut numbers, &text);
-            requests.push(request(server, &agent, &question));
-        }
+        let questions = corpus::questions(&text);
+        requests.extend(questions.map(|question| request(server, &agent, &question)));
         client.text(&agent, &text).await;
     }
+    corpus::shuffle(&mut numbers, &mut requests);
     requests
 }
 

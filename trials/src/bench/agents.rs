@@ -124,8 +124,10 @@ async fn point(server: &mut Server, made: &[make::Made], seconds: u64) -> anyhow
     let list = good(load::run(server.address(), list, 1, time / 2).await?)?;
     let mut numbers = Numbers::new(17);
     let chosen = (0..REQUESTS).map(|_| numbers.below(made.len() as u64) as usize);
-    let requests: Vec<_> = chosen.filter_map(|index| made.get(index)).collect();
-    let requests = Arc::new(requests.iter().map(|made| made.request(server)).collect::<Vec<_>>());
+    let mut words = Numbers::new(19);
+    let chosen: Vec<_> = chosen.filter_map(|index| made.get(index)).collect();
+    let requests = chosen.iter().map(|made| made.request(server, &mut words));
+    let requests = Arc::new(requests.collect::<Vec<_>>());
     let one = good(load::run(server.address(), Arc::clone(&requests), 1, time).await?)?;
     let busy = good(load::run(server.address(), requests, CONNECTIONS, time).await?)?;
     let loaded_mib = memory::of(server.pid())?.resident_mib();

@@ -85,10 +85,40 @@ pub(crate) fn text(numbers: &mut Numbers, chars: usize) -> String {
 
 /// A question about a text: some of the longer words of one of its sentences.
 pub(crate) fn question(numbers: &mut Numbers, text: &str) -> String {
-    let sentences: Vec<&str> = text.split('.').filter(|sentence| sentence.len() > 40).collect();
+    let sentences: Vec<&str> = sentences(text).collect();
     let index = numbers.below(sentences.len() as u64) as usize;
-    let sentence = sentences.get(index).copied().unwrap_or(text);
+    about(sentences.get(index).copied().unwrap_or(text))
+}
+
+/// A question about each sentence of a text.
+pub(crate) fn questions(text: &str) -> impl Iterator<Item = String> {
+    sentences(text).map(about)
+}
+
+/// The same question with its words in another order, so that it is another text about the same passage.
+pub(crate) fn reordered(numbers: &mut Numbers, question: &str) -> String {
+    let words = question.strip_prefix(ASKS).unwrap_or(question).trim_end_matches('?');
+    let mut words: Vec<&str> = words.split(' ').collect();
+    shuffle(numbers, &mut words);
+    format!("{ASKS}{}?", words.join(" "))
+}
+
+/// Brings the items into a random order.
+pub(crate) fn shuffle<T>(numbers: &mut Numbers, items: &mut [T]) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, numbers.below(last as u64 + 1) as usize);
+    }
+}
+
+/// How each question begins.
+const ASKS: &str = "What is the ";
+
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.split('.').filter(|sentence| sentence.len() > 40)
+}
+
+fn about(sentence: &str) -> String {
     let words: Vec<&str> =
         sentence.split_whitespace().filter(|word| word.len() > 4).take(5).collect();
-    format!("What is the {}?", words.join(" "))
+    format!("{ASKS}{}?", words.join(" "))
 }

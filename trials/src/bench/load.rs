@@ -1,10 +1,12 @@
 //! A load generator with little overhead: raw HTTP/1.1 on kept-alive connections.
 //!
-//! `oha` and similar tools repeat one body, and a benchmark that repeats one question measures the
-//! caches of its answer.
+//! `oha` and similar tools repeat one body, and a benchmark that repeats a few questions measures the
+//! caches of their replies. So every request is the next one of all runs together: with more questions than the caches
+//! have room for, none of them is answered from a cache.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
@@ -38,6 +40,9 @@ impl Outcome {
     }
 }
 
+/// The requests that all runs have sent.
+static SENT: AtomicUsize = AtomicUsize::new(0);
+
 /// Sends the requests in turn over `connections` connections for this time. Each request is the
 /// complete text of an HTTP/1.1 request.
 pub(crate) async fn run(
@@ -48,9 +53,9 @@ pub(crate) async fn run(
 ) -> anyhow::Result<Outcome> {
     let start = Instant::now();
     let mut tasks = JoinSet::new();
-    for number in 0..connections {
+    for _ in 0..connections {
         let requests = Arc::clone(&requests);
-        tasks.spawn(async move { connection(address, &requests, number, start + duration).await });
+        tasks.spawn(async move { connection(address, &requests, start + duration).await });
     }
     let mut outcome = Outcome::default();
     while let Some(finished) = tasks.join_next().await {
@@ -66,19 +71,15 @@ pub(crate) async fn run(
 async fn connection(
     address: SocketAddr,
     requests: &[Vec<u8>],
-    first: usize,
     end: Instant,
 ) -> anyhow::Result<(Vec<Duration>, usize)> {
     let mut socket = connect(address).await?;
     let mut latencies = Vec::new();
     let mut refused = 0;
     let mut buffer = Vec::with_capacity(16 * 1_024);
-    // Each connection starts at another request, so that they do not send the same one at the same
-    // time.
-    for request in requests.iter().cycle().skip(first * 31 % requests.len().max(1)) {
-        if Instant::now() >= end {
-            break;
-        }
+    while Instant::now() < end {
+        let next = SENT.fetch_add(1, Ordering::Relaxed) % requests.len().max(1);
+        let request = requests.get(next).context("no requests")?;
         let sent = Instant::now();
         socket.write_all(request).await.context("sending")?;
         let status = answer(&mut socket, &mut buffer).await?;

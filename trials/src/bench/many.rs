@@ -37,13 +37,13 @@ pub(super) async fn run(
     let most = counts.last().copied().unwrap_or_default();
     let server = Server::of(program).env("CICERONE_RATE_LIMIT_PER_MINUTE", "0").start();
     let began = Instant::now();
-    let questions = make(&server, most).await?;
+    let made = make(&server, most).await?;
     println!(
         "{most} agents created in {:.0} s; {}",
         began.elapsed().as_secs_f64(),
         memory::of(server.pid())?
     );
-    let mut numbers = corpus::Numbers::new(17);
+    let (mut numbers, mut words) = (corpus::Numbers::new(17), corpus::Numbers::new(19));
     let mut runs: Vec<(usize, Vec<Run>)> =
         counts.into_iter().map(|count| (count, Vec::new())).collect();
     for _ in 0..ROUNDS {
@@ -51,7 +51,10 @@ pub(super) async fn run(
             let below = u64::try_from(*count)?;
             let chosen = (0..REQUESTS).map(|_| usize::try_from(numbers.below(below)));
             let requests = chosen
-                .map(|index| questions.get(index?).cloned().context("a question is missing"))
+                .map(|index| {
+                    let (agent, question) = made.get(index?).context("a question is missing")?;
+                    Ok(request(&server, agent, &corpus::reordered(&mut words, question)))
+                })
                 .collect::<anyhow::Result<Vec<_>>>()?;
             let outcome =
                 load::run(server.address(), Arc::new(requests), connections, duration).await?;
@@ -80,8 +83,8 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Creates agents with one text each, and returns a request about each text.
-async fn make(server: &Server, agents: usize) -> anyhow::Result<Vec<Vec<u8>>> {
+/// Creates agents with one text each, and returns each with a question about its text.
+async fn make(server: &Server, agents: usize) -> anyhow::Result<Vec<(String, String)>> {
     let mut tasks = JoinSet::new();
     for first in 0..AT_ONCE {
         let client = server.client();
@@ -103,6 +106,5 @@ async fn make(server: &Server, agents: usize) -> anyhow::Result<Vec<Vec<u8>>> {
         made.extend(some.context("making agents")?);
     }
     made.sort_unstable();
-    let requests = made.iter().map(|(_, agent, question)| request(server, agent, question));
-    Ok(requests.collect())
+    Ok(made.into_iter().map(|(_, agent, question)| (agent, question)).collect())
 }

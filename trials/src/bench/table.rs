@@ -16,6 +16,8 @@ use crate::latency::millis;
 
 /// Passages of the agent that is asked.
 const PASSAGES: usize = 2_000;
+/// Questions that are asked again and again, beside those of which each is new.
+const OFTEN: usize = 2_000;
 /// Texts of 100,000 characters that are added one after the other in each round.
 const SINGLE_TEXTS: usize = 7;
 
@@ -148,6 +150,7 @@ async fn targets(
     postgres: Option<&Server>,
     upstream: SocketAddr,
 ) -> anyhow::Result<Vec<Target>> {
+    let asked = Arc::new(questions(embedded, PASSAGES).await);
     let mut targets = vec![
         Target {
             name: "the mock upstream, asked directly",
@@ -164,7 +167,13 @@ async fn targets(
         Target {
             name: "a turn, embedded answerer",
             address: embedded.address(),
-            requests: Arc::new(questions(embedded, PASSAGES).await),
+            requests: Arc::clone(&asked),
+            connections: &[1, 64, 256],
+        },
+        Target {
+            name: "a turn, embedded answerer, questions that come again",
+            address: embedded.address(),
+            requests: Arc::new(asked.iter().take(OFTEN).cloned().collect()),
             connections: &[1, 64, 256],
         },
     ];

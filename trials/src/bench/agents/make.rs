@@ -31,9 +31,9 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// A request with the question. The address of a server changes with each start.
-    pub(super) fn request(&self, server: &Server) -> Vec<u8> {
-        request(server, &self.agent, &self.question)
+    /// A request with the question, its words in random order. The address of a server changes with each start.
+    pub(super) fn request(&self, server: &Server, numbers: &mut Numbers) -> Vec<u8> {
+        request(server, &self.agent, &corpus::reordered(numbers, &self.question))
     }
 }
 
