@@ -8,7 +8,7 @@ use crate::ports::ModelReply;
 /// A place for one reply. Clones share it.
 ///
 /// A model whose reply depends on nothing but the question, what was found, and the bound on tokens keeps it here, so
-/// that the same question to the same content is not answered twice. Replies of more than [`ReplyMemo::TEXT_BYTES`] are
+/// that the same question to the same content is not answered twice. Replies of more than 1,024 bytes are
 /// not kept.
 #[derive(Clone, Default)]
 pub struct ReplyMemo(Arc<OnceLock<Kept>>);
