@@ -48,13 +48,16 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         for piece in pieces:
-            if isinstance(piece, float):
-                time.sleep(piece)
-                continue
             self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
             self.wfile.flush()
         if is_whole:
             self.wfile.write(b"0\r\n\r\n")
+        self.close_connection = True
+
+    def stall(self):
+        """Says nothing until the client hangs up."""
+        self.connection.settimeout(60)
+        self.rfile.read(1)
         self.close_connection = True
 
     def handle_any(self):
@@ -128,8 +131,7 @@ class Handler(BaseHTTPRequestHandler):
         return self.answer(201, AGENT)
 
     def silent(self, _):
-        time.sleep(1.5)
-        self.close_connection = True
+        self.stall()
 
     def redirect(self, _):
         return self.answer(307, b"", [("location", "http://127.0.0.1:9/")])
@@ -172,7 +174,8 @@ class Handler(BaseHTTPRequestHandler):
         return self.stream(b"event: token\ndata: {nope\n\n", DONE)
 
     def stream_stalled(self, _):
-        return self.stream(token("One"), 1.5, DONE)
+        self.stream(token("One"), is_whole=False)
+        self.stall()
 
 
 class Server(ThreadingHTTPServer):

@@ -62,7 +62,7 @@ for (let n = 0; n < 3; n++) {
   const error = await raises(cicerone.BadRequestError, shapeless.createAgent({ name: "Guide" }));
   assert.equal(error.code, undefined);
 }
-const silent = of("silent", { timeoutMs: 200, maxRetries: 1 });
+const silent = of("silent", { timeoutMs: 1_000, maxRetries: 1 });
 await raises(cicerone.RequestTimeoutError, silent.client.createAgent({ name: "Guide" }));
 assert.equal((await silent.seen()).length, 2);
 const nobody = new cicerone.Cicerone({ apiKey: "ck_test", baseUrl: "http://127.0.0.1:9", maxRetries: 0 });
@@ -85,7 +85,7 @@ assert.deepEqual(texts, ["One\u2028two\u0085", " three", "🦀", undefined]);
 assert.equal(new Set((await odd.seen()).map((request) => request.key)).size, 1);
 const broken = [["cut", ["One", " two"]], ["ended", ["One"]], ["failed", ["One"]], ["garbage", []], ["stalled", ["One"]]];
 for (const [scenario, expected] of broken) {
-  const { client, seen } = of(`stream_${scenario}`, { timeoutMs: 300 });
+  const { client, seen } = of(`stream_${scenario}`, { timeoutMs: scenario === "stalled" ? 1_000 : 30_000 });
   const events = [];
   const error = await raises(cicerone.StreamError, all(client.streamMessage(message), events));
   assert.deepEqual(events.map((event) => event.content), expected, scenario);

@@ -100,7 +100,7 @@ def check(name):
     shapeless = of("shapeless")
     for _ in range(3):
         assert raises(cicerone.BadRequestError, shapeless.call, *create, name="Guide").code is None
-    silent = of("silent", timeout=0.2, max_retries=1)
+    silent = of("silent", timeout=1.0, max_retries=1)
     raises(cicerone.RequestTimeoutError, silent.call, *create, name="Guide")
     assert len(silent.seen()) == 2
     nobody = Both(name, "x", {"max_retries": 0})
@@ -129,7 +129,7 @@ def check(name):
     assert texts == ["One\u2028two\u0085", " three", "🦀", None], texts
     assert len({request["key"] for request in odd.seen()}) == 1
     for scenario, expected in [("cut", ["One", " two"]), ("ended", ["One"]), ("failed", ["One"]), ("garbage", []), ("stalled", ["One"])]:
-        both = of(f"stream_{scenario}", timeout=0.3)
+        both = of(f"stream_{scenario}", timeout=1.0 if scenario == "stalled" else 30.0)
         texts = []
         error = raises(cicerone.StreamError, both.reply, texts)
         assert texts == expected, (scenario, texts)
