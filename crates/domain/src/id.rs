@@ -1,4 +1,7 @@
-//! Identifiers: a type prefix and 10 random alphanumeric characters.
+//! Identifiers: a type prefix and 10 random alphanumeric characters, of which some kinds have the first three in common
+//! with others that are made about the same time.
+
+mod run;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -9,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::clock::Entropy;
+pub use run::IdRuns;
 
 /// Random characters after the prefix.
 const LENGTH: usize = 10;

@@ -8,7 +8,7 @@ use crate::access::{ApiKey, Scope, key_id_of};
 use crate::audit::{Actor, AuditAction, AuditFilter, AuditRecord, Origin};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
-use crate::id::{Id, kind};
+use crate::id::{Id, IdRuns, kind};
 use crate::page::{Page, PageRequest};
 use crate::ports::{AuditStore, KeyStore};
 use crate::timestamp::Timestamp;
@@ -33,6 +33,7 @@ pub struct Audit {
     keys: Arc<dyn KeyStore>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    ids: Arc<IdRuns>,
     /// Failed authentications that are not stored yet.
     failures: Arc<Mutex<Pending>>,
 }
@@ -45,7 +46,7 @@ impl Audit {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Self {
-        Self { store, keys, clock, entropy, failures: Arc::default() }
+        Self { store, keys, clock, entropy, ids: Arc::default(), failures: Arc::default() }
     }
 
     /// The record of a change that the holder of `key` makes now, for the transaction of that change.
@@ -57,7 +58,7 @@ impl Audit {
         origin: Origin,
     ) -> AuditRecord {
         AuditRecord {
-            id: Id::random(self.entropy.as_ref()),
+            id: self.ids.next(self.entropy.as_ref()),
             account_id: key.account_id,
             at: self.clock.now(),
             actor: Actor::ApiKey { id: key.id, name: key.name.clone() },
@@ -118,7 +119,7 @@ impl Audit {
         for ((key, address), failure) in failures {
             let Some(account_id) = self.keys.owner_of_key(*key).await? else { continue };
             records.push(AuditRecord {
-                id: Id::random(self.entropy.as_ref()),
+                id: self.ids.next(self.entropy.as_ref()),
                 account_id,
                 at: failure.at,
                 actor: Actor::Unknown,

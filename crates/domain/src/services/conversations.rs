@@ -17,7 +17,7 @@ use crate::conversation::{
 };
 use crate::error::Error;
 use crate::fairness::{FairPermit, FairPool};
-use crate::id::{Id, kind};
+use crate::id::{Id, IdRuns, kind};
 use crate::idempotency::Completion;
 use crate::limits;
 use crate::page::{Page, PageRequest};
@@ -79,6 +79,7 @@ pub struct Conversations {
     model: Arc<dyn LanguageModel>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    ids: Arc<IdRuns>,
     quotas: Quotas,
     replies: FairPool<Id<kind::Account>>,
     paces: Paces,
@@ -120,13 +121,14 @@ impl Conversations {
         let replies = FairPool::new(places, places);
         let (paces, thinking) = (Paces::new(bounds.longest_wait), Thinking::default());
         let (exports, public_url) = (export::Exports::default(), None);
-        let signal = WorkSignal::default();
+        let (signal, ids) = (WorkSignal::default(), Arc::default());
         Self {
             store,
             index,
             model,
             clock,
             entropy,
+            ids,
             quotas,
             replies,
             paces,
@@ -147,6 +149,11 @@ impl Conversations {
     #[must_use]
     pub fn signalling(self, signal: WorkSignal) -> Self {
         Self { signal, ..self }
+    }
+
+    /// An id for a new conversation. Conversations that begin one after the other are stored close to each other.
+    pub fn new_id(&self) -> Id<kind::Conversation> {
+        self.ids.next(self.entropy.as_ref())
     }
 
     /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation,
@@ -284,7 +291,7 @@ impl Conversations {
         let now = self.clock.now().max(question.timestamp);
         let is_first = conversation.is_none();
         let conversation = conversation.unwrap_or_else(|| Conversation {
-            id: message.handling.new_id.unwrap_or_else(|| Id::random(self.entropy.as_ref())),
+            id: message.handling.new_id.unwrap_or_else(|| self.new_id()),
             account_id: agent.account_id,
             agent_id: agent.id,
             metadata: message.metadata,

@@ -7,7 +7,7 @@ use crate::clock::{Clock, Entropy};
 use crate::content::{PublicText, StoredDocument, StoredPassage};
 use crate::conversation::MessageText;
 use crate::error::Error;
-use crate::id::{Id, kind};
+use crate::id::{Id, IdRuns, kind};
 use crate::idempotency::Completion;
 use crate::job::NewJob;
 use crate::managed::Managed;
@@ -42,6 +42,7 @@ pub struct Sources {
     signal: WorkSignal,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    ids: Arc<IdRuns>,
 }
 
 impl Sources {
@@ -54,8 +55,8 @@ impl Sources {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Self {
-        let thinking = Thinking::default();
-        Self { store, agents, index, thinking, signal, clock, entropy }
+        let (thinking, ids) = (Thinking::default(), Arc::default());
+        Self { store, agents, index, thinking, signal, clock, entropy, ids }
     }
 
     /// Adds a source, in the state pending. Fails as [`SourceStore::insert_source`] does, and with [`Error::Invalid`] if it
@@ -68,7 +69,7 @@ impl Sources {
     ) -> Result<Source, Error> {
         new.content.check_may_be_guarded(new.guarded)?;
         let source = Source {
-            id: Id::random(self.entropy.as_ref()),
+            id: self.ids.next(self.entropy.as_ref()),
             account_id: scope.account,
             agent_id: new.agent_id,
             content: new.content,
@@ -78,10 +79,15 @@ impl Sources {
             managed: new.managed,
             created_at: self.clock.now(),
         };
-        let job = NewJob { id: Id::random(self.entropy.as_ref()), request_id: new.request_id };
+        let job = self.job(new.request_id);
         let source = self.store.insert_source(scope, source, job, completion).await?;
         self.signal.notify();
         Ok(source)
+    }
+
+    /// A job that is done for a request.
+    fn job(&self, request_id: Option<Id<kind::Request>>) -> NewJob {
+        NewJob { id: self.ids.next(self.entropy.as_ref()), request_id }
     }
 
     /// The source. Fails with [`Error::NotFound`].
@@ -120,7 +126,7 @@ impl Sources {
         request_id: Option<Id<kind::Request>>,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {
-        let job = NewJob { id: Id::random(self.entropy.as_ref()), request_id };
+        let job = self.job(request_id);
         let source =
             self.store.refresh_source(scope, id, job, self.clock.now(), completion).await?;
         self.signal.notify();
@@ -137,7 +143,7 @@ impl Sources {
         request_id: Option<Id<kind::Request>>,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {
-        let job = NewJob { id: Id::random(self.entropy.as_ref()), request_id };
+        let job = self.job(request_id);
         let now = self.clock.now();
         let source = self.store.add_pairs(scope, id, pairs, job, now, completion).await?;
         self.signal.notify();

@@ -4,9 +4,9 @@ mod events;
 mod view;
 
 use actix_web::http::{Method, StatusCode};
+use cicerone_domain::Error;
 use cicerone_domain::conversation::{Channel, Metadata};
 use cicerone_domain::services::{Handling, NewMessage};
-use cicerone_domain::{Error, Id};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -166,7 +166,7 @@ async fn handle(
     let entropy = app.entropy.as_ref();
     let mut frame = Frame::new("chatcmpl-", message.agent_id, app.clock.now(), entropy);
     if message.handling.is_kept {
-        let conversation_id = Id::random(entropy);
+        let conversation_id = app.conversations.new_id();
         message.handling.new_id = Some(conversation_id);
         frame.stored = Some(Stored::first(conversation_id));
     }

@@ -5,9 +5,9 @@ mod events;
 mod view;
 
 use actix_web::http::{Method, StatusCode};
+use cicerone_domain::Error;
 use cicerone_domain::conversation::{Channel, Metadata};
 use cicerone_domain::services::{Handling, NewMessage};
-use cicerone_domain::{Error, Id};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -173,7 +173,7 @@ async fn handle(
     frame.previous_response_id = previous_response_id;
     let continuation = continued.map(Continuation::new);
     if message.handling.is_kept && continuation.is_none() {
-        let stored = Stored::first(Id::random(entropy));
+        let stored = Stored::first(app.conversations.new_id());
         message.handling.new_id = Some(stored.conversation_id);
         frame.id = continued::response_id(stored);
         frame.stored = Some(stored);
