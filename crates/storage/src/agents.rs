@@ -1,5 +1,7 @@
 //! Agents.
 
+mod known;
+
 use async_trait::async_trait;
 use cicerone_domain::agent::{
     AgentFilter, AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, RetentionDays,
@@ -25,6 +27,7 @@ use crate::removal::{Removed, remove};
 use crate::schema::{agents, sources};
 use crate::scope::Visible;
 use crate::storage::Storage;
+pub(crate) use known::KnownAgents;
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = agents, treat_none_as_default_value = false, treat_none_as_null = true)]

@@ -20,7 +20,7 @@ use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::{ConversationContext, ConversationStore};
 use cicerone_domain::usage::DayUsage;
 use cicerone_domain::{
-    Conversation, Error, Id, Message, Page, PageRequest, Role, Scope, Timestamp,
+    Agent, Conversation, Error, Id, Message, Page, PageRequest, Role, Scope, Timestamp,
 };
 use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
@@ -196,9 +196,16 @@ impl ConversationStore for Storage {
         conversation: Option<Id<kind::Conversation>>,
         messages: usize,
     ) -> Result<ConversationContext, Error> {
+        let db = self.db.of(scope.account);
+        let changes = db.changes_so_far();
+        let known = changes.and_then(|changes| self.known.get(changes, agent));
+        let known = known.filter(|agent| agent.account_id == scope.account && scope.sees(agent.id));
+        let was_known = known.is_some();
+        if let (Some(agent), None) = (&known, conversation) {
+            return Ok(ConversationContext { agent: agent.clone(), conversation: None });
+        }
         let visible = Visible::from(scope);
-        self.db
-            .of(scope.account)
+        let context = db
             .lookup(move |c| match conversation {
                 // A single query sees a consistent state by itself.
                 None => {
@@ -206,10 +213,20 @@ impl ConversationStore for Storage {
                     Ok(ConversationContext { agent, conversation: None })
                 }
                 Some(conversation) => transaction(c, Begin::Snapshot, |c| {
+                    let agent = match &known {
+                        Some(agent) => agent.clone(),
+                        None => agents::require(c, &visible, agent)?,
+                    };
                     context(c, &visible, agent, conversation, messages)
                 }),
             })
-            .await
+            .await?;
+        if let Some(changes) = changes
+            && !was_known
+        {
+            self.known.put(changes, context.agent.clone());
+        }
+        Ok(context)
     }
 
     async fn append_turn(
@@ -449,11 +466,10 @@ pub(crate) fn list_messages(
 fn context(
     c: &mut AnyConnection,
     visible: &Visible,
-    agent: Id<kind::Agent>,
+    agent: Agent,
     conversation: Id<kind::Conversation>,
     messages: usize,
 ) -> Result<ConversationContext, TransactionError> {
-    let agent = agents::require(c, visible, agent)?;
     let conversation = require(c, visible, conversation)?;
     conversation.check_belongs_to(agent.id)?;
     let newest = messages::table

@@ -21,6 +21,7 @@ use crate::idempotency;
 use crate::reserve::Reserve;
 use crate::storage::{Limits, StorageOptions};
 use crate::url::DatabaseUrl;
+use crate::usage::Counted;
 pub(crate) use changes::Changes;
 use threads::Threads;
 pub(crate) use threads::{closed, too_late};
@@ -136,6 +137,34 @@ impl Db {
         outcome
     }
 
+    /// Like [`Db::write_completing`], for work that changes nothing but conversations: it is not among the
+    /// [changes so far](Self::changes_so_far). On SQLite, `counted` is added to what the turns of its commit count;
+    /// elsewhere, `work` counts.
+    pub(crate) async fn write_turn<T, F>(
+        &self,
+        counted: Counted,
+        completion: Option<Completion<T>>,
+        work: F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
+    {
+        let work = completing(completion, work);
+        let outcome = match &self.writer {
+            Some(writer) => writer.run(self.party, Purpose::Turn(Box::new(counted)), work).await,
+            None => self.change_apart(work).await,
+        };
+        self.writes.note(&outcome);
+        outcome
+    }
+
+    /// How many commits to a SQLite file this process has made that changed more than conversations. It has grown before
+    /// such a change is acknowledged. `None` if other processes make changes too.
+    pub(crate) fn changes_so_far(&self) -> Option<u64> {
+        self.writer.as_ref().map(|writer| writer.changes())
+    }
+
     /// Like [`Db::write`], for work that frees space. It also runs on a full disk, in the space
     /// that is reserved for it.
     pub(crate) async fn free<T, F>(&self, work: F) -> Result<T, Error>
@@ -152,14 +181,23 @@ impl Db {
         self.writes.probe_is_due()
     }
 
-    async fn change<T, F>(&self, purpose: Purpose, mut work: F) -> Result<T, Error>
+    async fn change<T, F>(&self, purpose: Purpose, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
-        if let Some(writer) = &self.writer {
-            return writer.run(self.party, purpose, work).await;
+        match &self.writer {
+            Some(writer) => writer.run(self.party, purpose, work).await,
+            None => self.change_apart(work).await,
         }
+    }
+
+    /// Changes something on PostgreSQL.
+    async fn change_apart<T, F>(&self, mut work: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
+    {
         let changes = self.changes();
         self.threads.run(self.party, move || changes.run(&mut work)).await
     }

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use cicerone_domain::ports::Health;
 use cicerone_domain::{Error, Scope};
 
+use crate::agents::KnownAgents;
 use crate::connection::AnyConnection;
 use crate::conversations::GatheredTurns;
 use crate::db::Db;
@@ -26,6 +27,8 @@ pub struct Storage {
     pub(crate) account_bytes: Option<u64>,
     /// Turns that wait to be stored together.
     pub(crate) gathered: Arc<GatheredTurns>,
+    /// The agents that replies have read from a SQLite file.
+    pub(crate) known: Arc<KnownAgents>,
 }
 
 /// How much of the machine and of the database server a [`Storage`] takes.
@@ -98,6 +101,7 @@ impl Storage {
             db: Arc::new(Db::open(url, options)?),
             account_bytes: options.account_bytes,
             gathered: Arc::default(),
+            known: Arc::default(),
         })
     }
 

@@ -3,6 +3,7 @@
 mod statistics;
 
 use async_trait::async_trait;
+use cicerone_domain::conversation::Turn;
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::UsageStore;
 use cicerone_domain::statistics::{DayRange, DayStatistics, LATENCY_BUCKETS};
@@ -30,6 +31,7 @@ pub(crate) const COUNTED: usize = 3 + 4 + LATENCY_BUCKETS;
 /// The value of a quota column for an unlimited quota.
 const UNLIMITED: i64 = -1;
 
+#[derive(Clone)]
 pub(crate) struct UsageRow {
     pub(crate) account_id: String,
     pub(crate) day: i64,
@@ -52,12 +54,62 @@ impl UsageRow {
 }
 
 /// What an account used in a month.
+#[derive(Clone)]
 pub(crate) struct MonthRow {
     pub(crate) account_id: String,
     /// The first day of the month.
     pub(crate) month: i64,
     pub(crate) messages: i64,
     pub(crate) tokens: i64,
+}
+
+/// What an answered message adds to its day and to its month, known before it is stored.
+#[derive(Clone)]
+pub(crate) struct Counted {
+    day: UsageRow,
+    counts: [i64; COUNTED],
+    month: MonthRow,
+}
+
+impl Counted {
+    /// What this turn adds.
+    pub(crate) fn of(turn: &Turn) -> Self {
+        let account = turn.conversation.account_id;
+        let (day, month) = rows(account, turn.usage(), StatisticsRow::of(turn));
+        Self { counts: day.counts(), day, month }
+    }
+
+    pub(crate) fn store(&self, c: &mut AnyConnection) -> Result<(), TransactionError> {
+        dialect::add_usage(c, &self.day, self.counts)?;
+        Ok(dialect::add_month_usage(c, &self.month)?)
+    }
+
+    fn is_with(&self, other: &Self) -> bool {
+        let (one, other) = (&self.day, &other.day);
+        one.day == other.day && one.agent_id == other.agent_id && one.account_id == other.account_id
+    }
+}
+
+/// What the turns of a commit add: one row for each agent and day.
+#[derive(Default)]
+pub(crate) struct Counts(Vec<Counted>);
+
+impl Counts {
+    pub(crate) fn add(&mut self, added: &Counted) {
+        let Some(counted) = self.0.iter_mut().find(|counted| counted.is_with(added)) else {
+            self.0.push(added.clone());
+            return;
+        };
+        for (count, more) in counted.counts.iter_mut().zip(added.counts) {
+            *count = count.saturating_add(more);
+        }
+        counted.month.messages = counted.month.messages.saturating_add(added.month.messages);
+        counted.month.tokens = counted.month.tokens.saturating_add(added.month.tokens);
+    }
+
+    pub(crate) fn store(&self, c: &mut AnyConnection) -> Result<(), TransactionError> {
+        self.0.iter().try_for_each(|counted| counted.store(c))
+    }
 }
 
 /// Counts an answered message. This is the last step of its transaction, since messages of the same
@@ -69,7 +121,7 @@ pub(crate) fn count(
     statistics: StatisticsRow,
 ) -> Result<(), TransactionError> {
     let (in_day, in_month) = rows(account, usage, statistics);
-    dialect::add_usage(c, &in_day)?;
+    dialect::add_usage(c, &in_day, in_day.counts())?;
     Ok(dialect::add_month_usage(c, &in_month)?)
 }
 

@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use super::turn;
 use crate::db::{Changes, Db, closed, too_late};
 use crate::storage::Storage;
+use crate::usage::Counted;
 
 /// Most turns of a transaction.
 const TURNS: usize = 64;
@@ -57,9 +58,10 @@ impl Storage {
         if completion.is_none() && self.db.commits_apart() && turn::can_be_gathered(&turn) {
             return self.append_gathered(turn).await;
         }
+        let counted = Counted::of(&turn);
         self.db
             .of(turn.conversation.account_id)
-            .write_completing(completion, move |c| turn::append(c, &turn))
+            .write_turn(counted, completion, move |c| turn::append(c, &turn))
             .await
     }
 

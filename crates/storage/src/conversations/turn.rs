@@ -16,7 +16,8 @@ use crate::usage::{self, StatisticsRow};
 /// Messages of a turn.
 const MESSAGES: i64 = 2;
 
-/// Stores a turn and returns it with the conversation as it is now.
+/// Stores a turn and returns it with the conversation as it is now. On SQLite the turn is counted by its commit, together
+/// with others.
 pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, TransactionError> {
     let mut turn = turn.clone();
     let first = place(c, &mut turn)?;
@@ -42,8 +43,6 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transac
     ];
     dialect::insert_messages(c, &rows)?;
     gaps::note_unanswered(c, &turn, first)?;
-    let account = turn.conversation.account_id;
-    usage::count(c, account, turn.usage(), StatisticsRow::of(&turn))?;
     Ok(turn)
 }
 

@@ -10,6 +10,7 @@
 //! and for one change of each other party, not for all changes that others have queued.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use cicerone_domain::Error;
@@ -26,6 +27,7 @@ use crate::dialect::{Begin, begin_transaction, transaction};
 use crate::error::{OpenError, TransactionError};
 use crate::reserve::Reserve;
 use crate::url::DatabaseUrl;
+use crate::usage::{Counted, Counts};
 use line::Line;
 
 mod line;
@@ -50,10 +52,11 @@ const QUEUE: usize = 1_024;
 const UNDER_WAY: u64 = 64;
 
 /// What a change is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Anything.
     Change,
+    /// Storing a turn, which changes nothing but conversations and what counts them.
+    Turn(Box<Counted>),
     /// Freeing space: also carried out on a full disk.
     Deletion,
 }
@@ -64,6 +67,8 @@ const FULL: &str = "disk is full";
 /// The writer's thread and its queue.
 pub(super) struct Writer {
     queue: RwLock<Option<mpsc::Sender<Box<dyn Unit>>>>,
+    /// Commits of more than turns.
+    changes: Arc<AtomicU64>,
     places: FairPool<Party>,
     /// Closed after the thread has ended.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
@@ -82,7 +87,9 @@ trait Unit: Send {
     fn run_apart(&mut self, c: &mut AnyConnection);
     /// Discards the outcome, because the transaction was rolled back.
     fn reset(&mut self);
-    fn purpose(&self) -> Purpose;
+    fn purpose(&self) -> &Purpose;
+    /// Whether it succeeded.
+    fn is_done(&self) -> bool;
     /// The party that it is done for.
     fn party(&self) -> Party;
     /// Whether it failed because the disk is full.
@@ -128,7 +135,13 @@ where
 
     fn run_apart(&mut self, c: &mut AnyConnection) {
         let outcome = timed("write", self.limit, || {
-            transaction(c, Begin::Savepoint, |c| guarded(c, &mut self.work))
+            transaction(c, Begin::Savepoint, |c| {
+                let outcome = guarded(c, &mut self.work)?;
+                if let Purpose::Turn(counted) = &self.purpose {
+                    counted.store(c)?;
+                }
+                Ok(outcome)
+            })
         });
         self.outcome = Some(outcome.map_err(Error::from));
     }
@@ -137,8 +150,12 @@ where
         self.outcome = None;
     }
 
-    fn purpose(&self) -> Purpose {
-        self.purpose
+    fn purpose(&self) -> &Purpose {
+        &self.purpose
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(self.outcome, Some(Ok(_)))
     }
 
     fn party(&self) -> Party {
@@ -169,7 +186,7 @@ impl<T, F> Work<T, F> {
     /// Refuses a change while the space that is reserved for deletions is used up.
     fn check_space(&self) -> Result<(), Error> {
         let is_short = self.reserve.as_ref().is_some_and(|reserve| !reserve.is_held());
-        if is_short && self.purpose == Purpose::Change {
+        if is_short && !matches!(self.purpose, Purpose::Deletion) {
             return Err(Error::unavailable(format!("the {FULL}: only deletions are carried out")));
         }
         Ok(())
@@ -189,14 +206,21 @@ impl Writer {
         let (alive, ended) = mpsc::channel(1);
         let held = reserve.clone();
         let checkpoints = Checkpoints::start(&url)?;
+        let changes = Arc::new(AtomicU64::new(0));
+        let changed = Arc::clone(&changes);
         spawn("storage-writer".to_owned(), move || {
-            drain(units, connection, &url, &checkpoints, held.as_deref());
+            drain(units, connection, &url, &checkpoints, held.as_deref(), &changed);
             drop(checkpoints);
             drop(alive);
         })?;
         let places = FairPool::new(UNDER_WAY, UNDER_WAY);
         let queue = RwLock::new(Some(queue));
-        Ok(Self { queue, places, ended: tokio::sync::Mutex::new(ended), limit, reserve })
+        Ok(Self { queue, changes, places, ended: tokio::sync::Mutex::new(ended), limit, reserve })
+    }
+
+    /// How many commits of more than turns there were. It grows before their units are delivered.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
     }
 
     /// When it is the party's turn, does `work` in a transaction that is committed when this
@@ -255,6 +279,7 @@ fn drain(
     url: &DatabaseUrl,
     checkpoints: &Checkpoints,
     reserve: Option<&Reserve>,
+    changes: &AtomicU64,
 ) {
     let mut connection = Some(connection);
     let mut line = Line::default();
@@ -277,6 +302,10 @@ fn drain(
         let mut batch = Vec::new();
         let committed = carry_out(&mut connection, url, &mut line, &mut batch);
         expected = expected_after(batch.len(), expected);
+        // Also if it failed: the database may have kept it.
+        if !batch.iter().all(|unit| matches!(unit.purpose(), Purpose::Turn(_))) {
+            changes.fetch_add(1, Ordering::Release);
+        }
         let (mut deletions, others): (Vec<_>, Vec<_>) =
             batch.into_iter().partition(|unit| lacks_space(unit.as_ref(), &committed));
         is_released = !deletions.is_empty() && reserve.is_some_and(Reserve::release);
@@ -335,7 +364,7 @@ fn lacks_space(unit: &dyn Unit, committed: &Result<(), String>) -> bool {
         Ok(()) => unit.met_a_full_disk(),
         Err(cause) => cause.contains(FULL) || unit.met_a_full_disk(),
     };
-    unit.purpose() == Purpose::Deletion && met_a_full_disk
+    matches!(unit.purpose(), Purpose::Deletion) && met_a_full_disk
 }
 
 /// Hands the outcomes to the waiting callers.
@@ -364,7 +393,8 @@ fn commit_together(
     line: &mut Line,
     batch: &mut Vec<Box<dyn Unit>>,
 ) -> Result<(), String> {
-    if commit_all(c, line, batch)? || batch.len() == 1 {
+    // A single change that failed would fail again.
+    if commit_all(c, line, batch)? || matches!(&batch[..], [unit] if !unit.is_done()) {
         return Ok(());
     }
     batch.iter_mut().for_each(|unit| unit.reset());
@@ -376,15 +406,15 @@ fn commit_together(
     AnyConnection::commit_transaction(c).map_err(|error| error.to_string())
 }
 
-/// Takes units and runs them until none waits or the time slice is over, then commits. If one
-/// fails, rolls everything back and returns false.
+/// Takes units and runs them until none waits or the time slice is over, then counts their turns and commits. If
+/// something fails, rolls everything back and returns false.
 fn commit_all(
     c: &mut AnyConnection,
     line: &mut Line,
     batch: &mut Vec<Box<dyn Unit>>,
 ) -> Result<bool, String> {
     begin_transaction(c, Begin::Write).map_err(|error| error.to_string())?;
-    let began = Instant::now();
+    let (began, mut counts) = (Instant::now(), Counts::default());
     while batch.len() < BATCH
         && (batch.is_empty() || began.elapsed() < SLICE)
         && let Some(mut unit) = line.take()
@@ -396,6 +426,17 @@ fn commit_all(
             AnyConnection::rollback_transaction(c).map_err(|error| error.to_string())?;
             return Ok(false);
         }
+    }
+    for unit in batch.iter().filter(|unit| unit.is_done()) {
+        if let Purpose::Turn(counted) = unit.purpose() {
+            counts.add(counted);
+        }
+    }
+    if let Err(error) = counts.store(c) {
+        tracing::warn!(%error, "turns could not be counted together");
+        check_open(c)?;
+        AnyConnection::rollback_transaction(c).map_err(|error| error.to_string())?;
+        return Ok(false);
     }
     AnyConnection::commit_transaction(c).map_err(|error| error.to_string())?;
     Ok(true)

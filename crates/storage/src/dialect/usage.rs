@@ -31,9 +31,13 @@ pub(super) const OF_DAY: [&str; COUNTED] = [
     "latency_10",
 ];
 
-/// Adds to the usage of a day.
-pub(crate) fn add_usage(c: &mut AnyConnection, row: &UsageRow) -> QueryResult<()> {
-    let statement = AddDay { row, counts: row.counts() };
+/// Adds these counts to the usage of the row's day.
+pub(crate) fn add_usage(
+    c: &mut AnyConnection,
+    row: &UsageRow,
+    counts: [i64; COUNTED],
+) -> QueryResult<()> {
+    let statement = AddDay { row, counts };
     match c {
         AnyConnection::Postgres(c) => statement.execute(c).map(|_| ()),
         AnyConnection::Sqlite(c) => statement.execute(c).map(|_| ()),

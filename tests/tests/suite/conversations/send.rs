@@ -7,7 +7,7 @@ use cicerone_tests::scenario::{cited, id};
 use serde_json::{Value, json};
 
 use crate::coverage::Covers;
-use crate::world::{CRAB, NO_AGENT, NO_CONVERSATION, client};
+use crate::world::{CRAB, NO_AGENT, NO_CONVERSATION, account, client};
 
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/conversations",
@@ -248,6 +248,35 @@ async fn a_paused_agent_takes_no_new_conversation_and_continues_old_ones() {
 
     client.patch(&path, json!({ "status": "active" })).await.expect(200);
     client.post("/v1/conversations", new).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_change_of_an_agent_counts_for_the_next_message_however_often_it_is_asked() {
+    let client = client();
+    let agent = client.agent().await;
+    let path = format!("/v1/agents/{agent}");
+    let message = json!({ "agent_id": agent, "message": "When does the museum open?" });
+    let asking = async {
+        for _ in 0..150 {
+            let answer = client.post("/v1/conversations", message.clone()).await;
+            assert!([200, 404, 409].contains(&answer.status), "{}", answer.status);
+        }
+    };
+    let changing = async {
+        for _ in 0..20 {
+            client.patch(&path, json!({ "status": "paused" })).await.expect(200);
+            client.post("/v1/conversations", message.clone()).await.refused(409, "conflict");
+            client.patch(&path, json!({ "status": "active" })).await.expect(200);
+            client.post("/v1/conversations", message.clone()).await.expect(200);
+        }
+        client.text(&agent, TEXT).await;
+        let answer = client.post("/v1/conversations", message.clone()).await.expect(200);
+        assert!(answer["reply"].as_str().unwrap().contains("nine o'clock"), "{answer}");
+        account().post("/v1/conversations", message.clone()).await.refused(404, "resource_not_found");
+        client.delete(&path).await.expect_nothing();
+        client.post("/v1/conversations", message.clone()).await.refused(404, "resource_not_found");
+    };
+    tokio::join!(asking, changing);
 }
 
 #[tokio::test]
