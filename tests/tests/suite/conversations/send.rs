@@ -272,7 +272,10 @@ async fn a_change_of_an_agent_counts_for_the_next_message_however_often_it_is_as
         client.text(&agent, TEXT).await;
         let answer = client.post("/v1/conversations", message.clone()).await.expect(200);
         assert!(answer["reply"].as_str().unwrap().contains("nine o'clock"), "{answer}");
-        account().post("/v1/conversations", message.clone()).await.refused(404, "resource_not_found");
+        account()
+            .post("/v1/conversations", message.clone())
+            .await
+            .refused(404, "resource_not_found");
         client.delete(&path).await.expect_nothing();
         client.post("/v1/conversations", message.clone()).await.refused(404, "resource_not_found");
     };
