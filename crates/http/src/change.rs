@@ -163,6 +163,8 @@ impl Change {
         W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
+        // In a box, it is moved once and not with each future around it.
+        let work = |app, caller, completion| work(app, caller, completion).boxed();
         let carried_out = async move {
             let Self { app, caller, permission, origin, request_id, keyed, audited } = self;
             let acting = (audited.is_some() && permission.changes_access()).then(|| ActingKey {
