@@ -4,12 +4,15 @@
 //! records they take 5 MB, which every start reads and keeps in memory; packed (`DT_RELR`), 100 kB.
 //!
 //! Generic code is compiled for each type that it is used with, often to the same instructions. LLD, which Rust uses on
-//! this target unless it is told otherwise, keeps one of them (`--icf`).
+//! x86-64 Linux by default, and mold keep one of them (`--icf`).
 
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The first release of glibc that reads packed relocations.
 const FIRST: (u32, u32) = (2, 36);
+/// Keeps one of several functions with the same instructions.
+const ICF: &str = "-Wl,--icf=all";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -19,16 +22,25 @@ fn main() {
     if is_for_glibc && is_native && glibc().is_some_and(|version| version >= FIRST) {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
-    if told("TARGET") == "x86_64-unknown-linux-gnu" && is_default_linker() {
-        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    let is_optimised = told("PROFILE") == "release";
+    if told("CARGO_CFG_TARGET_OS") == "linux" && is_optimised && is_linked_with(ICF) {
+        println!("cargo::rustc-link-arg-bins={ICF}");
     }
 }
 
-/// Whether neither Cargo's configuration nor flags choose a linker.
-fn is_default_linker() -> bool {
-    let flags = told("CARGO_ENCODED_RUSTFLAGS");
-    told("RUSTC_LINKER").is_empty()
-        && !["linker", "fuse-ld"].iter().any(|flag| flags.contains(flag))
+/// Whether the linker, as it is configured, takes this argument.
+fn is_linked_with(argument: &str) -> bool {
+    let folder = PathBuf::from(told("OUT_DIR"));
+    let (source, program) = (folder.join("linked.rs"), folder.join("linked"));
+    let (flags, linker) = (told("CARGO_ENCODED_RUSTFLAGS"), told("RUSTC_LINKER"));
+    let mut rustc = Command::new(told("RUSTC"));
+    rustc.args(["--target", &told("TARGET"), "-C", &format!("link-arg={argument}"), "-o"]);
+    rustc.arg(program).arg(&source).args(flags.split('\x1f').filter(|flag| !flag.is_empty()));
+    if !linker.is_empty() {
+        rustc.args(["-C", &format!("linker={linker}")]);
+    }
+    let is_written = std::fs::write(source, "fn main() {}").is_ok();
+    is_written && rustc.output().is_ok_and(|output| output.status.success())
 }
 
 /// The value of a variable that Cargo sets for build scripts; empty if it is not set.
