@@ -18,6 +18,10 @@ use crate::mcp::McpSettings;
 /// Detects the type of a file by its content.
 pub type DetectUploadType = Arc<dyn Fn(&[u8]) -> Option<UploadType> + Send + Sync>;
 
+/// Makes a request's span part of the caller's trace: the span, and the values of the headers `traceparent` and
+/// `tracestate` ([W3C Trace Context](https://www.w3.org/TR/trace-context/)). A value that is not valid is ignored.
+pub type JoinTrace = fn(&tracing::Span, &str, &str);
+
 /// Everything that the interface serves.
 #[derive(Clone)]
 pub struct Application {
@@ -57,6 +61,8 @@ pub struct Application {
     pub extra_models: Vec<String>,
     /// Renders the text of `/metrics`; `None` if metrics are turned off.
     pub metrics: Option<Arc<dyn Fn() -> String + Send + Sync>>,
+    /// How requests join the traces of their callers; `None` if there are no traces.
+    pub join_trace: Option<JoinTrace>,
     /// The address at which everybody reaches the server; `None` if it has none, and nothing is public.
     pub public_url: Option<PublicUrl>,
     /// For expiries, and for what depends on the time of a request.

@@ -50,7 +50,7 @@ mod unread;
 mod visitors;
 mod widget;
 
-pub use application::{Application, DetectUploadType, HttpSettings};
+pub use application::{Application, DetectUploadType, HttpSettings, JoinTrace};
 pub use console::ConsoleSettings;
 pub use mcp::{McpAgent, McpPipeError, McpSettings, ParseHostError};
 pub use openapi::openapi;

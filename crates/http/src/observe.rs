@@ -35,6 +35,8 @@ use crate::unread::Body;
 
 /// Answers with more bytes are compressed on a blocking thread, since other connections share this one.
 const LONG_BYTES: usize = 64 * 1_024;
+/// The longest `tracestate` that is taken up: what the standard asks every program to pass on.
+const TRACE_STATE_BYTES: usize = 512;
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The headers that show the state of the caller's rate limit.
 pub(crate) const RATE_LIMIT: [HeaderName; 3] = [
@@ -59,6 +61,7 @@ pub(crate) async fn observe(
         route = field::Empty,
         status = field::Empty,
     );
+    join_trace(&request, &span);
     request.extensions_mut().insert(Rc::clone(&context));
     let link = request.conn_data::<Rc<Link>>().map(Rc::clone);
     let in_progress = link.as_ref().map(Link::begin);
@@ -127,6 +130,16 @@ pub(crate) async fn observe(
         Some(request) => Ok(ServiceResponse::new(request, response)),
         None => Err(InternalError::from_response("refused", response).into()),
     }
+}
+
+/// Makes the span part of the caller's trace if the request names one. Must be called before the span is entered.
+fn join_trace(request: &ServiceRequest, span: &Span) {
+    let Some(join) = request.app_data::<App>().and_then(|app| app.join_trace) else { return };
+    let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let Some(parent) = header("traceparent") else { return };
+    // It is kept with the span until it is sent.
+    let state = header("tracestate").filter(|state| state.len() <= TRACE_STATE_BYTES);
+    join(span, parent, state.unwrap_or_default());
 }
 
 /// Reserves the memory that an answer needs until it is sent, and releases the rest of the reservation.

@@ -16,7 +16,7 @@ use tracing_subscriber::{EnvFilter, Layer, fmt};
 use crate::configuration::{LogFormat, Settings};
 use crate::failure::Failure;
 
-pub(crate) use traces::Traces;
+pub(crate) use traces::{Traces, join as join_trace};
 
 /// Bounds of the histograms' buckets, in seconds.
 const BUCKETS_SECONDS: [f64; 15] =

@@ -138,6 +138,47 @@ async fn traces_go_to_the_collector_and_tell_no_content() {
     assert!(!has(TOLD), "traces contain content");
 }
 
+/// A trace, and spans of the callers in it.
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const SPANS: [&str; 2] = ["00f067aa0ba902b7", "00f067aa0ba902b8"];
+
+#[tokio::test]
+async fn requests_join_the_traces_of_their_callers() {
+    let collector = Receiver::start().await;
+    let address = collector.url();
+    let address = address.trim_end_matches("/hook");
+    let mut server = Server::of(&program()).env("OTEL_EXPORTER_OTLP_ENDPOINT", address).start();
+    let client = server.client();
+    let parents = [
+        (format!("00-{TRACE}-{}-01", SPANS[0]), "guide=1".to_owned()),
+        (format!("00-{TRACE}-{}-01", SPANS[1]), format!("guide={}", "x".repeat(600))),
+        // The standard has such a value ignored, and with it the trace.
+        (format!("00-{TRACE}-0000000000000000-01"), TOLD.to_owned()),
+        (TOLD.repeat(100), TOLD.to_owned()),
+    ];
+    for (parent, state) in &parents {
+        let request = client.request("GET", "/v1/agents").header("traceparent", parent);
+        request.header("tracestate", state).send().await.expect(200);
+    }
+    server.terminate();
+    assert!(server.wait().success());
+
+    let sent = collector.wait_for(1).await;
+    let body: Vec<u8> = sent.iter().flat_map(|one| one.body.to_vec()).collect();
+    let count = |mark: &[u8]| body.windows(mark.len()).filter(|part| *part == mark).count();
+    let bytes = |hex: &str| -> Vec<u8> {
+        hex.as_bytes()
+            .chunks(2)
+            .map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap())
+            .collect()
+    };
+    assert!(count(&bytes(TRACE)) >= SPANS.len(), "the requests are in the trace");
+    for span in SPANS {
+        assert_eq!(count(&bytes(span)), 1, "one request has the parent {span}");
+    }
+    assert_eq!((count(b"guide=1"), count(b"guide=x"), count(TOLD.as_bytes())), (1, 0, 0));
+}
+
 #[tokio::test]
 async fn a_collector_that_is_no_address_stops_the_start() {
     let error =

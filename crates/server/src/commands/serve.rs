@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::UploadType;
-use cicerone_http::{Application, HttpSettings};
+use cicerone_http::{Application, HttpSettings, JoinTrace};
 use cicerone_ingestion::detect_upload_type;
 
 use crate::alone::Alone;
@@ -41,7 +41,9 @@ pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
     telemetry::logs(&configuration.settings, &configuration.settings.log, traces.as_ref())?;
     let _alone = Alone::open(&configuration)?;
     let connections = files::connections(files, &configuration.settings);
-    let outcome = runtime.block_on(serve(&configuration, environment, files, connections));
+    let join_trace = traces.as_ref().map(|_| telemetry::join_trace as JoinTrace);
+    let serving = serve(&configuration, environment, files, connections, join_trace);
+    let outcome = runtime.block_on(serving);
     if let Some(traces) = traces {
         traces.close();
     }
@@ -55,6 +57,7 @@ async fn serve(
     environment: &Environment,
     files: Option<usize>,
     connections: usize,
+    join_trace: Option<JoinTrace>,
 ) -> Result<(), Failure> {
     let mut signals = StopSignals::listen()?;
     let listener = bind(&configuration.settings.bind)?;
@@ -71,7 +74,8 @@ async fn serve(
         mcp: configuration.mcp.clone(),
         ..configuration.settings.http()
     };
-    let application = application(configuration, settings, parts, &mut work).await?;
+    let application =
+        Application { join_trace, ..application(configuration, settings, parts, &mut work).await? };
     let server = cicerone_http::serve(listener, application)
         .map_err(|error| Failure::because("cannot start the HTTP server", &error))?;
     let handle = server.handle();
@@ -204,6 +208,7 @@ async fn application(
         extra_models: configuration.extra_models(),
         public_url: configuration.public_url.clone(),
         metrics,
+        join_trace: None,
         clock: parts.clock,
         entropy: parts.entropy,
         settings,

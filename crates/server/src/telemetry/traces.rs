@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use opentelemetry::trace::TracerProvider as _;
-use opentelemetry::{KeyValue, global};
+use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
+use opentelemetry::trace::{TraceContextExt as _, TracerProvider as _};
+use opentelemetry::{Context, KeyValue, global};
 use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use tokio::runtime::Handle;
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::configuration::Environment;
 use crate::failure::Failure;
@@ -90,6 +93,38 @@ impl Traces {
 
 fn failed(error: impl std::error::Error + 'static) -> Failure {
     Failure::because(&format!("`{ENDPOINT}`"), &error)
+}
+
+/// Makes a span part of the trace that the headers `traceparent` and `tracestate` of a request name.
+pub(crate) fn join(span: &tracing::Span, parent: &str, state: &str) {
+    let headers = TraceHeaders { parent, state };
+    let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &headers);
+    if !context.span().span_context().is_valid() {
+        return;
+    }
+    if let Err(error) = span.set_parent(context) {
+        tracing::debug!(%error, "a request did not join its caller's trace");
+    }
+}
+
+/// The headers of the W3C standard Trace Context.
+struct TraceHeaders<'a> {
+    parent: &'a str,
+    state: &'a str,
+}
+
+impl Extractor for TraceHeaders<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        match key {
+            "traceparent" => Some(self.parent),
+            "tracestate" => Some(self.state),
+            _ => None,
+        }
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        vec!["traceparent", "tracestate"]
+    }
 }
 
 /// Sends traces on the runtime, because the exporter's thread has none.
