@@ -171,7 +171,7 @@ impl Conversations {
         stages.begin(Stage::Read);
         let progress = self.paces.begin(scope.account).ok_or(Error::Overloaded)?;
         let Some(permit) = self.replies.try_acquire(scope.account, 1) else {
-            self.paces.refuse();
+            self.paces.refuse(scope.account);
             return Err(Error::Overloaded);
         };
         let now = self.clock.now();

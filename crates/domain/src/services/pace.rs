@@ -13,6 +13,10 @@ const ALWAYS: u32 = 64;
 const WINDOW: Duration = Duration::from_millis(100);
 /// How long after a refusal others are expected.
 const REFUSING: Duration = Duration::from_secs(1);
+/// While an account sends more than the server can answer, its accepted replies may take this fraction of the longest
+/// wait: most of its messages are refused either way, and the fewer wait, the sooner each is answered. Callers who send
+/// a message only after the last reply are not refused, as long as the whole wait is enough for them.
+const SHARE_WHILE_FLOODED: u32 = 10;
 
 /// Refuses replies for which the server would need too long, from the pace of those before: by Little's law, one that
 /// begins takes about as long as those in progress take to be done one after the other. Time in which a reply waits for
@@ -39,6 +43,10 @@ struct Pace {
     since: Option<Instant>,
     /// Replies that were done in it.
     done: u32,
+    /// Replies that were refused in it.
+    refused: u32,
+    /// When the account was last seen to send more than the server can answer.
+    flooded: Option<Instant>,
 }
 
 /// A reply in progress, until this is dropped.
@@ -59,22 +67,30 @@ impl Paces {
     pub(super) fn begin(&self, account: Id<kind::Account>) -> Option<Progress> {
         let mut state = self.lock();
         let pace = state.accounts.entry(account).or_default();
-        if pace.is_slower_than(self.longest_wait) {
-            state.refused = Some(Instant::now());
+        let now = Instant::now();
+        if pace.is_slower_than(pace.bound(self.longest_wait, now)) {
+            pace.refuse(pace.is_slower_than(self.longest_wait).then_some(now));
+            state.refused = Some(now);
             return None;
         }
         pace.in_progress += 1;
         Some(Progress { paces: self.clone(), account, is_counted: true })
     }
 
-    /// Notes that a reply was refused for another reason.
-    pub(super) fn refuse(&self) {
-        self.lock().refused = Some(Instant::now());
+    /// Notes that a reply was refused because too many are in progress.
+    pub(super) fn refuse(&self, account: Id<kind::Account>) {
+        let mut state = self.lock();
+        let now = Some(Instant::now());
+        state.refused = now;
+        // Without replies in progress there is nothing that could be kept quick.
+        if let Some(pace) = state.accounts.get_mut(&account) {
+            pace.refuse(now);
+        }
     }
 
     /// Whether replies have been refused within the last second.
     pub(super) fn is_refusing(&self) -> bool {
-        self.lock().refused.is_some_and(|last| last.elapsed() < REFUSING)
+        is_recent(self.lock().refused, Instant::now())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -83,7 +99,24 @@ impl Paces {
     }
 }
 
+/// Whether further refusals are expected after one at this time.
+fn is_recent(refused: Option<Instant>, now: Instant) -> bool {
+    refused.is_some_and(|last| now.saturating_duration_since(last) < REFUSING)
+}
+
 impl Pace {
+    /// How long replies may take now.
+    fn bound(&self, longest: Duration, now: Instant) -> Duration {
+        if is_recent(self.flooded, now) { longest / SHARE_WHILE_FLOODED } else { longest }
+    }
+
+    /// Counts a refusal, at this time if it was beyond all bounds. Others prolong a flood only if they are many: after a
+    /// burst, those who wait for their replies and come again get all of the wait back.
+    fn refuse(&mut self, flooded: Option<Instant>) {
+        self.refused += 1;
+        self.flooded = flooded.or(self.flooded);
+    }
+
     fn is_slower_than(&self, longest: Duration) -> bool {
         self.in_progress >= ALWAYS && self.between.saturating_mul(self.in_progress) > longest
     }
@@ -95,9 +128,13 @@ impl Pace {
         let window = now.saturating_duration_since(*self.since.get_or_insert(now));
         self.done += 1;
         if window >= WINDOW {
+            if self.refused > self.done / 2 && self.flooded.is_some() {
+                self.flooded = Some(now);
+            }
             self.between = window / self.done;
             self.since = Some(now);
             self.done = 0;
+            self.refused = 0;
         }
     }
 }
@@ -142,7 +179,7 @@ mod tests {
     use std::task::{Context, Waker};
     use std::time::{Duration, Instant};
 
-    use super::{ALWAYS, Pace, Paces};
+    use super::{ALWAYS, Pace, Paces, SHARE_WHILE_FLOODED, WINDOW};
     use crate::clock::SystemEntropy;
     use crate::id::Id;
 
@@ -217,6 +254,40 @@ mod tests {
         assert_eq!(in_progress(), Some(1));
         second.end();
         assert_eq!(in_progress(), None);
+    }
+
+    #[test]
+    fn while_an_account_sends_too_much_its_accepted_replies_are_few() {
+        let (paces, accounts) = (Paces::new(LONGEST), [(); 2].map(|()| Id::random(&SystemEntropy)));
+        let pace = || Pace { in_progress: 80, between: EACH, ..Pace::default() };
+        paces.lock().accounts.extend(accounts.map(|account| (account, pace())));
+        let [flooding, other] = accounts;
+        assert!(paces.begin(flooding).is_some(), "80 replies take 80 ms of 100");
+        paces.refuse(flooding);
+        assert!(paces.begin(flooding).is_none(), "80 replies take 80 ms of 10");
+        assert!(paces.begin(other).is_some(), "the other account does not send too much");
+    }
+
+    #[test]
+    fn a_flood_lasts_while_many_are_refused() {
+        let begin = Instant::now();
+        let mut pace = Pace { in_progress: 500, since: Some(begin), ..Pace::default() };
+        pace.refuse(Some(begin));
+        let mut window = |now: Instant, refused: u32| {
+            (pace.done, pace.refused) = (99, refused);
+            pace.leave(Some(now));
+            pace.bound(LONGEST, now)
+        };
+        let mut now = begin;
+        for _ in 0..30 {
+            now += WINDOW;
+            assert_eq!(window(now, 300), LONGEST / SHARE_WHILE_FLOODED);
+        }
+        for _ in 0..9 {
+            now += WINDOW;
+            assert_eq!(window(now, 3), LONGEST / SHARE_WHILE_FLOODED);
+        }
+        assert_eq!(window(now + WINDOW, 3), LONGEST);
     }
 
     #[test]
