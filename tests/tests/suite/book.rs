@@ -62,7 +62,7 @@ async fn a_widget_answers_on_the_pages_if_a_setting_names_it() {
 }
 
 #[tokio::test]
-async fn every_page_of_the_book_is_served_and_needs_nothing_from_elsewhere() {
+pub(crate) async fn every_page_of_the_book_is_served_and_needs_nothing_from_elsewhere() {
     let sections = sections().await;
     let pages: HashSet<&str> = sections.iter().map(|url| url.split('#').next().unwrap()).collect();
     assert!(pages.contains("/docs/quick-start") && pages.len() > 20, "{pages:?}");
@@ -101,7 +101,7 @@ async fn the_search_index_leads_to_headings() {
 }
 
 #[tokio::test]
-async fn the_reference_page_needs_nothing_from_elsewhere() {
+pub(crate) async fn the_reference_page_needs_nothing_from_elsewhere() {
     for address in ["/docs/api", "/docs/index.html"] {
         let page = found(address).await.text().to_owned();
         assert!(page.contains("<html"), "{page}");

@@ -10,7 +10,7 @@ use crate::walks::WALKS;
 use crate::world::client;
 use crate::{
     agents, audit_log, checks, conversations, files, gaps, keys, mcp, me, openai, sources, usage,
-    visitors, webhooks, widgets,
+    visitors, webhooks, widgets, without_key,
 };
 
 /// Which answers of a route are tested, and by which tests.
@@ -188,6 +188,27 @@ async fn every_answer_of_a_route_of_widgets_is_provoked_by_a_test() {
             let status = case.split(' ').next().unwrap();
             assert!(responses.contains_key(status), "`{name}` does not describe {case}");
         }
+    }
+}
+
+#[tokio::test]
+async fn every_answer_of_an_operation_without_a_key_is_provoked_by_a_test() {
+    let operations = operations().await;
+    let open = operations
+        .iter()
+        .filter(|(name, operation)| !needs_key(operation) && !name.contains(" /w/"));
+    let documented: BTreeSet<&str> = open.map(|(name, _)| name.as_str()).collect();
+    let tested: BTreeSet<&str> = without_key::COVERS.iter().map(|covers| covers.route).collect();
+    assert_eq!(documented, tested);
+    for covers in &without_key::COVERS {
+        let (name, operation) = operations.iter().find(|(name, _)| name == covers.route).unwrap();
+        let responses = operation["responses"].as_object().unwrap();
+        let documented: BTreeSet<&str> = responses.keys().map(String::as_str).collect();
+        let mut tested: BTreeSet<&str> = covers.cases.iter().map(|(status, _)| *status).collect();
+        if without_key::INFALLIBLE.contains(&name.as_str()) {
+            tested.insert("500");
+        }
+        assert_eq!(documented, tested, "{name}");
     }
 }
 

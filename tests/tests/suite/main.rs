@@ -59,4 +59,5 @@ mod walks;
 mod webhooks;
 mod widget_script;
 mod widgets;
+mod without_key;
 mod world;

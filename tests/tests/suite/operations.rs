@@ -13,14 +13,14 @@ use tokio::time::timeout;
 use crate::world::{client, own_server, program, server};
 
 #[tokio::test]
-async fn health_needs_no_key() {
+pub(crate) async fn health_needs_no_key() {
     for path in ["/healthz", "/readyz"] {
         assert_eq!(client().anonymous().get(path).await.status, 200, "{path}");
     }
 }
 
 #[tokio::test]
-async fn metrics_are_prometheus_text_without_tenant_data() {
+pub(crate) async fn metrics_are_prometheus_text_without_tenant_data() {
     let client = client();
     let agent = client.agent().await;
     client.ask(&agent, "When does the Zaubersprudel open?").await;
@@ -41,7 +41,7 @@ async fn metrics_are_prometheus_text_without_tenant_data() {
 }
 
 #[tokio::test]
-async fn the_contract_needs_no_key_and_is_that_of_the_command_line() {
+pub(crate) async fn the_contract_needs_no_key_and_is_that_of_the_command_line() {
     let served = client().anonymous().get("/v1/openapi.json").await;
     let served = served.expect(200);
     assert!(served["openapi"].as_str().unwrap().starts_with("3.1."), "{}", served["openapi"]);

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::world::{NO_DOCUMENT, client, program};
 
-const ADDRESS: &str = "https://docs.example/guide";
+pub(crate) const ADDRESS: &str = "https://docs.example/guide";
 
-fn public_server() -> Server {
+pub(crate) fn public_server() -> Server {
     Server::of(&program()).env("CICERONE_PUBLIC_URL", format!("{ADDRESS}/")).start()
 }
 
@@ -33,7 +33,7 @@ fn assert_absent(answer: &Answer, path: &str) {
 }
 
 #[tokio::test]
-async fn a_public_text_is_a_page_that_loads_nothing() {
+pub(crate) async fn a_public_text_is_a_page_that_loads_nothing() {
     let server = public_server();
     let client = server.client();
     let agent = public_agent(&client).await;
@@ -95,7 +95,7 @@ async fn replies_link_to_public_texts_of_all_types_without_an_address() {
 }
 
 #[tokio::test]
-async fn what_is_unknown_private_or_deleted_gets_the_same_answer() {
+pub(crate) async fn what_is_unknown_private_or_deleted_gets_the_same_answer() {
     let server = public_server();
     let client = server.client();
     let private = client.agent().await;
@@ -148,7 +148,7 @@ async fn of_a_long_text_the_beginning_is_shown() {
 }
 
 #[tokio::test]
-async fn requests_of_an_address_are_limited() {
+pub(crate) async fn requests_of_an_address_are_limited() {
     let data = tempfile::TempDir::with_prefix("cicerone-test-").unwrap();
     let file = data.path().join("cicerone.toml");
     let settings = format!("public_url = \"{ADDRESS}\"\n[http]\npublic_requests_per_minute = 3\n");
