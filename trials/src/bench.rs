@@ -1,7 +1,6 @@
 //! Speed and memory of the release binary, measured from outside on loopback.
 
 mod agents;
-mod beside;
 mod caller;
 mod connections;
 pub(crate) mod corpus;

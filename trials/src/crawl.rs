@@ -1,10 +1,12 @@
 //! Websites through the whole service: a real site compared with `wget`, refreshes during
 //! questions, kills in the middle of a crawl.
 
+mod beside;
 mod book;
 mod kill;
 mod refresh;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -29,6 +31,16 @@ enum What {
     /// Crawls the Rust book of this toolchain, compared with `wget -r`; refreshes it unchanged and
     /// with one page changed
     Book,
+    /// Crawls a folder of pages beside `wget -r` and Scrapy, which it installs in the target directory
+    Beside {
+        /// The folder, with an index.html, instead of the manual of Git that Debian's package
+        /// git-doc installs
+        #[arg(long)]
+        folder: Option<PathBuf>,
+        /// Times that each reads it
+        #[arg(long, default_value_t = 5)]
+        rounds: usize,
+    },
     /// Refreshes a site again and again while questions are asked about it: every answer is from
     /// the old content or the new
     Refresh {
@@ -48,6 +60,7 @@ enum What {
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     match arguments.what {
+        What::Beside { folder, rounds } => beside::run(&program, folder, rounds).await,
         What::Book => book::run(&program).await,
         What::Refresh { rounds } => refresh::run(&program, rounds).await,
         What::Kill { rounds } => kill::run(&program, rounds).await,

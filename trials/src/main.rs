@@ -20,6 +20,7 @@ mod idempotency;
 mod latency;
 mod mutate;
 mod open_files;
+mod others;
 mod overload;
 mod program;
 mod service;

@@ -12,13 +12,13 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use self::other::Other;
-use super::beside;
 use super::corpus::{self, Numbers};
 use super::figures::{Figures, grouped, median, shown};
 use super::plot::Plot;
 use crate::eval::collection::Collection;
 use crate::eval::trial::Trial;
 use crate::latency::{millis, percentile};
+use crate::others;
 
 /// Characters of each passage.
 const PASSAGE_CHARS: usize = 1_000;
@@ -67,7 +67,7 @@ struct Round {
 
 /// Asks ours and those of others in turn.
 pub(super) async fn measure(extent: Extent) -> anyhow::Result<Searches> {
-    let folder = beside::install().await?;
+    let folder = others::install().await?;
     let measuring = tokio::task::spawn_blocking(move || {
         let collection = collection(&extent)?;
         let others = match &folder {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 use cicerone_tests::client::Client;
@@ -11,6 +11,7 @@ use cicerone_tests::process::Program;
 use cicerone_tests::{Resource, Site};
 use serde_json::Value;
 
+use super::beside::wget;
 use super::{add, refresh_source, start, trained};
 
 /// Crawls the book, refreshes it unchanged and with one page changed, and prints the cost of each.
@@ -81,22 +82,6 @@ fn book() -> anyhow::Result<PathBuf> {
         folder.display()
     );
     Ok(folder)
-}
-
-/// How long `wget -r` takes for the site.
-async fn wget(site: &Site) -> anyhow::Result<Duration> {
-    let folder = tempfile::tempdir()?;
-    let begun = Instant::now();
-    let status = tokio::process::Command::new("wget")
-        .args(["-q", "-r", "-np", "-P"])
-        .arg(folder.path())
-        .arg(site.url("/"))
-        .status()
-        .await
-        .context("running wget: `apt-get install wget`")?;
-    // Status 8: a linked page does not exist.
-    ensure!(matches!(status.code(), Some(0 | 8)), "wget ended with {status}");
-    Ok(begun.elapsed())
 }
 
 /// Each document's position and text, by URL.

@@ -13,7 +13,8 @@ use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
 use crate::bench::corpus::Numbers;
-use crate::bench::{beside, load, mock};
+use crate::bench::{load, mock};
+use crate::others;
 
 /// The longest that a start may take, and the pause between two looks.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -99,7 +100,7 @@ impl Gateway {
 
 /// Installs and starts all, in front of this upstream. None if they cannot be installed.
 pub(super) async fn all(upstream: SocketAddr) -> anyhow::Result<Vec<Gateway>> {
-    match beside::install().await? {
+    match others::install().await? {
         Some(folder) => {
             Ok(vec![portkey(&folder, upstream).await?, litellm(&folder, upstream).await?])
         }

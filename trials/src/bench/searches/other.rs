@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::Round;
-use crate::bench::beside;
+use crate::others;
 
 /// A process with an index. It ends when its input does.
 pub(super) struct Other {
@@ -29,7 +29,7 @@ impl Other {
     /// Starts it and waits until it has an index of the passages in that file.
     pub(super) fn start(name: &'static str, folder: &Path, file: &Path) -> anyhow::Result<Self> {
         let mut command = Command::new(folder.join("python/bin/python"));
-        command.arg(beside::scripts().join("search.py")).arg(name).arg(file);
+        command.arg(others::scripts().join("search.py")).arg(name).arg(file);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("starting {name}"))?;
         let input = child.stdin.take();

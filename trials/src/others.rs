@@ -10,13 +10,13 @@ use tokio::process::Command;
 const SKIPPED: i32 = 77;
 
 /// The folder of their scripts and lists.
-pub(super) fn scripts() -> PathBuf {
+pub(crate) fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("beside")
 }
 
 /// Installs them in the target directory, and returns the folder. `None` if a registry is not reached or an interpreter
 /// is missing, which is printed.
-pub(super) async fn install() -> anyhow::Result<Option<PathBuf>> {
+pub(crate) async fn install() -> anyhow::Result<Option<PathBuf>> {
     let script = scripts().join("install.sh");
     let output = Command::new(&script)
         .stderr(Stdio::inherit())
