@@ -23,6 +23,11 @@ pub(crate) fn has(language: Lang, word: &str) -> bool {
         .is_some_and(|set| set.get_or_init(|| make_set(language)).contains(word))
 }
 
+/// The stop words of a language, as [`has`] compares them.
+pub(crate) fn all(language: Lang) -> impl Iterator<Item = String> {
+    make_set(language).into_iter()
+}
+
 fn make_set(language: Lang) -> HashSet<String> {
     let fold = |word: &str| strip_marks(lower(word, Some(language)), Some(language));
     let gram = additions::unspaced(language)

@@ -1,15 +1,17 @@
 //! How fast sources are learned.
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use cicerone_tests::client::Client;
 use cicerone_tests::process::{Builder, Server};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::bench::corpus::{self, Numbers};
-use crate::bench::memory;
+use super::caller::Caller;
+use super::corpus::{self, Numbers};
+use super::memory;
 
 /// Texts of the size of a paragraph, and clients that add them.
 const TEXTS: usize = 2_067;
@@ -33,7 +35,7 @@ pub(super) async fn paragraphs(server: Builder) -> anyhow::Result<(f64, f64)> {
     let agent = client.agent().await;
     let mut numbers = Numbers::new(23);
     let texts: Vec<String> = (0..TEXTS).map(|_| corpus::text(&mut numbers, TEXT_CHARS)).collect();
-    let took = learn(&client, &agent, texts).await?;
+    let took = learn(server.address(), &agent, texts).await?;
     Ok((took.as_secs_f64(), memory::of(server.pid())?.resident_mib()))
 }
 
@@ -45,7 +47,7 @@ pub(super) async fn bulk(server: Builder) -> anyhow::Result<f64> {
     let mut numbers = Numbers::new(29);
     let texts: Vec<String> = (0..BULK).map(|_| corpus::text(&mut numbers, BULK_CHARS)).collect();
     let chars: usize = texts.iter().map(String::len).sum();
-    let took = learn(&client, &agent, texts).await?;
+    let took = learn(server.address(), &agent, texts).await?;
     Ok(chars as f64 / TOKEN_CHARS / took.as_secs_f64())
 }
 
@@ -88,23 +90,21 @@ async fn trained(client: &Client, id: &str) -> anyhow::Result<()> {
 
 /// Adds texts by [`CLIENTS`] clients, and waits until all are trained.
 pub(super) async fn learn(
-    client: &Client,
+    address: SocketAddr,
     agent: &str,
     texts: Vec<String>,
 ) -> anyhow::Result<Duration> {
     let began = Instant::now();
+    let path = format!("/v1/agents/{agent}/sources");
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
-        let (client, agent) = (client.clone(), agent.to_owned());
+        let path = path.clone();
         let own: Vec<String> = texts.iter().skip(number).step_by(CLIENTS).cloned().collect();
         clients.spawn(async move {
-            let mut added = Vec::with_capacity(own.len());
+            let mut caller = Caller::connect(address).await?;
             for text in own {
-                added.push(add(&client, &agent, &text).await?);
-            }
-            // Those that were added last are trained last, or nearly so.
-            for id in added.iter().rev() {
-                trained(&client, id).await?;
+                let body = json!({ "type": "text", "content": text });
+                caller.call("POST", &path, &body, 201).await?;
             }
             anyhow::Ok(())
         });
@@ -112,5 +112,22 @@ pub(super) async fn learn(
     for outcome in clients.join_all().await {
         outcome?;
     }
-    Ok(began.elapsed())
+    let mut caller = Caller::connect(address).await?;
+    // A source is pending, then processing, then trained.
+    for status in ["pending", "processing"] {
+        while some(&mut caller, &path, status).await? {
+            ensure!(began.elapsed() < PATIENCE, "texts were not trained in time");
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+    let took = began.elapsed();
+    ensure!(!some(&mut caller, &path, "failed").await?, "texts failed");
+    Ok(took)
+}
+
+/// Whether some source has this status.
+async fn some(caller: &mut Caller, path: &str, status: &str) -> anyhow::Result<bool> {
+    let path = format!("{path}?limit=1&status={status}");
+    let listed = caller.call("GET", &path, &Value::Null, 200).await?;
+    Ok(listed["data"].as_array().is_some_and(|sources| !sources.is_empty()))
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use cicerone_tests::client::Client;
 use cicerone_tests::process::{Program, Server};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -83,10 +82,9 @@ pub(super) async fn measure(program: &Program, extent: Extent) -> anyhow::Result
         connections: CONNECTIONS,
         is_over: Arc::clone(&is_over),
     };
-    let client = server.client();
     let start = Instant::now();
     let teaching = async {
-        let taught = teach(&client, &extent, start).await;
+        let taught = teach(&server, &extent, start).await;
         is_over.store(true, Ordering::Relaxed);
         taught
     };
@@ -96,10 +94,11 @@ pub(super) async fn measure(program: &Program, extent: Extent) -> anyhow::Result
 
 /// Adds texts, again and again with pauses, and returns when.
 async fn teach(
-    client: &Client,
+    server: &Server,
     extent: &Extent,
     start: Instant,
 ) -> anyhow::Result<Vec<(f64, f64)>> {
+    let client = server.client();
     let pause = Duration::from_secs(extent.pause);
     let mut numbers = Numbers::new(37);
     let mut learned = Vec::new();
@@ -109,7 +108,7 @@ async fn teach(
         let agent = client.agent().await;
         sleep(pause).await;
         let from = start.elapsed().as_secs_f64();
-        learning::learn(client, &agent, texts).await?;
+        learning::learn(server.address(), &agent, texts).await?;
         learned.push((from, start.elapsed().as_secs_f64()));
     }
     sleep(pause).await;

@@ -1,5 +1,8 @@
 //! The detection of a language by script, letters, common words and trigrams.
 
+use std::sync::OnceLock;
+
+use foldhash::HashMap;
 use unicode_segmentation::UnicodeSegmentation as _;
 use whatlang::Lang;
 
@@ -104,12 +107,21 @@ fn latin(text: &str) -> Option<Lang> {
         .filter(|word| word.chars().nth(1).is_some())
         .map(|word| strip_marks(lower(word, None), None))
         .collect();
-    let votes = |language| words.iter().filter(|word| stop_words::has(language, word)).count();
-    let mut counts: Vec<(Lang, usize)> =
-        VOTING.into_iter().map(|language| (language, votes(language))).collect();
+    let mut counts = VOTING.map(|language| (language, 0_usize));
+    for word in &words {
+        let languages = common_in(word);
+        let voted = |number: usize| languages & 1 << number != 0;
+        let voted = counts.iter_mut().enumerate().filter(|(number, _)| voted(*number));
+        voted.for_each(|(_, (_, count))| *count += 1);
+    }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let (first, most) = counts.first().copied()?;
     let second = counts.get(1).map_or(0, |(_, count)| *count);
+    let clear = most >= 2 && most * 6 >= words.len() && most > second;
+    // Trigrams cost most of the time. They could decide only for a language with enough votes.
+    if clear && !are_enough(second, most) {
+        return Some(first);
+    }
 
     let letters = text.chars().filter(|character| character.is_alphabetic()).count();
     let trigrams = whatlang::detect(text);
@@ -119,11 +131,10 @@ fn latin(text: &str) -> Option<Lang> {
     {
         let known = counts.iter().find(|(language, _)| *language == info.lang());
         // The trigrams of technical texts mislead. Common words decide if they are clear.
-        if known.map_or(most * 8 < words.len(), |(_, count)| count * 3 >= most * 2) {
+        if known.map_or(most * 8 < words.len(), |(_, count)| are_enough(*count, most)) {
             return Some(info.lang());
         }
     }
-    let clear = most >= 2 && most * 6 >= words.len() && most > second;
     if clear {
         return Some(first);
     }
@@ -132,6 +143,26 @@ fn latin(text: &str) -> Option<Lang> {
         most >= 2 && counts.iter().any(|(language, count)| language == guess && *count == most)
     });
     drawn.or_else(|| by_own_letter(text))
+}
+
+/// Whether so many common words are enough for a language that trigrams name, if another one has the most.
+fn are_enough(count: usize, most: usize) -> bool {
+    count * 3 >= most * 2
+}
+
+/// The places in [`VOTING`] of the languages in which a word is common, as bits.
+fn common_in(word: &str) -> u32 {
+    static COMMON: OnceLock<HashMap<String, u32>> = OnceLock::new();
+    let common = COMMON.get_or_init(|| {
+        let mut common: HashMap<String, u32> = HashMap::default();
+        for (number, language) in VOTING.into_iter().enumerate() {
+            for word in stop_words::all(language) {
+                *common.entry(word).or_default() |= 1 << number;
+            }
+        }
+        common
+    });
+    common.get(word).copied().unwrap_or_default()
 }
 
 /// The only language that uses one of the letters of the text.
