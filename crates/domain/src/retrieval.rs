@@ -108,6 +108,8 @@ pub struct QueryTerm {
     pub weight: f32,
     /// Whether it occurs in earlier messages and not in the question itself.
     pub is_context: bool,
+    /// The number of the word. The forms that a word has in several languages share it.
+    pub word: usize,
 }
 
 /// What a search gave.

@@ -7,6 +7,7 @@ mod hints;
 mod matcher;
 mod pieces;
 mod plain;
+mod purpose;
 mod readings;
 mod refusal;
 mod units;
@@ -63,7 +64,12 @@ impl Extractive {
         let matcher = Matcher::new(&request.terms);
         let Choice { passages } = choose::sentences(request, &matcher, &self.readings);
         let cited: Vec<usize> = passages.iter().map(|passage| passage.index).collect();
-        let text = compose::text(&passages);
+        let mut text = compose::text(&passages);
+        if let Some(title) =
+            passages.first().and_then(|first| purpose::needed(request, first, &text))
+        {
+            text.insert_str(0, &format!("{title}\n"));
+        }
         if text.is_empty() {
             if let Some((index, lead)) = found_by_meaning(&request.passages) {
                 return ModelReply { text: lead, cited: vec![index], ..ModelReply::default() };

@@ -50,7 +50,8 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
         terms: words
             .into_iter()
             .filter(|term| !term.is_stop_word)
-            .map(|term| QueryTerm { text: term.text, weight: 1.0, is_context: false })
+            .enumerate()
+            .map(|(word, term)| QueryTerm { text: term.text, weight: 1.0, is_context: false, word })
             .collect(),
         memo: ReplyMemo::default(),
         stages: Stages::default(),

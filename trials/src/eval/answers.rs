@@ -146,14 +146,20 @@ impl Set {
             passages: passages.enumerate().map(|(rank, index)| self.hit(rank, index)).collect(),
             terms: words
                 .filter(|word| !word.is_stop_word)
-                .map(|word| {
+                .enumerate()
+                .map(|(number, word)| {
                     let found = frequency.get(&word.text).copied().unwrap_or(0.0);
                     let weight = (1.0 + (total - found + 0.5) / (found + 0.5)).ln();
                     #[expect(
                         clippy::cast_possible_truncation,
                         reason = "a weight needs few digits"
                     )]
-                    QueryTerm { text: word.text, weight: weight as f32, is_context: false }
+                    QueryTerm {
+                        text: word.text,
+                        weight: weight as f32,
+                        is_context: false,
+                        word: number,
+                    }
                 })
                 .collect(),
             memo: ReplyMemo::default(),

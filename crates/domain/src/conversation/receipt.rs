@@ -316,8 +316,12 @@ mod tests {
     }
 
     fn found(terms: usize, word: &str, hits: usize) -> Found {
-        let term =
-            |at| QueryTerm { text: format!("{word}{at}"), weight: 2.123_456, is_context: false };
+        let term = |at| QueryTerm {
+            text: format!("{word}{at}"),
+            weight: 2.123_456,
+            is_context: false,
+            word: at,
+        };
         Found {
             hits: (0..hits).map(|number| hit(number != 1)).collect(),
             terms: (0..terms).map(term).collect(),

@@ -19,7 +19,7 @@ mod weights;
 use select::document::Document;
 use url::Url;
 
-use super::{PageReading, Reading, Unreadable};
+use super::{PageReading, Reading, Unreadable, title};
 
 /// How deeply elements may be nested: parsing costs the square of it, and a stack.
 const DEPTH: usize = 512;
@@ -61,7 +61,11 @@ pub fn read(bytes: &[u8], charset: Option<&str>, url: &Url) -> Result<PageReadin
     let about = about::of(&document, url);
     Ok(PageReading {
         needs_javascript: shell::needs_javascript(&document, &text),
-        reading: Reading { title: about.title, text, ..Reading::default() },
+        reading: Reading {
+            title: about.title.map(|of| title::with_purpose(of, &text)),
+            text,
+            ..Reading::default()
+        },
         links: about.links,
         canonical: about.canonical,
         is_noindex: about.is_noindex,

@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Unreadable;
 use crate::bounded::at_most;
-use crate::chunk::chunks;
+use crate::chunk::{Chunk, chunks};
 
 /// This much of a text is enough to detect its language.
 const LANGUAGE_CHARS: usize = 4_000;
+/// This many letters of sentences show that a part of a text is in another language than most of it.
+const PROSE_LETTERS: usize = 80;
 
 /// A file or page, as its format is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,8 +42,8 @@ impl Reading {
 
     /// Cuts the text into stretches of about 1,600 characters.
     ///
-    /// A stretch knows the headings above it and, if the reading has pages, the page that it begins on. If the
-    /// language of a stretch cannot be detected, that of the whole text is used.
+    /// A stretch knows the headings above it and, if the reading has pages, the page that it begins on. Its
+    /// language is that of most of the text, unless its own sentences are in another one.
     ///
     /// # Errors
     ///
@@ -109,17 +111,50 @@ pub(super) fn tables_in(text: &str) -> u32 {
 
 /// The stretches of a text whose pages begin at these bytes.
 pub(super) fn stretches_of(text: &str, pages: &[usize]) -> Vec<Stretch> {
-    let language = Language::detect(start_of(text));
-    let stretches = chunks(text).into_iter().map(|chunk| {
-        let own = text.get(chunk.range.clone()).and_then(Language::detect);
+    let chunks = chunks(text);
+    let of = |chunk: &Chunk| text.get(chunk.range.clone()).and_then(Language::detect);
+    let own: Vec<Option<Language>> = chunks.iter().map(of).collect();
+    let main = main_language(&chunks, &own).or_else(|| Language::detect(start_of(text)));
+    let stretches = chunks.into_iter().zip(own).map(|(chunk, own)| {
+        let own = own.filter(|own| {
+            let part = text.get(chunk.range.clone()).unwrap_or_default();
+            Some(*own) == main || is_prose_in(*own, part)
+        });
         Stretch {
             page: page_of(pages, chunk.range.start),
-            language: own.or(language).map(Language::code),
+            language: own.or(main).map(Language::code),
             range: chunk.range,
             heading: chunk.heading,
         }
     });
     stretches.collect()
+}
+
+/// The language of most of the text, as far as it is known.
+fn main_language(chunks: &[Chunk], own: &[Option<Language>]) -> Option<Language> {
+    let mut bytes: Vec<(Language, usize)> = Vec::new();
+    for (chunk, language) in chunks.iter().zip(own) {
+        let Some(language) = *language else { continue };
+        match bytes.iter_mut().find(|(known, _)| *known == language) {
+            Some((_, sum)) => *sum += chunk.range.len(),
+            None => bytes.push((language, chunk.range.len())),
+        }
+    }
+    bytes.into_iter().max_by_key(|(_, sum)| *sum).map(|(language, _)| language)
+}
+
+/// Whether the sentences of a part of a text are in a language. Code and the cells of tables look like other languages.
+fn is_prose_in(language: Language, part: &str) -> bool {
+    let mut is_code = false;
+    let is_prose = |line: &&str| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence && !line.starts_with('|')
+    };
+    let prose = part.lines().filter(is_prose).collect::<Vec<_>>().join("\n");
+    let letters = prose.chars().filter(|char| char.is_alphabetic());
+    letters.take(PROSE_LETTERS).count() == PROSE_LETTERS
+        && Language::detect(&prose) == Some(language)
 }
 
 /// A text that is one stretch in a language.
@@ -203,6 +238,30 @@ mod tests {
         assert_eq!(last.heading.as_deref(), Some("Tides › Pilots"));
         assert_eq!(last.title.as_deref(), Some("Harbour"));
         assert_eq!(last.language.as_deref(), Some("eng"));
+    }
+
+    #[test]
+    fn code_and_tables_are_in_the_language_of_the_text_but_sentences_may_be_in_another() {
+        let english =
+            "The harbour falls dry twice a day, and the ships lie on the sand. ".repeat(40);
+        let table = "| reserved | non-reserved |\n".repeat(60);
+        let spanish =
+            "El puerto se queda seco dos veces al día, y los barcos están en la arena. ".repeat(20);
+        let text = format!("# Tides\n\n{english}\n\n## Words\n\n{table}\n\n## Mareas\n\n{spanish}");
+        let prepared = Reading::plain(text).cut(limits::DOCUMENT_TEXT_BYTES).unwrap();
+        let of = |heading: &str| {
+            let stretches = prepared.stretches.iter();
+            let under = |path: &str| path.ends_with(heading);
+            stretches
+                .filter(|one| one.heading.as_deref().is_some_and(under))
+                .last()
+                .unwrap()
+                .language
+        };
+        assert_eq!(
+            [of("Tides"), of("Words"), of("Mareas")],
+            [Some("eng"), Some("eng"), Some("spa")]
+        );
     }
 
     #[test]

@@ -40,3 +40,74 @@ pub(super) fn of_metadata(stated: &str) -> Option<String> {
         || title.contains(['\u{fffd}', '\\']);
     (!is_unnamed).then(|| title.chars().take(limits::TITLE_CHARS).collect())
 }
+
+/// What separates a name from its purpose.
+const DASHES: [&str; 3] = [" - ", " — ", " – "];
+/// The longest line of a name with its purpose, in characters.
+const PURPOSE_LINE_CHARS: usize = 160;
+
+/// The title of a page; of a page of reference, the line that says what the thing in its title is for, with which such
+/// pages begin: "git-gc - Cleanup unnecessary files" says more than "git-gc(1)".
+pub(super) fn with_purpose(title: String, text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lead = lines.take(4).find(|line| !line.starts_with('#'));
+    let purpose = lead.map(|line| line.replace(['`', '*'], "")).filter(|line| {
+        let named = DASHES.iter().find_map(|dash| line.split_once(dash));
+        let is_of_title = |name: &str| {
+            let (title, name) = (comparable(&title), comparable(name));
+            let rest = title.strip_prefix(&name).filter(|_| !name.is_empty());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        line.chars().nth(PURPOSE_LINE_CHARS).is_none()
+            && named.is_some_and(|(names, purpose)| {
+                purpose.contains(' ') && names.split(',').any(is_of_title)
+            })
+    });
+    purpose.unwrap_or(title)
+}
+
+/// The words of a name in lower case, without marks: `git-gc(1)` is "git gc 1".
+fn comparable(name: &str) -> String {
+    let words = name.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_purpose;
+
+    #[test]
+    fn a_page_of_reference_is_titled_by_its_purpose() {
+        for (title, text, expected) in [
+            ("harbour-log(1)", "harbour-log - Show it\n\nMore.", "harbour-log - Show it"),
+            (
+                "harbour log - Manual",
+                "# harbour-log(1)\n\n## NAME\n\n`harbour-log` — Show it",
+                "harbour-log — Show it",
+            ),
+            (
+                "harbour-map",
+                "harbour-log, harbour-map - Show it",
+                "harbour-log, harbour-map - Show it",
+            ),
+        ] {
+            assert_eq!(with_purpose(title.to_owned(), text), expected);
+        }
+    }
+
+    #[test]
+    fn other_pages_keep_their_titles() {
+        let long = format!("Harbour - {}", "a long text ".repeat(20));
+        for text in [
+            "",
+            "# Harbour",
+            "The pier - Our pride and joy",
+            "Harbour - closed",
+            "Harbours - Where ships are",
+            "Ships are here.\n\nHarbour - Where they are",
+            long.as_str(),
+        ] {
+            assert_eq!(with_purpose("Harbour".to_owned(), text), "Harbour", "{text}");
+        }
+    }
+}

@@ -20,8 +20,9 @@ const REPLY_CHARS: usize = 300;
 const TECHNICAL_REPLY_CHARS: usize = 450;
 /// The approximate length of a token in characters.
 const CHARS_A_TOKEN: usize = 4;
-/// The number of passages that are read.
+/// The number of passages that are read: of all kinds, and of those about something technical.
 const PASSAGES: usize = 3;
+const TECHNICAL_PASSAGES: usize = 5;
 /// The bonus for being next to a chosen sentence.
 const BESIDE: f32 = 0.1;
 /// The factor for a sentence whose words of the question are already covered.
@@ -48,11 +49,14 @@ pub(super) fn sentences<'a>(
     let top = request.passages.first().map_or(1.0, |hit| hit.score);
     let read_in = |spelling: Spelling| {
         let mut read: Vec<Read<'_>> = Vec::new();
-        for (index, hit) in asked.reading_order(&request.passages, reading).take(PASSAGES) {
+        let passages = asked.reading_order(&request.passages, reading).take(TECHNICAL_PASSAGES);
+        for (place, (index, hit)) in passages.enumerate() {
+            let reading = reading(hit);
+            let is_read = place < PASSAGES || reading.is_technical;
             // A pair is quoted whole or not at all.
-            if !hit.is_pair || index == 0 {
+            if is_read && (!hit.is_pair || index == 0) {
                 let share = if top > 0.0 { (hit.score / top).clamp(0.0, 1.0) } else { 1.0 };
-                let (prior, reading) = (0.7 + 0.3 * share, reading(hit));
+                let prior = 0.7 + 0.3 * share;
                 let words = Words { matcher, spelling };
                 let new = Read::new(index, hit, words, &asked, prior, &read, &reading);
                 read.extend(new);

@@ -144,6 +144,45 @@ const STEPS: &[&str] = &[
     "как",
 ];
 
+/// Words that negate, besides those that end with "n't".
+const NEGATIONS: [&str; 27] = [
+    "not",
+    "no",
+    "without",
+    "never",
+    "cannot",
+    "nicht",
+    "kein",
+    "keine",
+    "ohne",
+    "nie",
+    "sin",
+    "nunca",
+    "ne",
+    "pas",
+    "sans",
+    "jamais",
+    "não",
+    "sem",
+    "non",
+    "senza",
+    "mai",
+    "niet",
+    "geen",
+    "zonder",
+    "не",
+    "без",
+    "никогда",
+];
+
+/// Whether a text contains a negation.
+pub(super) fn is_negated(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’')).any(|word| {
+        let word = word.to_lowercase();
+        NEGATIONS.contains(&word.as_str()) || word.ends_with("n't") || word.ends_with("n’t")
+    })
+}
+
 impl Wanted {
     /// The kind of answer that `question` asks for.
     pub(super) fn of(question: &str) -> Self {
@@ -197,7 +236,7 @@ impl Wanted {
 
 #[cfg(test)]
 mod tests {
-    use super::Wanted;
+    use super::{Wanted, is_negated};
 
     #[test]
     fn questions_are_told_apart() {
@@ -213,6 +252,14 @@ mod tests {
         ] {
             assert_eq!(Wanted::of(question), wanted, "{question}");
         }
+    }
+
+    #[test]
+    fn negations_are_known() {
+        for text in ["Do not stop", "don’t stop", "Don't stop.", "ohne Halt", "sin parar"] {
+            assert!(is_negated(text), "{text}");
+        }
+        assert!(!is_negated("Notes in a knot, nothing else"));
     }
 
     #[test]

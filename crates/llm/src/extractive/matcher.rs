@@ -57,18 +57,29 @@ impl<'a> Matcher<'a> {
         let mut words: Vec<&QueryTerm> =
             words.iter().filter(|word| !word.text.is_empty()).collect();
         words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        words.truncate(TERMS);
+        // The forms of a word in several languages are one word: a text has it in one of them.
+        let mut heaviest: Vec<&QueryTerm> = Vec::new();
+        let bits: Vec<usize> = words
+            .iter()
+            .map(|word| {
+                heaviest.iter().position(|other| other.word == word.word).unwrap_or_else(|| {
+                    heaviest.push(word);
+                    heaviest.len() - 1
+                })
+            })
+            .collect();
+        heaviest.truncate(TERMS);
         let mut matcher = Self {
             forms: HashMap::default(),
             grams: Vec::new(),
             beginnings: Vec::new(),
             first_bytes: [false; 256],
-            weights: words.iter().map(|word| word.weight).collect(),
-            asked: asked(&words),
-            has_context: words.iter().any(|word| word.is_context),
+            weights: heaviest.iter().map(|word| word.weight).collect(),
+            asked: asked(&heaviest),
+            has_context: heaviest.iter().any(|word| word.is_context),
             analysed: RefCell::default(),
         };
-        for (index, word) in words.iter().enumerate() {
+        for (index, word) in bits.into_iter().zip(words).filter(|(index, _)| *index < TERMS) {
             if word.text.chars().any(is_unspaced) {
                 matcher.grams.push((index, &word.text));
             } else {
@@ -354,7 +365,8 @@ mod tests {
     fn question(text: &str, language: Option<Language>) -> Vec<QueryTerm> {
         terms(text, language)
             .into_iter()
-            .map(|term| QueryTerm { text: term.text, weight: 1.0, is_context: false })
+            .enumerate()
+            .map(|(word, term)| QueryTerm { text: term.text, weight: 1.0, is_context: false, word })
             .collect()
     }
 
@@ -410,14 +422,28 @@ mod tests {
 
     #[test]
     fn a_mask_weighs_what_its_words_weigh() {
-        let words = [("a", 1.0), ("b", 2.0)].map(|(text, weight)| QueryTerm {
+        let words = [("a", 1.0, 0), ("b", 2.0, 1)].map(|(text, weight, word)| QueryTerm {
             text: text.into(),
             weight,
             is_context: false,
+            word,
         });
         let matcher = Matcher::new(&words);
         let mask = matcher.mask("b", None);
         assert!((matcher.weight(mask) - 2.0).abs() < f32::EPSILON);
         assert!((matcher.weight(matcher.mask("a b", None)) - 3.0).abs() < f32::EPSILON);
+    }
+
+    #[test]
+    fn the_forms_of_a_word_in_several_languages_weigh_once() {
+        let words = [("clone", 0), ("clon", 0), ("branch", 1)].map(|(text, word)| QueryTerm {
+            text: text.into(),
+            weight: 1.0,
+            is_context: false,
+            word,
+        });
+        let matcher = Matcher::new(&words);
+        let english = matcher.mask("clone a branch", Some(Language::ENGLISH));
+        assert!((matcher.weight(english) - matcher.weight(u64::MAX)).abs() < f32::EPSILON);
     }
 }

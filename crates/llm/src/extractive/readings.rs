@@ -22,8 +22,17 @@ const ENTRIES: usize = 2_048;
 pub(super) struct Reading {
     pub(super) units: Box<[Unit]>,
     pub(super) words: Box<[Word]>,
+    /// For each unit, whether the definition of an option or other code begins with it.
+    definitions: Box<[bool]>,
     /// The text has code, or defines options or other code.
     pub(super) is_technical: bool,
+}
+
+impl Reading {
+    /// Whether the definition of an option or other code begins with a unit.
+    pub(super) fn defines_code(&self, unit: usize) -> bool {
+        self.definitions.get(unit) == Some(&true)
+    }
 }
 
 /// The readings of texts by their content, so that a changed passage gets a new reading.
@@ -37,25 +46,21 @@ impl Readings {
             return reading;
         }
         let units = units::of(text);
-        let is_technical = units.iter().any(|unit| is_technical(unit, text));
+        let definitions: Box<[bool]> = units.iter().map(|unit| defines_code(unit, text)).collect();
+        let has_code = units.iter().any(|unit| unit.kind == Kind::Code);
+        let is_technical = has_code || definitions.contains(&true);
         let words = words(text).collect();
-        let reading = Arc::new(Reading { units: units.into(), words, is_technical });
+        let reading = Arc::new(Reading { units: units.into(), words, definitions, is_technical });
         self.0.insert(Arc::clone(text), Arc::clone(&reading));
         reading
     }
 }
 
-/// Whether a unit is code, or the definition of an option or other code.
-fn is_technical(unit: &Unit, text: &str) -> bool {
-    let defines_code = || {
-        let line = text.get(unit.range.clone()).unwrap_or_default();
-        defined_term(line).is_some_and(|term| term.starts_with(['`', '-']))
-    };
-    match unit.kind {
-        Kind::Code => true,
-        Kind::Sentence | Kind::Item { .. } => defines_code(),
-        Kind::Heading | Kind::Header | Kind::Row => false,
-    }
+/// Whether a unit begins the definition of an option or other code.
+fn defines_code(unit: &Unit, text: &str) -> bool {
+    let line = || text.get(unit.range.clone()).unwrap_or_default();
+    matches!(unit.kind, Kind::Sentence | Kind::Item { .. })
+        && defined_term(line()).is_some_and(|term| term.starts_with(['`', '-', '\\', '.']))
 }
 
 impl Default for Readings {
@@ -78,6 +83,6 @@ impl Weighter<Arc<str>, Arc<Reading>> for Weight {
     fn weight(&self, text: &Arc<str>, reading: &Arc<Reading>) -> u64 {
         let units = std::mem::size_of_val::<[Unit]>(&reading.units);
         let words = std::mem::size_of_val::<[Word]>(&reading.words);
-        (text.len() + units + words + OVERHEAD) as u64
+        (text.len() + units + words + reading.definitions.len() + OVERHEAD) as u64
     }
 }

@@ -263,8 +263,13 @@ fn a_reply_of_few_tokens_has_one_sentence() {
 fn what_was_said_before_adds_no_sentence() {
     let text = "The museum opens at nine. Tickets cost twelve euros.";
     let mut request = request("And the tickets?", vec![hit(text)]);
-    request.terms = [("ticket", 1.0, false), ("museum", 0.9, true), ("open", 0.9, true)]
-        .map(|(text, weight, is_context)| QueryTerm { text: text.to_owned(), weight, is_context })
+    request.terms = [("ticket", 1.0, false, 0), ("museum", 0.9, true, 1), ("open", 0.9, true, 2)]
+        .map(|(text, weight, is_context, word)| QueryTerm {
+            text: text.to_owned(),
+            weight,
+            is_context,
+            word,
+        })
         .into();
     let reply = Extractive::default().answer(&request, None).text;
     assert_eq!(reply, "Tickets cost twelve euros.");

@@ -14,6 +14,11 @@ use super::results::Outcome;
 use super::weights::floor;
 use crate::store::{Store, Unusable};
 
+/// This many passages more than wanted are ranked, in place of those that repeat another one.
+const SPARE: usize = 8;
+/// The number of best passages that are compared with each other.
+const COMPARED: usize = 64;
+
 /// An index in the state of its last update.
 pub(crate) struct Snapshot {
     generation: u64,
@@ -120,15 +125,19 @@ impl Snapshot {
 
     fn rank(&self, query: &Query, limit: usize) -> tantivy::Result<Outcome> {
         let question = Question::new(query, &self.languages);
-        let ranking = rank(self, &question, limit)?;
+        let mut ranking = rank(self, &question, limit + SPARE)?;
+        self.leave_out_repetitions(&mut ranking.best)?;
+        ranking.best.truncate(limit);
         let terms = ranking
             .words
             .iter()
-            .flat_map(|word| {
-                word.forms.iter().map(|text| QueryTerm {
+            .enumerate()
+            .flat_map(|(number, word)| {
+                word.forms.iter().map(move |text| QueryTerm {
                     text: text.clone(),
                     weight: word.weight,
                     is_context: word.is_context,
+                    word: number,
                 })
             })
             .collect();
@@ -138,6 +147,21 @@ impl Snapshot {
             confidence: ranking.confidence,
             reply: ReplyMemo::default(),
         })
+    }
+
+    /// Leaves out passages with the text of a better one, which some websites have on many pages.
+    fn leave_out_repetitions(&self, best: &mut Vec<Ranked>) -> tantivy::Result<()> {
+        let mut texts: Vec<Arc<str>> = Vec::new();
+        let mut kept = Vec::with_capacity(best.len());
+        for ranked in best.iter().take(COMPARED) {
+            let record = self.content.record(ranked.number)?;
+            if record.is_pair || !texts.contains(&record.text) {
+                texts.push(Arc::clone(&record.text));
+                kept.push(*ranked);
+            }
+        }
+        best.splice(..best.len().min(COMPARED), kept);
+        Ok(())
     }
 
     fn hit(&self, ranked: &Ranked, is_relevant: bool) -> tantivy::Result<Hit> {

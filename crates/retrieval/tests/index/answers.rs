@@ -102,6 +102,41 @@ async fn one_typing_mistake_finds_its_word_but_numbers_are_not_corrected() {
 }
 
 #[tokio::test]
+async fn a_short_word_with_another_letter_is_another_word() {
+    let world = World::new();
+    world.put("a", vec![passage(0, "Label each crate before it is loaded.")]);
+    for (question, is_meant) in
+        [("lable", true), ("labell", true), ("lbel each crate", true), ("libel", false)]
+    {
+        let found = world.ask(question).await;
+        assert_eq!(found.hits.iter().any(|hit| hit.is_relevant), is_meant, "{question}");
+    }
+}
+
+#[tokio::test]
+async fn a_passage_that_repeats_a_better_one_is_left_out() {
+    let world = World::new();
+    let titled = |position, title: &str, text: &str| {
+        let mut passage = passage(position, text);
+        passage.title = Some(title.to_owned());
+        passage
+    };
+    let shared = "Ropes are checked for wear before a ship is moored.";
+    world.put(
+        "a",
+        vec![
+            titled(0, "The outer pier", shared),
+            titled(1, "Ropes", shared),
+            titled(2, "The inner pier", shared),
+            titled(3, "The crane", "The crane lifts ropes that are worn."),
+        ],
+    );
+    let found = world.ask("Are ropes checked for wear?").await;
+    let positions: Vec<i64> = found.hits.iter().map(|hit| hit.position).collect();
+    assert_eq!(positions, [1, 3]);
+}
+
+#[tokio::test]
 async fn a_passage_about_another_name_gives_less_confidence() {
     let world = World::new();
     world.put("a", vec![passage(0, "Captain Ortega founded the harbour in 1742.")]);

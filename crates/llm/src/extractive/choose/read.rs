@@ -8,19 +8,30 @@ use cicerone_language::{Language, defined_term};
 
 use super::quoted::{Quoted, is_question};
 use crate::extractive::definition::Subject;
-use crate::extractive::hints::Wanted;
+use crate::extractive::hints::{Wanted, is_negated};
 use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
 use crate::extractive::units::{Kind, Unit};
 
-/// A further passage needs this share of the weight of the best one.
+/// A further passage needs this share of the weight of the best one; less if it is technical: of a page of options, one line
+/// is the answer.
 const WORTH_READING: f32 = 0.75;
-/// The weight of a word of the question in the previous sentence, and in the headings.
+const TECHNICAL_WORTH_READING: f32 = 0.5;
+/// The weight of a word of the question in the previous sentence, in the headings, and in the title of the page.
 const BEFORE: f32 = 0.4;
 const ABOVE: f32 = 0.5;
+const TITLED: f32 = 0.7;
 /// The bonus for a sentence of a definition, by the share of the question that its term has: a definition
 /// is about its term, other words are mentioned in it.
 const OF_TERM: f32 = 0.15;
+/// Bonuses in technical passages, each by the share of the question that the sentence has, if the question asks how something
+/// is done: for being short, since a long sentence has words of the question by chance; for the beginning of the definition
+/// of an option or other code; and for a negation if the question has one.
+const SHORT: f32 = 0.6;
+const DEFINITION: f32 = 0.3;
+const NEGATED: f32 = 0.15;
+/// A sentence of this many bytes gets half of the bonus for being short.
+const SHORT_BYTES: f32 = 80.0;
 /// The bonus for a sentence with the kind of answer that the question asks for.
 const MEETS: f32 = 0.1;
 /// The bonus for a sentence that defines the subject of the question.
@@ -41,13 +52,19 @@ pub(super) struct Asked<'a> {
     question: &'a str,
     wanted: Wanted,
     subject: Option<Subject>,
+    is_negated: bool,
 }
 
 impl<'a> Asked<'a> {
     /// What `question` asks for.
     pub(super) fn of(question: &'a str) -> Self {
         let question = question.trim();
-        Self { question, wanted: Wanted::of(question), subject: Subject::of(question) }
+        Self {
+            question,
+            wanted: Wanted::of(question),
+            subject: Subject::of(question),
+            is_negated: is_negated(question),
+        }
     }
 
     /// Whether code may be the answer: the question asks how to do something, or what to do.
@@ -84,8 +101,9 @@ pub(super) struct Read<'a> {
     pub(super) scores: Vec<f32>,
     /// The words of the question in all of it.
     words: Mask,
-    /// The words of the question in its headings.
+    /// The words of the question in its headings, and in the title of its page.
     above: Mask,
+    title: Mask,
 }
 
 /// How the words of the question are searched for.
@@ -130,12 +148,11 @@ impl<'a> Read<'a> {
         let Words { matcher, .. } = words;
         let found = words.find(text, reading, language);
         let words = found.iter().fold(0, |mask, one| mask | one.mask);
-        if !is_worth_reading(words, matcher, before) {
+        if !is_worth_reading(words, matcher, before, reading.is_technical) {
             return None;
         }
-        let titles = [hit.title.as_deref(), hit.heading.as_deref()];
-        let above =
-            titles.into_iter().flatten().fold(0, |mask, text| mask | matcher.mask(text, language));
+        let of = |text: Option<&str>| text.map_or(0, |text| matcher.mask(text, language));
+        let (title, above) = (of(hit.title.as_deref()), of(hit.heading.as_deref()));
         let within = |range: &Range<usize>| {
             let from = found.partition_point(|one| one.at < range.start);
             let within = found.iter().skip(from).take_while(|one| one.at < range.end);
@@ -150,14 +167,14 @@ impl<'a> Read<'a> {
             chosen: Vec::new(),
             with_code: asked.may_be_shown(),
         };
-        let mut read = Self { quoted, own, scores: Vec::new(), words, above };
+        let mut read = Self { quoted, own, scores: Vec::new(), words, above, title };
         read.score(matcher, asked, &terms, prior);
         Some(read)
     }
 
     /// Whether the passage or its headings contain a word of the question.
     pub(super) fn has_words(&self) -> bool {
-        self.words | self.above != 0
+        self.words | self.above | self.title != 0
     }
 
     /// Weighs each unit by the words of the question in it, in the previous unit and in the
@@ -180,9 +197,14 @@ impl<'a> Read<'a> {
             let previous = if before.0 == Some(unit.block) { before.1 } else { 0 };
             let said = own | term;
             let context = BEFORE * matcher.weight(previous & !said)
-                + ABOVE * matcher.weight(heading & !previous & !said);
+                + TITLED * matcher.weight(self.title & !previous & !said)
+                + ABOVE * matcher.weight(heading & !self.title & !previous & !said);
             let of_term = OF_TERM * matcher.weight(*term);
-            let mut score = (matcher.weight(said) + context + of_term) / total;
+            let share = matcher.weight(said) / total;
+            let mut score = share + (context + of_term) / total;
+            if asked.may_be_shown() && self.quoted.reading.is_technical {
+                score += share * self.bonus(index, unit, asked);
+            }
             if score > 0.0 && asked.wanted.is_met_by(text) {
                 score += MEETS;
             }
@@ -215,6 +237,24 @@ impl<'a> Read<'a> {
     }
 }
 
+impl Read<'_> {
+    /// The bonus of a unit of a technical passage, if the question asks how something is done.
+    fn bonus(&self, index: usize, unit: &Unit, asked: &Asked<'_>) -> f32 {
+        if unit.kind == Kind::Code {
+            return 0.0;
+        }
+        let bytes = u16::try_from(unit.range.len()).unwrap_or(u16::MAX);
+        let mut bonus = SHORT / (1.0 + f32::from(bytes) / SHORT_BYTES);
+        if self.quoted.reading.defines_code(index) {
+            bonus += DEFINITION;
+        }
+        if asked.is_negated && is_negated(self.quoted.text(unit)) {
+            bonus += NEGATED;
+        }
+        bonus
+    }
+}
+
 /// For each unit, the words of the question in the term that its paragraph or item defines.
 fn terms(text: &str, units: &[Unit], within: impl Fn(&Range<usize>) -> Mask) -> Vec<Mask> {
     let mut of_block = (None, 0);
@@ -235,12 +275,18 @@ fn terms(text: &str, units: &[Unit], within: impl Fn(&Range<usize>) -> Mask) -> 
 
 /// Whether a passage with these words of the question is worth reading in addition to the previous
 /// ones: a second one if it has nearly as much of the question, a third one only if it has words
-/// that those do not have.
-fn is_worth_reading(words: Mask, matcher: &Matcher<'_>, before: &[Read<'_>]) -> bool {
+/// that those do not have. A technical one is if it has half as much.
+fn is_worth_reading(
+    words: Mask,
+    matcher: &Matcher<'_>,
+    before: &[Read<'_>],
+    is_technical: bool,
+) -> bool {
     let best = before.iter().map(|read| matcher.weight(read.words)).fold(0.0, f32::max);
     let known = before.iter().fold(0, |mask, read| mask | read.words);
     match before.len() {
         0 => true,
+        _ if is_technical => matcher.weight(words) >= TECHNICAL_WORTH_READING * best,
         1 => matcher.weight(words) >= WORTH_READING * best,
         _ => words & !known != 0 && matcher.weight(words) >= WORTH_READING * best,
     }

@@ -2,7 +2,9 @@
 
 use cicerone_domain::agent::ReplyTokens;
 
-use super::{Extractive, answer};
+use cicerone_domain::retrieval::Hit;
+
+use super::{Extractive, answer, reply};
 use crate::testing::{hit, request};
 
 /// The best sentence alone.
@@ -91,4 +93,49 @@ fn a_reply_about_something_technical_may_be_longer() {
 fn a_sentence_that_says_nothing_of_the_question_is_not_added() {
     let text = "The lighthouse was built in 1874. Its lamp can be seen from twenty miles away.";
     assert_eq!(answer("When was the lighthouse built?", text), "The lighthouse was built in 1874.");
+}
+
+#[test]
+fn what_is_done_by_an_option_is_answered_with_its_definition() {
+    let text = "Most captains who moor ships at night ask the pilots first, and moor the ships of others only later at night.\n\n\
+                `--dark`: Moor ships at night.\n\n\
+                `--bright`: Wait for the day.";
+    assert_eq!(
+        short_answer("How do I moor ships at night?", text),
+        "`--dark`: Moor ships at night."
+    );
+}
+
+#[test]
+fn a_question_with_a_negation_is_answered_with_one() {
+    let text = "`--ring`: Moor with the bell ringing.\n\n`--quiet`: Moor, but don’t ring the bell.";
+    let quiet = "`--quiet`: Moor, but don’t ring the bell.";
+    assert_eq!(short_answer("How do I moor without ringing the bell?", text), quiet);
+}
+
+#[test]
+fn a_reply_about_an_option_says_what_it_is_an_option_of() {
+    let named = |title: &str| {
+        let title = Some(title.into());
+        let page = Hit { title, ..hit("`--dark`: Moor ships at night.\n\n`--bright`: Wait.") };
+        reply("How do I moor ships at night?", vec![page]).text
+    };
+    let definition = "`--dark`: Moor ships at night.";
+    let purpose = "harbour-moor - Tie ships to the pier";
+    assert_eq!(named(purpose), format!("{purpose}\n{definition}"));
+    assert_eq!(named("Moor"), definition);
+    assert_eq!(named("Moor ships - The harbour"), definition);
+}
+
+#[test]
+fn a_line_of_a_fourth_technical_passage_may_be_the_answer() {
+    let others = ["log", "map", "bell"].map(|thing| {
+        let text =
+            format!("Captains moor ships and read the {thing}.\n\n`--{thing}`: Shows the {thing}.");
+        Hit { score: 0.9, ..hit(&text) }
+    });
+    let option = Hit { score: 0.8, ..hit("`--dark`: Moor ships at night.") };
+    let passages = others.into_iter().chain([option]).collect();
+    let text = reply("How do I moor ships at night?", passages).text;
+    assert!(text.starts_with("`--dark`"), "{text}");
 }

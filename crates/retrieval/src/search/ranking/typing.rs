@@ -4,6 +4,7 @@ mod one_edit;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::search::question::Word;
 use crate::search::snapshot::Snapshot;
@@ -13,6 +14,8 @@ use one_edit::OneEdit;
 /// The shortest word, in characters, in which a mistake is assumed. In a shorter one, one letter
 /// often makes another word.
 const WORD_CHARS: usize = 5;
+/// A word of ASCII letters of this length with another letter in one place is often another word too: "phone", "prone".
+const OFTEN_OTHER_CHARS: usize = 5;
 /// The most words that are taken as the intended one.
 const MEANT: usize = 4;
 /// The most words of a question that are corrected. A question with more unknown words is in a
@@ -49,11 +52,15 @@ impl Corrections {
         }
         let Some(left) = self.words.get().checked_sub(1) else { return Ok(Vec::new()) };
         self.words.set(left);
+        let spelled = |range: &Range<usize>| range.len() == OFTEN_OTHER_CHARS && form.is_ascii();
+        let is_short = word.range.as_ref().is_some_and(spelled);
+        let is_meant =
+            |other: &str| !is_short || other.len() != form.len() || is_anagram(other, form);
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for field in 0..WORD_FIELDS {
             let automaton = OneEdit::new(&letters, &self.steps);
             snapshot.content.matching(field, &automaton, |word, frequency| {
-                if word != form {
+                if word != form && is_meant(word) {
                     *found.entry(word.to_owned()).or_default() += u64::from(frequency);
                 }
             })?;
@@ -62,4 +69,14 @@ impl Corrections {
         found.sort_by(|(_, one), (_, other)| other.cmp(one));
         Ok(found.into_iter().take(MEANT).map(|(word, _)| word).collect())
     }
+}
+
+/// Whether two words have the same letters, in any order.
+fn is_anagram(one: &str, other: &str) -> bool {
+    let sorted = |word: &str| {
+        let mut bytes = word.as_bytes().to_vec();
+        bytes.sort_unstable();
+        bytes
+    };
+    sorted(one) == sorted(other)
 }
