@@ -80,11 +80,14 @@ impl Paces {
     /// Notes that a reply was refused because too many are in progress.
     pub(super) fn refuse(&self, account: Id<kind::Account>) {
         let mut state = self.lock();
-        let now = Some(Instant::now());
-        state.refused = now;
+        let now = Instant::now();
+        if !is_recent(state.refused, now) {
+            state.forget(now);
+        }
+        state.refused = Some(now);
         // Without replies in progress there is nothing that could be kept quick.
         if let Some(pace) = state.accounts.get_mut(&account) {
-            pace.refuse(now);
+            pace.refuse(Some(now));
         }
     }
 
@@ -96,6 +99,13 @@ impl Paces {
     fn lock(&self) -> MutexGuard<'_, State> {
         // A state is whole after every statement.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Forgets accounts whose floods are over and that have no replies in progress.
+    fn forget(&mut self, now: Instant) {
+        self.accounts.retain(|_, pace| pace.in_progress > 0 || is_recent(pace.flooded, now));
     }
 }
 
@@ -161,7 +171,8 @@ impl Progress {
         let mut state = self.paces.lock();
         let Some(pace) = state.accounts.get_mut(&self.account) else { return };
         pace.leave(done);
-        if pace.in_progress == 0 {
+        // During a flood, all accepted replies are often stored at the same moment.
+        if pace.in_progress == 0 && !is_recent(pace.flooded, Instant::now()) {
             state.accounts.remove(&self.account);
         }
     }
@@ -179,7 +190,7 @@ mod tests {
     use std::task::{Context, Waker};
     use std::time::{Duration, Instant};
 
-    use super::{ALWAYS, Pace, Paces, SHARE_WHILE_FLOODED, WINDOW};
+    use super::{ALWAYS, Pace, Paces, REFUSING, SHARE_WHILE_FLOODED, WINDOW};
     use crate::clock::SystemEntropy;
     use crate::id::Id;
 
@@ -266,6 +277,20 @@ mod tests {
         paces.refuse(flooding);
         assert!(paces.begin(flooding).is_none(), "80 replies take 80 ms of 10");
         assert!(paces.begin(other).is_some(), "the other account does not send too much");
+    }
+
+    #[test]
+    fn a_flood_is_remembered_while_no_reply_is_in_progress() {
+        let (paces, account) = (Paces::new(LONGEST), Id::random(&SystemEntropy));
+        let reply = paces.begin(account).unwrap();
+        paces.refuse(account);
+        reply.end();
+        let is_known = || paces.lock().accounts.contains_key(&account);
+        assert!(is_known());
+        paces.lock().forget(Instant::now());
+        assert!(is_known());
+        paces.lock().forget(Instant::now() + REFUSING);
+        assert!(!is_known());
     }
 
     #[test]
