@@ -10,8 +10,8 @@ use crate::search::snapshot::Snapshot;
 use crate::store::WORD_FIELDS;
 use one_edit::OneEdit;
 
-/// The shortest word, in characters, in which a mistake is assumed. In a shorter one, one letter
-/// often makes another word.
+/// The shortest word, in characters, in which a mistake is assumed. In a shorter one, a single letter often makes a
+/// different word.
 const WORD_CHARS: usize = 5;
 /// The most words that are taken as the intended one.
 const MEANT: usize = 4;
